@@ -1,0 +1,1 @@
+"""A newspaper crawled with the add-on, and the demo site it crawls."""

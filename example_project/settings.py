@@ -1,0 +1,16 @@
+"""Settings of the example project: the add-on, and polite crawling."""
+
+BOT_NAME = "example_project"
+SPIDER_MODULES = ["example_project.spiders"]
+
+ADDONS = {"noiseclean_scrapy.addon.Addon": 300}
+
+ROBOTSTXT_OBEY = True
+USER_AGENT = "noiseclean-example (+https://pypi.org/project/noiseclean-scrapy/)"
+AUTOTHROTTLE_ENABLED = True
+CONCURRENT_REQUESTS_PER_DOMAIN = 2
+DOWNLOAD_DELAY = 0.5
+
+LOG_LEVEL = "INFO"
+FEED_EXPORT_ENCODING = "utf-8"
+TELNETCONSOLE_ENABLED = False

@@ -1,0 +1,136 @@
+"""Addresses of archived pages: every site of an archive under a registrable domain of its own."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from hashlib import sha256
+from urllib.parse import quote, urlsplit
+
+from tldextract import TLDExtract
+
+LONGEST_LABEL = 63
+"""Characters in one label of a host name (RFC 1035)."""
+
+
+@dataclass(frozen=True, slots=True)
+class SiteAddress:
+    """Where the pages of one site live: under its real host, or under a made-up one."""
+
+    site: str
+    host: str
+    is_real: bool
+
+    def page_url(self, page_id: str, url: str | None) -> str:
+        """`url` where it is one of a real site's own, else a made-up one from the page's id."""
+        if self.is_real and url is not None and own_host(self.site, url):
+            return url
+        return made_up_url(self.host, quote(page_id, safe=""))
+
+
+def site_addresses(pages: Iterable[tuple[str, str | None]]) -> dict[str, SiteAddress]:
+    """The address of each site, from (site, URL or None) of all pages.
+
+    A site keeps its real URLs when they all lie in one registrable domain and no other site of the
+    archive claims that domain; every other site gets ``SLUG.invalid`` (RFC 2606).
+    """
+    hosts: dict[str, set[str]] = defaultdict(set)
+    for site, url in pages:
+        hosts[site].update(filter(None, [own_host(site, url)]))
+    domains = _domains(hosts)
+    claims: dict[str, list[str]] = defaultdict(list)
+    for site, domain in domains.items():
+        claims[domain].append(site)
+    labels = _Labels()
+    return {
+        site: SiteAddress(site, site.lower(), True)
+        if site in domains and claims[domains[site]] == [site]
+        else SiteAddress(site, f"{labels.take(site)}.invalid", False)
+        for site in sorted(hosts)
+    }
+
+
+def own_host(site: str, url: str | None) -> str:
+    """The host of `url` if it is the site's or lies under it, else an empty string.
+
+    >>> own_host("bbc.co.uk", "http://news.bbc.co.uk/1")
+    'news.bbc.co.uk'
+    >>> own_host("forbes-2005", "http://www.forbes.com/")
+    ''
+    """
+    host = web_host(url)
+    return host if f".{host}".endswith(f".{site.lower()}") else ""
+
+
+def web_host(url: str | None) -> str:
+    """The host of a usable http or https URL, else an empty string.
+
+    >>> web_host("https://example.org/a"), web_host("urn:x"), web_host("http://[::1")
+    ('example.org', '', '')
+    """
+    try:
+        parts = urlsplit(url or "")
+        parts.port  # noqa: B018  (read for its ValueError)
+    except ValueError:
+        return ""
+    return parts.hostname or "" if parts.scheme.lower() in ("http", "https") else ""
+
+
+def made_up_url(host: str, path: str) -> str:
+    """The URL of an already quoted, relative path."""
+    return f"http://{host}/{path}"
+
+
+def slug(name: str) -> str:
+    """`name` as one label of a host name.
+
+    >>> slug("forbes-2005"), slug("Blogs_WSJ.com")
+    ('forbes-2005', 'blogs-wsj-com')
+    """
+    label = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+    if not label or len(label) > LONGEST_LABEL:
+        return _with_digest(label or "site", name)
+    return label
+
+
+@dataclass(slots=True)
+class _Labels:
+    """Gives every name a label that no other name has."""
+
+    taken: set[str] = field(default_factory=set)
+
+    def take(self, name: str) -> str:
+        label, text = slug(name), name
+        while label in self.taken:
+            label, text = _with_digest(slug(name), text), f"{text}+"
+        self.taken.add(label)
+        return label
+
+
+def _with_digest(label: str, text: str) -> str:
+    digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:10]
+    return f"{label[: LONGEST_LABEL - 11].rstrip('-')}-{digest}"
+
+
+def _domains(hosts: dict[str, set[str]]) -> dict[str, str]:
+    """The registrable domain of each site whose hosts share one.
+
+    Suffixes of hosting services (``github.io``) are read both ways, as whoever groups the pages may
+    do either.
+    """
+    extract = TLDExtract(suffix_list_urls=(), cache_dir=None)
+
+    def registrable(host: str, private: bool) -> str:
+        parts = extract(host, include_psl_private_domains=private)
+        return f"{parts.domain}.{parts.suffix}" if parts.domain and parts.suffix else ""
+
+    domains = {}
+    for site, own in hosts.items():
+        public, private = (
+            {registrable(host, mode) for host in (*own, site.lower())} for mode in (False, True)
+        )
+        if own and len(public) == len(private) == 1 and "" not in public | private:
+            domains[site] = public.pop()
+    return domains

@@ -1,0 +1,148 @@
+"""Reading stored pages one at a time: folders with or without a manifest, WARC, WACZ, one file."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path, PurePosixPath
+from typing import Any
+from urllib.parse import quote
+
+from noiseclean_scrapy.batch.addresses import SiteAddress, made_up_url, site_addresses, slug
+from noiseclean_scrapy.batch.archived_page import ArchivedPage, ProblemKind, ProblemLog
+from noiseclean_scrapy.batch.warc import read_wacz, read_warc
+from noiseclean_scrapy.errors import ArchiveError
+
+__all__ = ["ArchivedPage", "ProblemKind", "read_archive"]
+
+MANIFEST = "manifest.jsonl"
+HTML_SUFFIXES = (".html", ".htm", ".xhtml")
+GZIP_MAGIC = b"\x1f\x8b"
+
+
+def read_archive(
+    source: str | Path, *, on_problem: Callable[[ProblemKind], None] | None = None
+) -> Iterator[ArchivedPage]:
+    """The pages of an archive in its own order, read one at a time.
+
+    ``source`` is a folder with a ``manifest.jsonl`` (rows: ``id``, ``site``, ``html`` and, where
+    it is known, ``url``), a folder of HTML files, one HTML file, a WARC or a WACZ; files may be
+    gzipped. Every site of a manifest gets a registrable domain of its own: where its real URLs
+    would not give that, its pages get URLs under ``SLUG.invalid``; the manifest's URL stays in
+    ``row``.
+
+    A page that is missing or damaged is left out with a warning, and ``on_problem`` is called with
+    the kind, ``"missing"`` or ``"damaged"``. An archive that cannot be read at all, or a manifest
+    with a broken row, raises ArchiveError in this call, before the first page.
+    """
+    path = Path(source)
+    problems = ProblemLog(on_problem)
+    name = path.name.lower()
+    if not path.exists():
+        raise ArchiveError(f"There is no archive at {str(path)!r}: no such file or folder.")
+    if path.is_dir():
+        return _read_folder(path, problems)
+    if name.endswith((".warc", ".warc.gz")):
+        return read_warc(path, problems)
+    if name.endswith(".wacz"):
+        return read_wacz(path, problems)
+    if _is_html_name(name):
+        return _read_files(path.resolve().parent, [path.name], problems)
+    raise ArchiveError(
+        f"{str(path)!r} is no kind of archive that can be read: expected a folder with a "
+        f"{MANIFEST}, a folder of HTML files, an HTML file, a .warc, .warc.gz or .wacz file."
+    )
+
+
+def _read_folder(folder: Path, problems: ProblemLog) -> Iterator[ArchivedPage]:
+    if (folder / MANIFEST).is_file():
+        # The addresses depend on all sites, so the rows are read twice; the pages only once.
+        addresses = site_addresses(
+            (row["site"], row.get("url")) for row in _manifest_rows(folder / MANIFEST)
+        )
+        return _read_manifest(folder, addresses, problems)
+    names = sorted(
+        Path(parent, name).relative_to(folder).as_posix()
+        for parent, _, files in os.walk(folder)
+        for name in files
+        if _is_html_name(name)
+    )
+    if not names:
+        raise ArchiveError(
+            f"The folder {str(folder)!r} holds neither a {MANIFEST} nor HTML files; "
+            f"a WARC or WACZ file is given by its own path."
+        )
+    return _read_files(folder.resolve(), names, problems)
+
+
+def _read_manifest(
+    folder: Path, addresses: dict[str, SiteAddress], problems: ProblemLog
+) -> Iterator[ArchivedPage]:
+    for row in _manifest_rows(folder / MANIFEST):
+        page_id = str(row["id"])
+        body = _read_body(folder / row["html"], problems)
+        if body is not None:
+            url = addresses[row["site"]].page_url(page_id, row.get("url"))
+            yield ArchivedPage(page_id, url, body, _headers(row["html"]), row=row)
+
+
+def _read_files(folder: Path, names: list[str], problems: ProblemLog) -> Iterator[ArchivedPage]:
+    host = f"{slug(folder.name)}.invalid"
+    for name in names:
+        body = _read_body(folder / name, problems)
+        if body is not None:
+            url = made_up_url(host, quote(name, errors="surrogateescape"))
+            yield ArchivedPage(name, url, body, _headers(name))
+
+
+def _manifest_rows(manifest: Path) -> Iterator[dict[str, Any]]:
+    with manifest.open("rb") as lines:
+        for number, line in enumerate(lines, start=1):
+            if line.strip():
+                yield _manifest_row(line, f"{manifest}, line {number}")
+
+
+def _manifest_row(line: bytes, place: str) -> dict[str, Any]:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise ArchiveError(f"{place}: not a row of JSON ({error}).") from error
+    if not isinstance(row, dict):
+        raise ArchiveError(f"{place}: expected a JSON object, got {type(row).__name__}.")
+    for key in ("id", "site", "html"):
+        if not (isinstance(row.get(key), str) and row[key]) and not (
+            key == "id" and isinstance(row.get(key), int)
+        ):
+            raise ArchiveError(f"{place}: {key!r} must be a text, got {row.get(key)!r}.")
+    if not isinstance(row.get("url"), (str, type(None))):
+        raise ArchiveError(f"{place}: 'url' must be a text or null, got {row['url']!r}.")
+    html = PurePosixPath(row["html"])
+    if html.is_absolute() or ".." in html.parts:
+        raise ArchiveError(
+            f"{place}: 'html' must lie in the archive's folder, got {row['html']!r}."
+        )
+    return row
+
+
+def _read_body(path: Path, problems: ProblemLog) -> bytes | None:
+    """The file's bytes, unzipped by what they are and not by name; None where it cannot be read."""
+    try:
+        data = path.read_bytes()
+        return gzip.decompress(data) if data.startswith(GZIP_MAGIC) else data
+    except FileNotFoundError:
+        problems.report("missing", f"Page left out, its file is missing: {path}")
+    except (OSError, EOFError, ValueError, zlib.error) as error:
+        problems.report("damaged", f"Page left out, its file cannot be read: {path} ({error})")
+    return None
+
+
+def _is_html_name(name: str) -> bool:
+    return name.lower().removesuffix(".gz").endswith(HTML_SUFFIXES)
+
+
+def _headers(name: str) -> dict[str, str]:
+    is_xhtml = name.lower().removesuffix(".gz").endswith(".xhtml")
+    return {"Content-Type": "application/xhtml+xml" if is_xhtml else "text/html"}

@@ -1,0 +1,46 @@
+"""One stored page, and the account of what in an archive could not be read."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+logger = logging.getLogger(__name__)
+
+ProblemKind = Literal["missing", "damaged"]
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivedPage:
+    """A page as it was stored; ``body`` is the HTML's bytes, not yet decoded.
+
+    ``headers`` holds at least ``Content-Type`` where it is known. ``row`` is the page's row of the
+    manifest, with its original URL; empty for archives without one.
+    """
+
+    id: str
+    url: str
+    body: bytes
+    headers: Mapping[str, str]
+    status: int = 200
+    row: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def site(self) -> str:
+        """The site by the manifest, else the host of the URL."""
+        return str(self.row["site"]) if "site" in self.row else urlsplit(self.url).hostname or ""
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemLog:
+    """Warns of each page or part that is left out, and tells ``on_problem`` its kind."""
+
+    on_problem: Callable[[ProblemKind], None] | None = None
+
+    def report(self, kind: ProblemKind, message: str) -> None:
+        logger.warning(message)
+        if self.on_problem is not None:
+            self.on_problem(kind)

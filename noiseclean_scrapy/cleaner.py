@@ -1,0 +1,132 @@
+"""SiteCleaner: the whole idea without Scrapy. Observe the pages of a site, clean any of them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zlib
+from typing import TYPE_CHECKING, Any
+
+from noiseclean_scrapy.clean_page import CleanPage, clean_page
+from noiseclean_scrapy.errors import TreeDataError
+from noiseclean_scrapy.methods import Model, create_method
+from noiseclean_scrapy.page import Html, Page, build_page
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+_MAGIC = b"noiseclean 1\n"
+_DIGEST_SIZE = 16
+_LARGEST = 1 << 30
+
+
+class SiteCleaner:
+    """Learns the template of one site from its pages and gives their clean text.
+
+    `method` is a name of `noiseclean_scrapy.methods.METHODS`; `options` are the method's, for
+    example `threshold`. `headline=False` leaves the headline out of the text.
+
+    >>> cleaner = SiteCleaner()
+    >>> for story in ("Fog closes the port", "A bakery wins gold", "Trams run late"):
+    ...     cleaner.observe(f"<body><ul><li>News</li></ul><p>{story}</p></body>")
+    >>> cleaner.clean("<body><ul><li>News</li></ul><p>Rain in Porto</p></body>").text
+    'Rain in Porto'
+    """
+
+    def __init__(
+        self, method: str = "style-tree", *, headline: bool = True, **options: Any
+    ) -> None:
+        self.headline = headline
+        self._options = options
+        self._method = create_method(method, **options)
+        self._model: Model | None = None
+
+    @property
+    def method(self) -> str:
+        """Name of the method."""
+        return self._method.name
+
+    @property
+    def pages(self) -> float:
+        """Number of pages learned (a fraction after `decay`)."""
+        return self._method.pages
+
+    def observe(self, html: Html, *, url: str = "") -> None:
+        """Learn one page."""
+        self.observe_page(build_page(html, url=url))
+
+    def observe_page(self, page: Page) -> None:
+        """Learn one page that is built already."""
+        self._method.observe(page)
+        self._model = None
+
+    def clean(self, html: Html, *, url: str = "") -> CleanPage:
+        """Clean a page with all that has been learned. Never raises, whatever `html` holds."""
+        return clean_page(self.model(), build_page(html, url=url), headline=self.headline)
+
+    def model(self) -> Model:
+        """What has been learned so far, as an immutable model; built anew after new pages."""
+        if self._model is None:
+            self._model = self._method.model()
+        return self._model
+
+    def merge(self, other: SiteCleaner) -> None:
+        """Add what another cleaner of the same method learned from other pages of the site."""
+        if other.method != self.method:
+            raise TreeDataError(
+                f"a cleaner of method {self.method!r} cannot take over what "
+                f"{other.method!r} has learned"
+            )
+        self._method.merge(other._method)
+        self._model = None
+
+    def decay(self, factor: float) -> None:
+        """Forget smoothly: every page so far counts `factor` (0 < factor <= 1) of a page."""
+        self._method.decay(factor)
+        self._model = None
+
+    def to_bytes(self) -> bytes:
+        """All that was learned, compressed. Equal knowledge gives equal bytes."""
+        state = {
+            "method": self.method,
+            "headline": self.headline,
+            "options": self._options,
+            "state": self._method.state(),
+        }
+        payload = zlib.compress(json.dumps(state, separators=(",", ":")).encode(), 6)
+        return _MAGIC + _digest(payload) + payload
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """The cleaner that `to_bytes` wrote; raises TreeDataError for anything else.
+
+        Nothing in the data is ever run: it is JSON, checked while it is read.
+        """
+        state = _read_state(data)
+        try:
+            cleaner = cls(state["method"], headline=state["headline"], **state["options"])
+            cleaner._method.restore(state["state"])
+        except (KeyError, TypeError, ValueError, IndexError) as error:
+            raise TreeDataError(f"the learned tree is damaged: {error!r}") from error
+        return cleaner
+
+
+def _read_state(data: bytes) -> dict[str, Any]:
+    head = len(_MAGIC)
+    if not data.startswith(_MAGIC):
+        raise TreeDataError("these bytes are not a learned tree of this version of noiseclean")
+    digest, payload = data[head : head + _DIGEST_SIZE], data[head + _DIGEST_SIZE :]
+    if digest != _digest(payload):
+        raise TreeDataError("the learned tree is damaged: its checksum does not match")
+    try:
+        text = zlib.decompressobj().decompress(payload, _LARGEST)
+        state = json.loads(text)
+    except (zlib.error, ValueError, RecursionError) as error:
+        raise TreeDataError(f"the learned tree is damaged: {error}") from error
+    if not isinstance(state, dict):
+        raise TreeDataError("the learned tree is damaged: it holds no object")
+    return state
+
+
+def _digest(payload: bytes) -> bytes:
+    return hashlib.blake2b(payload, digest_size=_DIGEST_SIZE).digest()

@@ -1,0 +1,201 @@
+"""Config: the only reader of the NOISECLEAN_* settings."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from scrapy.utils.misc import load_object
+from scrapy.utils.url import url_is_from_any_domain
+from sqlalchemy import make_url
+from sqlalchemy.exc import ArgumentError
+
+from noiseclean_scrapy.errors import ConfigurationError
+from noiseclean_scrapy.methods import METHODS
+from noiseclean_scrapy.site.cluster import CLUSTERINGS
+
+if TYPE_CHECKING:
+    from scrapy.http import Response
+    from scrapy.settings import BaseSettings
+
+PREFIX = "NOISECLEAN_"
+ITEM_VALUES = ("url", "title", "text", "html", "weights", "blocks", "cluster", "tree_version")
+"""What `NOISECLEAN_FIELDS` can put into an item's field."""
+
+ClusterBy: TypeAlias = "Callable[[Response], str | None]"
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """The add-on's settings, each under `NOISECLEAN_` and its name in capitals.
+
+    `sample_quota` pages of a cluster are learned before its first tree is built, `refresh_pages`
+    further ones before each new version. `allow` and `deny` are regular expressions searched in
+    URLs. `fields` maps item fields to what goes into them (see `ITEM_VALUES`). `cluster_by` gives
+    the name of a response's page cluster, or None to leave the page alone. `templates` tells
+    whether pages of one cluster are told apart by their structure.
+    """
+
+    enabled: bool = True
+    database_url: str = "sqlite:///noiseclean.db"
+    method: str = "style-tree"
+    cluster_by: ClusterBy = field(default=lambda response: CLUSTERINGS["domain"](response.url))
+    templates: bool = False
+    sample_quota: int = 50
+    refresh_pages: int = 500
+    allow_domains: tuple[str, ...] = ()
+    deny_domains: tuple[str, ...] = ()
+    allow: tuple[re.Pattern[str], ...] = ()
+    deny: tuple[re.Pattern[str], ...] = ()
+    fields: Mapping[str, str] = field(default_factory=lambda: {"title": "title", "text": "text"})
+    store_html: bool = False
+    batch_size: int = 50
+    max_tree_nodes: int = 100_000
+    read_only: bool = False
+
+    @classmethod
+    def from_settings(cls, settings: BaseSettings) -> Config:
+        """Read and check the settings; raises ConfigurationError that names the wrong one."""
+        given = {
+            name[len(PREFIX) :].lower(): value
+            for name, value in settings.items()
+            if isinstance(name, str) and name.startswith(PREFIX) and value is not None
+        }
+        _refuse_unknown(given)
+        values = {name: _READERS[name](name, value) for name, value in given.items()}
+        if given.get("cluster_by") == "template":
+            values["templates"] = True
+        return cls(**values)
+
+    @property
+    def display_url(self) -> str:
+        """The database URL without its password."""
+        return make_url(self.database_url).render_as_string(hide_password=True)
+
+    def wants(self, url: str) -> bool:
+        """Whether the URL passes the allow and deny lists."""
+        if self.allow_domains and not url_is_from_any_domain(url, self.allow_domains):
+            return False
+        if url_is_from_any_domain(url, self.deny_domains):
+            return False
+        if self.allow and not any(pattern.search(url) for pattern in self.allow):
+            return False
+        return not any(pattern.search(url) for pattern in self.deny)
+
+
+def _refuse_unknown(given: Mapping[str, Any]) -> None:
+    for name in given:
+        if name not in _READERS:
+            nearest = difflib.get_close_matches(name, _READERS, n=1, cutoff=0.0)[0]
+            raise ConfigurationError(
+                f"there is no setting {PREFIX}{name.upper()}; "
+                f"did you mean {PREFIX}{nearest.upper()}?"
+            )
+
+
+def _error(name: str, value: Any, expected: str) -> ConfigurationError:
+    return ConfigurationError(f"{PREFIX}{name.upper()} must be {expected}, not {value!r}")
+
+
+def _flag(name: str, value: Any) -> bool:
+    text = str(value).strip().lower()
+    if text in {"1", "true", "yes", "on"}:
+        return True
+    if text in {"0", "false", "no", "off", ""}:
+        return False
+    raise _error(name, value, "True or False")
+
+
+def _count(name: str, value: Any) -> int:
+    try:
+        number = int(value)
+    except (TypeError, ValueError):
+        number = 0
+    if number < 1 or isinstance(value, bool):
+        raise _error(name, value, "a whole number of at least 1")
+    return number
+
+
+def _strings(name: str, value: Any) -> tuple[str, ...]:
+    parts = [part.strip() for part in value.split(",")] if isinstance(value, str) else value
+    if not isinstance(parts, (list, tuple, set, frozenset)) or not all(
+        isinstance(part, str) for part in parts
+    ):
+        raise _error(name, value, "a list of strings")
+    return tuple(part for part in parts if part)
+
+
+def _patterns(name: str, value: Any) -> tuple[re.Pattern[str], ...]:
+    # A comma may be part of a pattern, so one string is one pattern.
+    sources = [value] if isinstance(value, (str, re.Pattern)) else value
+    try:
+        return tuple(re.compile(source) for source in sources)
+    except (TypeError, re.error) as error:
+        raise _error(name, value, f"a list of regular expressions ({error})") from None
+
+
+def _fields(name: str, value: Any) -> Mapping[str, str]:
+    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+        raise _error(name, value, "a dict of item field to value name")
+    for source in value.values():
+        if source not in ITEM_VALUES:
+            raise _error(name, source, f"made of the values {', '.join(ITEM_VALUES)}")
+    return dict(value)
+
+
+def _method(name: str, value: Any) -> str:
+    if value not in METHODS:
+        raise _error(name, value, f"one of {', '.join(sorted(METHODS))}")
+    return str(value)
+
+
+def _database_url(name: str, value: Any) -> str:
+    try:
+        make_url(value)
+    except (ArgumentError, TypeError, ValueError):
+        raise _error(name, value, "a database URL such as sqlite:///noiseclean.db") from None
+    return str(value)
+
+
+def _cluster_by(name: str, value: Any) -> ClusterBy:
+    # The templates of a domain are told apart by the cleaner.
+    if isinstance(value, str) and (value in CLUSTERINGS or value == "template"):
+        by_url = CLUSTERINGS.get(value, CLUSTERINGS["domain"])
+        return lambda response: by_url(response.url)
+    if isinstance(value, str):
+        try:
+            loaded = load_object(value)
+        except (ImportError, NameError, ValueError):
+            loaded = None
+    else:
+        loaded = value
+    if not callable(loaded):
+        raise _error(
+            name,
+            value,
+            "'domain', 'host', 'template', or a callable that takes a response (or its path)",
+        )
+    found: ClusterBy = loaded
+    return found
+
+
+_READERS: dict[str, Callable[[str, Any], Any]] = {
+    "enabled": _flag,
+    "database_url": _database_url,
+    "method": _method,
+    "cluster_by": _cluster_by,
+    "sample_quota": _count,
+    "refresh_pages": _count,
+    "allow_domains": _strings,
+    "deny_domains": _strings,
+    "allow": _patterns,
+    "deny": _patterns,
+    "fields": _fields,
+    "store_html": _flag,
+    "batch_size": _count,
+    "max_tree_nodes": _count,
+    "read_only": _flag,
+}

@@ -1,0 +1,82 @@
+"""What every method offers: learn a page at a time, merge, forget, and give a model that cleans."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from noiseclean_scrapy.page import Page
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a method thinks of one text block.
+
+    `score` is the importance of the block's place in [0, 1], the higher the more informative;
+    `evidence` holds what led to the verdict, by name.
+    """
+
+    kept: bool
+    score: float
+    evidence: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class PageVerdict:
+    """One verdict a block, in the order of `Page.blocks`; weights of the kept features; the fit.
+
+    `fit` is the share of the page's characters that stand at places the model knows, in [0, 1]:
+    it falls when a site is redesigned.
+    """
+
+    verdicts: tuple[Verdict, ...]
+    weights: Mapping[str, float]
+    fit: float
+
+
+class Model(ABC):
+    """What was learned up to a point, ready to clean. Immutable: safe in any thread."""
+
+    @abstractmethod
+    def judge(self, page: Page) -> PageVerdict:
+        """A verdict on every block of the page."""
+
+
+class Method(ABC):
+    """A learner for the pages of one cluster."""
+
+    name: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def pages(self) -> float:
+        """Number of pages learned (a fraction after `decay`)."""
+
+    @abstractmethod
+    def observe(self, page: Page) -> None:
+        """Learn one page."""
+
+    @abstractmethod
+    def merge(self, other: Self) -> None:
+        """Add what another instance learned from other pages of the cluster."""
+
+    @abstractmethod
+    def decay(self, factor: float) -> None:
+        """Let every page seen so far count `factor` (0 < factor <= 1) of a page."""
+
+    @abstractmethod
+    def model(self) -> Model:
+        """A model of what has been learned so far."""
+
+    @abstractmethod
+    def state(self) -> dict[str, Any]:
+        """All that was learned, as JSON values."""
+
+    @abstractmethod
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take over what `state` returned; raises KeyError, TypeError or ValueError on others."""

@@ -1,0 +1,151 @@
+"""`style-tree`: cleaning with the site style tree (Yi, Liu & Li, KDD 2003)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from noiseclean_scrapy.methods.base import Method, Model, PageVerdict, Verdict
+from noiseclean_scrapy.page import Page
+from noiseclean_scrapy.page.layout import Layout
+from noiseclean_scrapy.site.importance import MeasuredElement, mark, measure
+from noiseclean_scrapy.site.style_tree import SiteStyleTree
+from noiseclean_scrapy.site.threshold import choose_threshold
+from noiseclean_scrapy.site.tree_state import read_tree, tree_state
+
+LOCAL_NOISE = 0.01
+"""epsilon: a feature of a kept leaf with 1 - H below it is locally noisy."""
+
+
+class StyleTreeMethod(Method):
+    """Learns a site style tree; `threshold` on composite importance is chosen by itself if None."""
+
+    name = "style-tree"
+
+    def __init__(self, *, threshold: float | None = None, max_tree_nodes: int = 100_000) -> None:
+        self.threshold = threshold
+        self.tree = SiteStyleTree(max_nodes=max_tree_nodes)
+
+    @property
+    def pages(self) -> float:
+        return self.tree.pages
+
+    def observe(self, page: Page) -> None:
+        self.tree.observe(Layout(page))
+
+    def merge(self, other: StyleTreeMethod) -> None:
+        self.tree.merge(other.tree)
+
+    def decay(self, factor: float) -> None:
+        self.tree.decay(factor)
+
+    def model(self) -> StyleTreeModel:
+        return StyleTreeModel(self.tree, self.threshold)
+
+    def state(self) -> dict[str, Any]:
+        return {"threshold": self.threshold, "tree": tree_state(self.tree)}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        self.threshold = state["threshold"]
+        self.tree = read_tree(state["tree"], max_nodes=self.tree.max_nodes)
+
+
+class StyleTreeModel(Model):
+    """The measured and marked tree. `threshold` is the one in use."""
+
+    def __init__(self, tree: SiteStyleTree, threshold: float | None) -> None:
+        self.elements = measure(tree)
+        self.root = self.elements[0]
+        leaves = (e.leaf_importance for e in self.elements if e.leaf_pages > 1)
+        self.threshold = choose_threshold(leaves) if threshold is None else threshold
+        mark(self.elements, self.threshold)
+        self._local_noise = {id(element): _local_noise(element) for element in self.elements}
+        self._by_label = {id(element): _children_by_label(element) for element in self.elements}
+
+    def judge(self, page: Page) -> PageVerdict:
+        layout = Layout(page)
+        mapped = self._map(layout)
+        verdicts = []
+        weights: Counter[str] = Counter()
+        known = 0
+        for block in page.blocks:
+            element = mapped[block.index]
+            features = layout.features[block.index]
+            noise = self._local_noise[id(element)] if element else frozenset()
+            kept = _keeps(element, features, noise)
+            verdicts.append(self._verdict(element, kept))
+            known += len(block.text) if element else 0
+            if kept:
+                weights.update({f: n for f, n in features.items() if f not in noise})
+        characters = sum(len(block.text) for block in page.blocks)
+        return PageVerdict(tuple(verdicts), weights, known / characters if characters else 1.0)
+
+    def _map(self, layout: Layout) -> list[MeasuredElement | None]:
+        """The deepest known element of each block; None where the tree does not know the place.
+
+        The mapping of the paper descends where a child sequence is known. Where it is not, the
+        children are looked up by their labels one by one instead of keeping all of them.
+        """
+        mapped: list[MeasuredElement | None] = [None] * len(layout.page.blocks)
+        waiting: list[tuple[MeasuredElement, int]] = [(self.root, 0)]
+        if layout.empty:
+            return mapped
+        while waiting:
+            element, content = waiting.pop()
+            if layout.is_leaf(content) or element.noisy:
+                for block in layout.blocks(content):
+                    mapped[block.index] = element
+                continue
+            slots = layout.slots(content)
+            style = element.styles.get(tuple(slot.label for slot in slots))
+            if style is not None:
+                below: tuple[MeasuredElement | None, ...] = style[1]
+            else:
+                by_label = self._by_label[id(element)]
+                below = tuple(by_label.get(slot.label) for slot in slots)
+            for child, slot in zip(below, slots, strict=True):
+                if child is not None:
+                    waiting.extend((child, member) for member in slot.members)
+        return mapped
+
+    def _verdict(self, element: MeasuredElement | None, kept: bool) -> Verdict:
+        if element is None:
+            return Verdict(kept, 1.0, {"known": 0.0})
+        evidence = {
+            "known": 1.0,
+            "composite_importance": element.importance,
+            "node_importance": element.node_importance,
+            "threshold": self.threshold,
+            "pages": element.pages,
+        }
+        return Verdict(kept, element.importance, evidence)
+
+
+def _keeps(
+    element: MeasuredElement | None, features: Mapping[str, int], noise: frozenset[str]
+) -> bool:
+    if element is None:
+        return True
+    # A block is left out when nothing of it is left: single words are not cut out of sentences.
+    return not element.noisy and not (features and noise.issuperset(features))
+
+
+def _local_noise(element: MeasuredElement) -> frozenset[str]:
+    """Features that are spread evenly over the pages of a leaf (the paper's third enhancement)."""
+    pages = element.leaf_pages
+    if pages <= 1 or element.noisy:
+        return frozenset()
+    counts = element.leaf_features
+    return frozenset(f for f in counts.totals if 1 - counts.entropy(f, pages) < LOCAL_NOISE)
+
+
+def _children_by_label(element: MeasuredElement) -> dict[str, MeasuredElement]:
+    """For each label below an element the child that most pages have."""
+    found: dict[str, MeasuredElement] = {}
+    for labels in sorted(element.styles, key=lambda labels: (-element.styles[labels][0], labels)):
+        for child in element.styles[labels][1]:
+            known = found.get(child.label)
+            if known is None or child.pages > known.pages:
+                found[child.label] = child
+    return found

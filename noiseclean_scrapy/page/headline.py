@@ -1,0 +1,36 @@
+"""Which text block is the page's headline."""
+
+from __future__ import annotations
+
+from noiseclean_scrapy.page.features import words
+from noiseclean_scrapy.page.model import Page, TextBlock
+
+_LONGEST = 300
+_COVERAGE = 0.8
+
+
+def find_headline(page: Page) -> TextBlock | None:
+    """The block that shows the title, None where none is visible.
+
+    It is the block whose words stand in TITLE and make up most of it, H1 first; without such a
+    block it is the page's only H1.
+    """
+    title = set(words(page.title))
+    best: tuple[tuple[float, bool, int], TextBlock] | None = None
+    headings = []
+    for block in page.blocks:
+        if not block.text or len(block.text) > _LONGEST:
+            continue
+        is_h1 = page.elements[block.element].tag == "h1"
+        if is_h1:
+            headings.append(block)
+        own = set(words(block.text))
+        shared = len(own & title)
+        if shared < _COVERAGE * len(own) or shared < min(3, len(title)) or not shared:
+            continue
+        rank = (shared / len(title), is_h1, -block.index)
+        if best is None or rank > best[0]:
+            best = (rank, block)
+    if best:
+        return best[1]
+    return headings[0] if len(headings) == 1 else None

@@ -1,0 +1,60 @@
+"""What makes two elements of different pages the same place: tag and stable display attributes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+_NAME = re.compile(r"[\w-]{1,40}$")
+_DIGITS = re.compile(r"\d+")
+_HASH = re.compile(
+    r"^(?:css|sc|jss|jsx|svelte|emotion|styles?)-?[-_]?[0-9a-z]*\d[0-9a-z]*$"  # css-1x2y3z, jsx-123
+    r"|^(?=.*\d.*[a-z].*\d)[0-9a-z]{6,}$"  # a1b2c3d4
+    r"|^[0-9a-f]{8,}$",
+    re.IGNORECASE,
+)
+_MODULE_SUFFIX = re.compile(r"(?<=[a-zA-Z])(?:__|--|_)(?=[\w-]*[\dA-Z])[\w-]{4,8}$")
+# State of one page or one item, or facts about its content, not its style.
+_TRANSIENT = re.compile(
+    r"^(?:active|current|selected|open|opened|closed|collapsed|expanded|visible|hidden|first|last|odd|even|"
+    r"(?:is|has|js|no)-.*|(?:post|page|entry|node|item|article|comment|attachment|term|category|cat|tag|author|"
+    r"format|status|type|section|parent|single|archive|lang|menu-item|nav|depth|row|col|i|n|p)s?[-_]?(?:id)?[-_]?\d+.*|"
+    r"(?:category|tag|author|postid|pageid|term|taxonomy|hashtag|topic)-.+)$",
+    re.IGNORECASE,
+)
+_DISPLAY_ATTRIBUTES = ("role", "bgcolor", "width", "align", "itemprop")
+
+
+def element_label(tag: str, attributes: Mapping[str, str]) -> str:
+    """`tag#id.class[role]` with what changes from page to page left out.
+
+    >>> element_label("div", {"class": "story css-1x2y3z post-4711 active", "id": "post-4711"})
+    'div.story'
+    >>> element_label("td", {"width": "468", "bgcolor": "#FFF"})
+    'td[bgcolor=#fff][width=468]'
+    """
+    parts = [tag]
+    if identity := stable_tokens(attributes.get("id", "")):
+        parts += ["#" + token for token in identity[:1]]
+    parts += ["." + token for token in stable_tokens(attributes.get("class", ""))]
+    parts += [
+        f"[{name}={_DIGITS.sub('0', value) if name == 'itemprop' else value.strip().lower()}]"
+        for name in sorted(_DISPLAY_ATTRIBUTES)
+        if (value := attributes.get(name))
+    ]
+    return "".join(parts)
+
+
+def stable_tokens(value: str) -> list[str]:
+    """Tokens of a class or id attribute that tell the style: sorted, digits masked, hashes left out.
+
+    >>> stable_tokens("grid-12 Header_title__3xYz1 post-4711 a1b2c3d4e5")
+    ['Header_title', 'grid-0']
+    """
+    tokens = set()
+    for token in value.split():
+        if not _NAME.match(token) or _TRANSIENT.match(token) or _HASH.match(token):
+            continue
+        token = _MODULE_SUFFIX.sub("", token)
+        tokens.add(_DIGITS.sub("0", token))
+    return sorted(tokens)

@@ -1,0 +1,69 @@
+"""The page model that all methods share: block-level elements and the text blocks in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class Element:
+    """A block-level element.
+
+    `label` is its identity in the layout: tag and stable display attributes. `content` lists what
+    it holds in document order: index >= 0 is a child element's, ~index a text block's.
+    """
+
+    index: int
+    parent: int
+    tag: str
+    label: str
+    step: str
+    content: list[int] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class TextBlock:
+    """A run of inline content directly in one block-level element.
+
+    `link_characters` counts the characters of `text` that are anchor text. `images` and `links`
+    are the sources and targets as they stand in the page. An image alone has an empty text.
+    """
+
+    index: int
+    element: int
+    text: str
+    link_characters: int
+    images: tuple[str, ...]
+    links: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Page:
+    """Elements in document order (the first is BODY), text blocks in document order.
+
+    `characters_lost` tells how much text the parser cut off (0: none that matters).
+    """
+
+    url: str
+    title: str
+    language: str
+    elements: list[Element]
+    blocks: list[TextBlock]
+    characters_lost: int = 0
+
+    def path(self, element: int) -> Iterator[Element]:
+        """The element and its ancestors, innermost first."""
+        while element >= 0:
+            here = self.elements[element]
+            yield here
+            element = here.parent
+
+    def xpath(self, block: TextBlock) -> str:
+        """Location of the block's element, as the parser numbers elements."""
+        return "".join(reversed([element.step for element in self.path(block.element)]))
+
+    @property
+    def text(self) -> str:
+        """All visible text, one line a block."""
+        return "\n".join(block.text for block in self.blocks if block.text)

@@ -1,0 +1,181 @@
+"""Items get the clean text of their page; pages whose items survive go to the store."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from itemadapter import ItemAdapter, is_item
+from scrapy import signals
+from scrapy.exceptions import CloseSpider, NotConfigured
+from scrapy.utils.asyncio import run_in_thread
+
+from noiseclean_scrapy.clean_page import CleanPage
+from noiseclean_scrapy.config import Config
+from noiseclean_scrapy.crawl import Crawl, Visit
+from noiseclean_scrapy.errors import StoreError
+from noiseclean_scrapy.items import PageItem
+from noiseclean_scrapy.store import Store
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import HtmlResponse, Response
+    from typing_extensions import Self
+
+logger = logging.getLogger(__name__)
+
+_PAGE_ITEM_FIELDS = {name: name for name in ("html", "cluster", "tree_version")}
+
+
+class CleanPipeline:
+    """Fills items before other pipelines see them, and stores their pages afterwards.
+
+    A page's text is stored once an item of it has passed all pipelines (`item_scraped`): an item
+    that is dropped leaves no text in the store, and one that is replaced does.
+    """
+
+    def __init__(self, crawler: Crawler, config: Config) -> None:
+        self.crawler = crawler
+        self.config = config
+        self.crawl: Crawl | None = None
+        self._ties: dict[int, tuple[Any, Response]] = {}
+        self._errors_logged: set[str] = set()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        config = Config.from_settings(crawler.settings)
+        if not config.enabled:
+            raise NotConfigured("NOISECLEAN_ENABLED is False")
+        pipeline = cls(crawler, config)
+        crawler.signals.connect(pipeline.item_scraped, signals.item_scraped)
+        crawler.signals.connect(pipeline.item_lost, signals.item_dropped)
+        crawler.signals.connect(pipeline.item_lost, signals.item_error)
+        return pipeline
+
+    async def open_spider(self) -> None:
+        """Open the store; without it the crawl does not start."""
+        try:
+            store = await run_in_thread(self._open_store)
+        except StoreError as error:
+            logger.error("%s", error)
+            raise CloseSpider("noiseclean_store_error") from error
+        assert self.crawler.stats
+        self.crawl = Crawl(self.config, self.crawler.stats, store)
+
+    async def close_spider(self) -> None:
+        """Finish trees, write what waits, and say in one line what was done."""
+        if self.crawl is None:
+            return
+        try:
+            await self.crawl.close()
+        except Exception as error:
+            self.count_error("closing the crawl", error)
+        await run_in_thread(self.crawl.store.close)
+        self._log_summary()
+
+    async def observe(self, request: Request, response: HtmlResponse) -> None:
+        """Offer a response to its page cluster."""
+        cluster = self.config.cluster_by(response)
+        if self.crawl and cluster:
+            assert self.crawler.request_fingerprinter
+            key = self.crawler.request_fingerprinter.fingerprint(request).hex()
+            await self.crawl.observe(key, cluster, response)
+
+    def tie(self, item: Any, response: Response) -> None:
+        """Remember that an item came out of a response's callback."""
+        self._ties[id(item)] = (item, response)
+
+    async def process_item(self, item: Any) -> Any:
+        try:
+            visit = self._visit_of(item, self._response_of(item))
+            if self.crawl is None or visit is None:
+                self._count("items/without_page")
+            else:
+                page = await self.crawl.clean(visit)
+                self._fill(item, page, visit)
+                self._count("items/cleaned")
+        except Exception as error:
+            self.count_error("filling an item", error)
+        return item
+
+    async def item_scraped(self, item: Any, response: Response | None) -> None:
+        """Store the page of an item that all pipelines let pass, as it is or as another object."""
+        self._ties.pop(id(item), None)
+        try:
+            visit = self._visit_of(item, response)
+            if self.crawl and visit:
+                await self.crawl.keep(visit)
+        except Exception as error:
+            self.count_error("storing a page", error)
+
+    def item_lost(self, item: Any) -> None:
+        """Forget an item that was dropped or made a pipeline fail."""
+        self._ties.pop(id(item), None)
+
+    def count_error(self, doing: str, error: Exception) -> None:
+        """Count an error and log its first occurrence; the crawl goes on."""
+        self._count("errors")
+        known = f"{doing} {type(error).__name__}"
+        if known not in self._errors_logged:
+            self._errors_logged.add(known)
+            logger.error("Error while %s; the crawl goes on", doing, exc_info=error)
+
+    def _open_store(self) -> Store:
+        return Store(
+            self.config.database_url,
+            read_only=self.config.read_only,
+            store_html=self.config.store_html,
+        )
+
+    def _response_of(self, item: Any) -> Response | None:
+        known, response = self._ties.get(id(item), (None, None))
+        return response if known is item else None
+
+    def _visit_of(self, item: Any, response: Response | None) -> Visit | None:
+        """The page of an item: the one its `url` field names, else its response's."""
+        if self.crawl is None or not is_item(item):
+            return None
+        url = ItemAdapter(item).get("url")
+        return self.crawl.find_visit(response, url if isinstance(url, str) else None)
+
+    def _fill(self, item: Any, page: CleanPage, visit: Visit) -> None:
+        adapter = ItemAdapter(item)
+        names = None if isinstance(item, dict) else set(adapter.field_names())
+        fields = dict(self.config.fields)
+        if isinstance(item, PageItem):
+            fields |= _PAGE_ITEM_FIELDS
+        for field, source in fields.items():
+            # What the spider has filled in itself stays.
+            if (names is None or field in names) and not adapter.get(field):
+                adapter[field] = _value(source, page, visit)
+
+    def _count(self, name: str, count: int = 1) -> None:
+        assert self.crawler.stats
+        self.crawler.stats.inc_value(f"noiseclean/{name}", count)
+
+    def _log_summary(self) -> None:
+        assert self.crawler.stats
+        get = self.crawler.stats.get_value
+        visible = get("noiseclean/characters/visible", 0)
+        kept = get("noiseclean/characters/kept", 0)
+        logger.info(
+            "noiseclean: %d pages seen in %d clusters, %d learned, %d trees built, "
+            "%d items cleaned, %.0f%% of their pages' characters removed; stored in %s",
+            get("noiseclean/pages/seen", 0),
+            get("noiseclean/clusters", 0),
+            get("noiseclean/pages/learned", 0),
+            get("noiseclean/trees/built", 0),
+            get("noiseclean/items/cleaned", 0),
+            100 * (1 - kept / visible) if visible else 0,
+            self.config.display_url,
+        )
+
+
+def _value(source: str, page: CleanPage, visit: Visit) -> Any:
+    if source == "cluster":
+        return visit.record.cluster
+    if source == "tree_version":
+        return visit.version
+    value = getattr(page, source)
+    return dict(value) if source == "weights" else value

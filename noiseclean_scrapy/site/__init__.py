@@ -1,0 +1,1 @@
+"""What is learned of a site: the tree, its measures, what is noise, page clusters, drift."""

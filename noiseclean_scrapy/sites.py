@@ -1,0 +1,147 @@
+"""The page clusters of a crawl: what each has learned, and when its tree is due.
+
+Everything here is plain and synchronous; the crawl decides in which thread it runs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from noiseclean_scrapy.clean_page import CleanPage, clean_page
+from noiseclean_scrapy.cleaner import SiteCleaner
+from noiseclean_scrapy.config import Config
+from noiseclean_scrapy.methods import Model
+from noiseclean_scrapy.page import Page, build_page
+from noiseclean_scrapy.store import Cleaned, ClusterRecord, PageRecord, Store
+
+_INTERIM_GROWTH = 1.3
+_REDESIGN_FIT = 0.5
+_REDESIGN_PAGES = 10
+_REDESIGN_DECAY = 0.25
+
+
+class Site:
+    """One page cluster: its learner, the model in use, and how far the store's tree reaches.
+
+    `learned` pages have been given a position; the tree of `version` covers the first `covered` of
+    them. The model in use is the last version's, before the first version an interim one.
+    """
+
+    def __init__(self, name: str, config: Config, record: ClusterRecord | None = None) -> None:
+        self.name = name
+        self.config = config
+        self.version = record.version if record else 0
+        self.cleaner = self._cleaner(record)
+        self.learned = self.covered = int(record.learned if record else 0)
+        self.model: Model = self.cleaner.model()
+        self._interim_pages = self.cleaner.pages
+        self._fit = 1.0
+        self._judged = 0
+
+    def _cleaner(self, record: ClusterRecord | None) -> SiteCleaner:
+        if record and record.tree and record.method == self.config.method:
+            return SiteCleaner.from_bytes(record.tree)
+        return SiteCleaner(
+            self.config.method,
+            max_tree_nodes=self.config.max_tree_nodes,
+        )
+
+    def restore(self, provisional: list[Page], covered: int) -> None:
+        """Learn the pages again that the stored tree does not cover yet."""
+        self.covered = covered
+        for page in provisional:
+            self.cleaner.observe_page(page)
+        if not self.version:
+            self._use_interim_model()
+
+    def observe(self, page: Page) -> int:
+        """Learn a page; its position in the cluster."""
+        self.cleaner.observe_page(page)
+        self.learned += 1
+        if not self.version and self.cleaner.pages >= _INTERIM_GROWTH * self._interim_pages:
+            self._use_interim_model()
+        return self.learned
+
+    def clean(self, page: Page) -> CleanPage:
+        """Clean a page with the model in use, and watch how well it fits."""
+        cleaned = clean_page(self.model, page)
+        self._judged += 1
+        self._fit += (cleaned.fit - self._fit) / min(self._judged, _REDESIGN_PAGES)
+        return cleaned
+
+    @property
+    def redesigned(self) -> bool:
+        """Whether the pages have stopped fitting the tree."""
+        return self.version > 0 and self._judged >= _REDESIGN_PAGES and self._fit < _REDESIGN_FIT
+
+    @property
+    def due(self) -> bool:
+        """Whether the tree should be built (anew) now."""
+        waiting = self.learned - self.covered
+        if not self.version:
+            return self.learned >= self.config.sample_quota
+        return waiting >= self.config.refresh_pages or (
+            self.redesigned and waiting >= _REDESIGN_PAGES
+        )
+
+    def build(self) -> TreeVersion:
+        """Take what has been learned into use as a new version, which the caller then saves."""
+        if self.redesigned:
+            self.cleaner.decay(_REDESIGN_DECAY)
+        self.model = self.cleaner.model()
+        self.version += 1
+        self.covered = self.learned
+        self._fit, self._judged = 1.0, 0
+        return TreeVersion(
+            self.name, self.version, self.covered, self.model, self.cleaner.to_bytes()
+        )
+
+    def _use_interim_model(self) -> None:
+        self.model = self.cleaner.model()
+        self._interim_pages = self.cleaner.pages
+
+
+@dataclass(frozen=True, slots=True)
+class TreeVersion:
+    """A built tree on its way into the store: the pages up to position `learned` are in it."""
+
+    cluster: str
+    version: int
+    learned: int
+    model: Model
+    tree: bytes
+
+    def save(self, store: Store, method: str) -> list[str]:
+        """Save the tree and clean the pages again that it newly covers; their keys."""
+        return store.save_tree(
+            self.cluster,
+            method=method,
+            version=self.version,
+            tree=self.tree,
+            learned=self.learned,
+            clean=self._clean,
+        )
+
+    def _clean(self, record: PageRecord) -> Cleaned:
+        page = build_page(record.html or "", url=record.url)
+        return to_record(clean_page(self.model, page), self.version)
+
+
+def load_site(store: Store, name: str, config: Config) -> Site:
+    """The cluster as the store knows it: newest tree and provisional pages, or untaught."""
+    site = Site(name, config, store.cluster(name))
+    pages = [build_page(record.html or "", url=record.url) for record in store.provisional(name)]
+    versions = store.tree_versions(name)
+    site.restore(pages, versions[-1].pages if versions else 0)
+    return site
+
+
+def to_record(page: CleanPage, version: int) -> Cleaned:
+    """What the store keeps of a cleaned page."""
+    blocks = tuple(
+        {"text": b.text, "xpath": b.xpath, "kept": b.kept, "score": round(b.score, 4)}
+        for b in page.blocks
+    )
+    return Cleaned(
+        page.title, page.text, blocks, version, page.visible_characters, page.kept_characters
+    )

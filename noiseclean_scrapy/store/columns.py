@@ -1,0 +1,91 @@
+"""Column types: what a crawl brings along, in a form that both databases can hold."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timezone
+from typing import Any
+
+from sqlalchemy import DateTime, Dialect, LargeBinary, Text
+from sqlalchemy.types import TypeDecorator
+
+
+def storable_text(text: str) -> str:
+    """Text with U+FFFD for NUL, which PostgreSQL refuses, and lone surrogates, which UTF-8 lacks.
+
+    >>> storable_text("a\\x00b\\ud800c")
+    'a\ufffdb\ufffdc'
+    >>> storable_text("\\ud83d\\ude00") == "\\U0001f600"
+    True
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        # Through UTF-16 the two halves of a split pair become their character again.
+        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text.replace("\x00", "\ufffd")
+
+
+class StorableText(TypeDecorator[str]):
+    """Text made storable on its way in, in values and in conditions alike."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        return None if value is None else storable_text(value)
+
+
+class UTCDateTime(TypeDecorator[datetime]):
+    """An aware time, in UTC on both databases; SQLite itself knows no time zones."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError(f"time without a time zone: {value!r}; expected datetime.now(UTC)")
+        return value.astimezone(timezone.utc)
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            return value.replace(tzinfo=timezone.utc)
+        return value.astimezone(timezone.utc)
+
+
+class CompressedText(TypeDecorator[str]):
+    """Text as zlib-compressed bytes: every string comes back exactly, NUL and surrogates too."""
+
+    impl = LargeBinary
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> bytes | None:
+        return None if value is None else zlib.compress(value.encode("utf-8", "surrogatepass"))
+
+    def process_result_value(self, value: bytes | None, dialect: Dialect) -> str | None:
+        return None if value is None else zlib.decompress(value).decode("utf-8", "surrogatepass")
+
+
+class CompressedMappings(TypeDecorator[tuple[Mapping[str, Any], ...]]):
+    """A sequence of mappings of JSON values as zlib-compressed JSON."""
+
+    impl = LargeBinary
+    cache_ok = True
+
+    def process_bind_param(
+        self, value: Sequence[Mapping[str, Any]] | None, dialect: Dialect
+    ) -> bytes | None:
+        if value is None:
+            return None
+        return zlib.compress(json.dumps([dict(mapping) for mapping in value]).encode("ascii"))
+
+    def process_result_value(
+        self, value: bytes | None, dialect: Dialect
+    ) -> tuple[Mapping[str, Any], ...] | None:
+        return None if value is None else tuple(json.loads(zlib.decompress(value)))

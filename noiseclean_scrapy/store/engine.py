@@ -1,0 +1,120 @@
+"""From a database URL to an engine that is set up for one crawler among several."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from sqlalchemy import URL, Connection, Engine, StaticPool, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError
+
+from noiseclean_scrapy.errors import StoreError
+
+# A process that saves a tree cleans its provisional pages while the others wait.
+SQLITE_BUSY_SECONDS = 120
+POSTGRESQL_CONNECT_SECONDS = 10
+
+_WRITES = "noiseclean_writes"
+_EXPECTED = "expected sqlite:///file.db or postgresql://user:password@host/database"
+
+
+def create_store_engine(url: str, *, read_only: bool) -> Engine:
+    """Engine for ``url``; connects lazily.
+
+    Raises StoreError for a URL that is none, a database that is neither SQLite nor PostgreSQL, a
+    driver that is missing or asynchronous, and a read-only SQLite file that does not exist.
+    """
+    parsed = _parse(url)
+    options: dict[str, Any] = {"hide_parameters": True}
+    is_sqlite = parsed.get_backend_name() == "sqlite"
+    if is_sqlite:
+        options["connect_args"] = {"isolation_level": None}
+        if "timeout" not in parsed.query:
+            options["connect_args"]["timeout"] = SQLITE_BUSY_SECONDS
+        if is_in_memory(parsed):
+            # Without it each thread would see a database of its own.
+            options |= {"poolclass": StaticPool}
+            options["connect_args"]["check_same_thread"] = False
+        if read_only:
+            parsed = _read_only_file(parsed)
+    else:
+        options["pool_pre_ping"] = True
+        if "psycopg" in parsed.drivername and "connect_timeout" not in parsed.query:
+            options["connect_args"] = {"connect_timeout": POSTGRESQL_CONNECT_SECONDS}
+        if read_only:
+            options["execution_options"] = {"postgresql_readonly": True}
+    engine = _create(parsed, options)
+    if is_sqlite:
+        _set_up_sqlite(engine, read_only=read_only)
+    return engine
+
+
+def writing(engine: Engine) -> Engine:
+    """The same engine, its transactions declared as writing ones."""
+    return engine.execution_options(**{_WRITES: True})
+
+
+def is_in_memory(url: URL) -> bool:
+    """Whether ``url`` names an SQLite database without a file."""
+    return url.get_backend_name() == "sqlite" and url.database in {None, "", ":memory:"}
+
+
+def _parse(url: str) -> URL:
+    try:
+        parsed = make_url(url)
+    except ArgumentError as error:
+        # The text is not repeated: there may be a password in it.
+        raise StoreError(f"the text given is no database URL: {_EXPECTED}") from error
+    if parsed.drivername in {"postgres", "postgresql"}:
+        parsed = parsed.set(drivername="postgresql+psycopg")
+    if parsed.get_backend_name() not in {"sqlite", "postgresql"}:
+        raise StoreError(f"no store for the database {parsed.get_backend_name()!r}: {_EXPECTED}")
+    return parsed
+
+
+def _create(url: URL, options: dict[str, Any]) -> Engine:
+    try:
+        engine = create_engine(url, **options)
+    except (ImportError, NoSuchModuleError) as error:
+        raise StoreError(
+            f"the driver of {url.drivername!r} is missing ({error}): "
+            f'pip install "noiseclean-scrapy[postgresql]" and give postgresql+psycopg://...'
+        ) from error
+    if engine.dialect.is_async:
+        raise StoreError(f"the driver of {url.drivername!r} is asynchronous: {_EXPECTED}")
+    return engine
+
+
+def _read_only_file(url: URL) -> URL:
+    if is_in_memory(url):
+        raise StoreError(f"nothing to read in a database in memory: {_EXPECTED}")
+    if "uri" in url.query:
+        return url.update_query_dict({"mode": "ro"})
+    path = Path(str(url.database)).absolute()
+    if not path.is_file():
+        raise StoreError(f"there is no database file {url.database!r} to read")
+    query = {**url.query, "uri": "true", "mode": "ro"}
+    # On a read-only medium SQLite cannot make the shared-memory file that goes with WAL.
+    if not os.access(path.parent, os.W_OK) and not Path(f"{path}-wal").exists():
+        query["immutable"] = "1"
+    return url.set(database=f"file:{quote(path.as_posix())}", query=query)
+
+
+def _set_up_sqlite(engine: Engine, *, read_only: bool) -> None:
+    def set_pragmas(connection: sqlite3.Connection, _record: object) -> None:
+        connection.execute("PRAGMA foreign_keys = ON")
+        if not read_only:
+            # A killed process loses nothing this way; only a power cut could take the last commits.
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+
+    def begin(connection: Connection) -> None:
+        # A reader that turns into a writer can deadlock with another one, so writers say it first.
+        writes = connection.get_execution_options().get(_WRITES)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    event.listen(engine, "connect", set_pragmas)
+    event.listen(engine, "begin", begin)

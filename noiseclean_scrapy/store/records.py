@@ -1,0 +1,91 @@
+"""The records that go into the store and come out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Cleaned:
+    """What cleaning gave for one page.
+
+    ``blocks`` are the verdicts, one mapping of JSON values a block, in document order; they are
+    read back as JSON gives them (tuples as lists). ``clean_version`` is the version of the tree
+    that cleaned the page, 0 before any tree. ``visible_characters`` and ``kept_characters`` count
+    the characters of text on the page and in the clean text.
+
+    ``title`` and ``text`` are stored with U+FFFD in the place of NUL and lone surrogates.
+    """
+
+    title: str
+    text: str
+    blocks: tuple[Mapping[str, Any], ...]
+    clean_version: int
+    visible_characters: int
+    kept_characters: int
+
+
+@dataclass(frozen=True, slots=True)
+class PageRecord:
+    """One page, to write or as read.
+
+    ``key`` is the request's fingerprint in hexadecimal and identifies the page. ``fetched_at`` must
+    be aware; it is read back in UTC. ``position`` is the 1-based number in which the cluster's tree
+    learned the page, None when it did not. ``learned_version`` is the tree version that covers the
+    page, None while none does; it is read only and ignored by ``Store.write``.
+
+    A page is *provisional* while it has a position and no ``learned_version``.
+    """
+
+    key: str
+    cluster: str
+    url: str
+    body_hash: str
+    fetched_at: datetime
+    position: int | None = None
+    html: str | None = None
+    cleaned: Cleaned | None = None
+    learned_version: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterRecord:
+    """One page cluster and its newest tree.
+
+    ``version`` is the newest tree's, 0 when there is none; ``learned`` is the highest position
+    stored for the cluster, covered or provisional; ``tree`` is None in listings and at version 0.
+    """
+
+    name: str
+    method: str
+    version: int
+    learned: int
+    tree: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TreeVersionRecord:
+    """One saved tree, for listings.
+
+    ``pages`` is the highest position the tree covers, ``size`` its length in bytes when it was
+    saved (older versions lose their bytes, never their row).
+    """
+
+    cluster: str
+    version: int
+    method: str
+    pages: int
+    created_at: datetime
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class PageCounts:
+    """How many pages are stored, how many of them have a text, how many are provisional."""
+
+    pages: int
+    with_text: int
+    provisional: int

@@ -1,0 +1,193 @@
+"""Store: the transactions in which a crawl keeps its pages and trees."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from sqlalchemy import Connection
+from sqlalchemy.exc import SQLAlchemyError
+
+from noiseclean_scrapy.errors import StoreError
+from noiseclean_scrapy.store import reading, writing
+from noiseclean_scrapy.store.engine import create_store_engine, is_in_memory
+from noiseclean_scrapy.store.engine import writing as writing_engine
+from noiseclean_scrapy.store.records import (
+    Cleaned,
+    ClusterRecord,
+    PageCounts,
+    PageRecord,
+    TreeVersionRecord,
+)
+from noiseclean_scrapy.store.schema import prepare_schema
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class Store:
+    """Pages, their clean text and the trees of their clusters, in SQLite or PostgreSQL.
+
+    Every method is one transaction (the iterators: one a chunk) and may be called from any thread;
+    several processes may share one database. What a returned call has written survives the death
+    of the process. Every method raises StoreError when the database refuses.
+
+    ``url`` is an SQLAlchemy URL, ``sqlite:///noiseclean.db`` or ``postgresql://user@host/name``.
+    ``read_only`` neither creates nor changes a database (SQLite may put its empty ``-wal`` and
+    ``-shm`` files next to it). ``store_html`` keeps the HTML of all pages, not only of the
+    provisional ones.
+    """
+
+    def __init__(self, url: str, *, read_only: bool = False, store_html: bool = False) -> None:
+        self._read_only = read_only
+        self._store_html = store_html
+        self._engine = create_store_engine(url, read_only=read_only)
+        self._writing_engine = writing_engine(self._engine)
+        # A database in memory is one connection, which cannot be in two transactions.
+        self._lock: AbstractContextManager[object] = (
+            threading.RLock() if is_in_memory(self._engine.url) else nullcontext()
+        )
+        try:
+            prepare_schema(self._engine, self._writing_engine, read_only=read_only)
+        except SQLAlchemyError as error:
+            self.close()
+            raise StoreError(
+                f"cannot open the database {self._engine.url}: {_reason(error)}; check its "
+                f"address, that it is running, and your rights"
+            ) from error
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        error_type: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._engine.dispose()
+
+    def cluster(self, name: str) -> ClusterRecord | None:
+        """The cluster with its newest tree, None when it is not stored."""
+        with self._transaction() as connection:
+            return reading.read_cluster(connection, name)
+
+    def clusters(self) -> list[ClusterRecord]:
+        """All clusters by name, without their trees."""
+        with self._transaction() as connection:
+            return reading.read_clusters(connection)
+
+    def tree_versions(self, cluster: str) -> list[TreeVersionRecord]:
+        """The saved trees of a cluster, oldest first."""
+        with self._transaction() as connection:
+            return reading.read_tree_versions(connection, cluster)
+
+    def find(self, key: str) -> PageRecord | None:
+        """The page without its HTML, None when it is not stored."""
+        with self._transaction() as connection:
+            return reading.read_page(connection, key)
+
+    def count_pages(self, cluster: str | None = None) -> PageCounts:
+        """Numbers of pages, of one cluster or of all."""
+        with self._transaction() as connection:
+            return reading.read_counts(connection, cluster)
+
+    def pages(self, cluster: str | None = None) -> Iterator[PageRecord]:
+        """The pages that have a text, without their HTML, by key; of one cluster or of all."""
+
+        def read_chunk(after: str) -> list[PageRecord]:
+            with self._transaction() as connection:
+                return reading.read_pages_with_text(connection, cluster, after)
+
+        return reading.read_in_chunks(read_chunk, lambda page: page.key, "")
+
+    def provisional(self, cluster: str) -> Iterator[PageRecord]:
+        """The pages that the newest tree does not cover, with their HTML, by position.
+
+        A page written with a position but never with HTML cannot be learned and is left out.
+        """
+
+        def read_chunk(after: tuple[int, str]) -> list[PageRecord]:
+            with self._transaction() as connection:
+                return reading.read_provisional(connection, cluster, after)
+
+        return reading.read_in_chunks(read_chunk, reading.provisional_place, (0, ""))
+
+    def write(self, pages: Sequence[PageRecord], *, method: str) -> None:
+        """Insert or update ``pages`` by key; the same call twice leaves the same rows.
+
+        ``method`` names the cleaning method of clusters that are new here. Cluster, URL, body hash
+        and time are always replaced. A position, once set, stays; ``cleaned`` and ``html`` that are
+        None leave what is stored. HTML is stored for provisional pages only, unless ``store_html``.
+        A page whose position the newest tree already covers is covered at once.
+        """
+        if not pages:
+            return
+        with self._transaction(write=True) as connection:
+            writing.write_pages(connection, pages, method=method, store_html=self._store_html)
+
+    def save_tree(
+        self,
+        cluster: str,
+        *,
+        method: str,
+        version: int,
+        tree: bytes,
+        learned: int,
+        clean: Callable[[PageRecord], Cleaned],
+    ) -> list[str]:
+        """Save a new tree and clean again what it covers, all or nothing.
+
+        The provisional pages up to position ``learned`` become covered: those with a text and HTML
+        are given to ``clean`` (which must not use this store), and their HTML is dropped unless
+        ``store_html``. Returns the keys of the pages cleaned again, by position. Other writers of
+        this cluster (SQLite: of this database) wait meanwhile.
+
+        Raises StoreError when the cluster already has this version or a newer one: another process
+        was faster. What ``clean`` raises comes through, and nothing has changed.
+        """
+        with self._transaction(write=True) as connection:
+            row = writing.lock_cluster(connection, cluster, method=method, learned=learned)
+            if version <= row.version:
+                raise StoreError(
+                    f"cluster {cluster!r} has tree version {row.version}, so version {version} is "
+                    f"too old to save: read the stored tree, merge, save version {row.version + 1}"
+                )
+            writing.write_tree(
+                connection, row, method=method, version=version, tree=tree, pages=learned
+            )
+            keys = writing.clean_again(connection, cluster, learned, clean)
+            writing.cover_pages(connection, cluster, learned, version, store_html=self._store_html)
+            return keys
+
+    def delete_cluster(self, name: str) -> int:
+        """Delete a cluster, its trees and its pages; the number of pages deleted."""
+        with self._transaction(write=True) as connection:
+            return writing.delete_pages_and_trees(connection, name)
+
+    @contextmanager
+    def _transaction(self, *, write: bool = False) -> Iterator[Connection]:
+        if write and self._read_only:
+            raise StoreError("the store was opened read-only: open it without read_only to write")
+        engine = self._writing_engine if write else self._engine
+        with self._lock:
+            try:
+                with engine.begin() as connection:
+                    yield connection
+            except SQLAlchemyError as error:
+                raise StoreError(f"the database {engine.url} refused: {_reason(error)}") from error
+
+
+def _reason(error: SQLAlchemyError) -> str:
+    """What the driver said, without the statement and its values."""
+    return str(getattr(error, "orig", None) or error).strip()

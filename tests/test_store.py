@@ -1,0 +1,211 @@
+"""The store on real databases: what is written is read back, all or nothing, by any process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime, timedelta, timezone
+
+import databases
+import pytest
+
+from noiseclean_scrapy.errors import StoreError
+from noiseclean_scrapy.store import (
+    Cleaned,
+    ClusterRecord,
+    PageCounts,
+    PageRecord,
+    Store,
+    reading,
+)
+
+database_url = databases.database_url
+
+METHOD = "style-tree"
+NOON = datetime(2025, 3, 1, 12, tzinfo=timezone.utc)
+HTML_KEYS = "SELECT key FROM noiseclean_page_html ORDER BY key"
+CLEANED = Cleaned("Title", "Text\nmore", ({"xpath": "/p", "kept": True, "score": 0.5},), 0, 90, 9)
+
+
+@pytest.fixture
+def store(database_url: str) -> Iterator[Store]:
+    with Store(database_url) as store:
+        yield store
+
+
+def page(number: int, *, cluster: str = "a.example", cleaned: Cleaned | None = None) -> PageRecord:
+    key = f"{number:08x}"
+    url = f"http://{cluster}/{number}"
+    return PageRecord(key, cluster, url, "00ff", NOON, number, f"<p>{number}</p>", cleaned)
+
+
+def stored(page: PageRecord, learned_version: int | None = None) -> PageRecord:
+    return replace(page, html=None, learned_version=learned_version)
+
+
+def clean_again(page: PageRecord) -> Cleaned:
+    return replace(CLEANED, text=f"again {page.html}", clean_version=1)
+
+
+def save_first_tree(store: Store, learned: int) -> list[str]:
+    return store.save_tree(
+        "a.example", method=METHOD, version=1, tree=b"tree", learned=learned, clean=clean_again
+    )
+
+
+def test_pages_come_back_as_written(store: Store) -> None:
+    seen = page(1)
+    unlearned = replace(page(2, cleaned=CLEANED), position=None)
+    store.write([unlearned, seen], method=METHOD)
+    assert store.find(seen.key) == stored(seen)
+    assert store.find(unlearned.key) == stored(unlearned)
+    assert store.find("none") is None
+    assert list(store.provisional("a.example")) == [seen]
+    assert list(store.pages()) == [stored(unlearned)]
+    assert store.cluster("a.example") == ClusterRecord("a.example", METHOD, 0, 1, None)
+    assert store.cluster("b.example") is None
+    assert store.count_pages() == PageCounts(pages=2, with_text=1, provisional=1)
+
+
+def test_times_come_back_in_utc_and_need_a_zone(store: Store) -> None:
+    elsewhere = NOON.astimezone(timezone(timedelta(hours=5, minutes=30)))
+    store.write([replace(page(1), fetched_at=elsewhere)], method=METHOD)
+    found = store.find(page(1).key)
+    assert found is not None
+    assert found.fetched_at == NOON
+    assert found.fetched_at.utcoffset() == timedelta(0)
+    with pytest.raises(StoreError, match="time without a time zone"):
+        store.write([replace(page(2), fetched_at=NOON.replace(tzinfo=None))], method=METHOD)
+    assert store.count_pages().pages == 1
+
+
+def test_writing_twice_leaves_the_same_rows(store: Store) -> None:
+    pages = [page(1, cleaned=CLEANED), page(2), replace(page(3), position=None)]
+    store.write(pages, method=METHOD)
+    before = [store.find(page.key) for page in pages]
+    store.write([*pages, *pages], method="another")
+    assert [store.find(page.key) for page in pages] == before
+    assert store.count_pages() == PageCounts(pages=3, with_text=1, provisional=2)
+    assert [cluster.method for cluster in store.clusters()] == [METHOD]
+
+
+def test_item_after_response_and_response_after_item(store: Store) -> None:
+    seen, item = page(1), replace(page(1, cleaned=CLEANED), position=None, html=None)
+    for first, second in [(seen, item), (item, seen)]:
+        store.write([first], method=METHOD)
+        store.write([replace(second, body_hash="new")], method=METHOD)
+        assert list(store.provisional("a.example")) == [
+            replace(seen, body_hash="new", cleaned=CLEANED)
+        ]
+        assert store.delete_cluster("a.example") == 1
+
+
+def test_a_position_once_set_stays(store: Store) -> None:
+    store.write([page(7)], method=METHOD)
+    store.write([replace(page(7), position=9)], method=METHOD)
+    store.write([replace(page(7), position=None)], method=METHOD)
+    assert store.find(page(7).key) == stored(page(7))
+
+
+def test_save_tree_covers_cleans_again_and_drops_html(store: Store, database_url: str) -> None:
+    store.write([page(1, cleaned=CLEANED), page(2), page(3, cleaned=CLEANED)], method=METHOD)
+    assert save_first_tree(store, learned=2) == [page(1).key]
+    again = replace(CLEANED, text="again <p>1</p>", clean_version=1)
+    assert store.find(page(1).key) == stored(page(1, cleaned=again), learned_version=1)
+    assert store.find(page(2).key) == stored(page(2), learned_version=1)
+    assert list(store.provisional("a.example")) == [page(3, cleaned=CLEANED)]
+    assert store.cluster("a.example") == ClusterRecord("a.example", METHOD, 1, 3, b"tree")
+    store.write([page(1), page(2, cleaned=again)], method=METHOD)
+    assert [page.position for page in store.provisional("a.example")] == [3]
+    assert databases.read_rows(database_url, HTML_KEYS) == [(page(3).key,)]
+
+
+def test_store_html_keeps_the_html_of_all_pages(database_url: str) -> None:
+    with Store(database_url, store_html=True) as store:
+        store.write([page(1), replace(page(2), position=None)], method=METHOD)
+        save_first_tree(store, learned=1)
+        store.write([page(1)], method=METHOD)
+        assert list(store.provisional("a.example")) == []
+    assert databases.read_rows(database_url, HTML_KEYS) == [(page(1).key,), (page(2).key,)]
+
+
+def test_a_page_that_comes_after_its_tree_is_not_learned_again(store: Store) -> None:
+    save_first_tree(store, learned=5)
+    store.write([page(4), page(6)], method=METHOD)
+    assert store.find(page(4).key) == stored(page(4), learned_version=1)
+    assert list(store.provisional("a.example")) == [page(6)]
+    store.write([replace(page(6), position=2)], method=METHOD)
+    assert list(store.provisional("a.example")) == [page(6)]
+
+
+def test_a_failing_clean_leaves_everything_as_before(store: Store) -> None:
+    pages = [page(number, cleaned=CLEANED) for number in range(1, 4)]
+    store.write(pages, method=METHOD)
+
+    def clean(page: PageRecord) -> Cleaned:
+        if page.position == 3:
+            raise ZeroDivisionError
+        return clean_again(page)
+
+    with pytest.raises(ZeroDivisionError):
+        store.save_tree("a.example", method="x", version=1, tree=b"", learned=3, clean=clean)
+    assert list(store.provisional("a.example")) == pages
+    assert store.cluster("a.example") == ClusterRecord("a.example", METHOD, 0, 3, None)
+    assert store.tree_versions("a.example") == []
+
+
+def test_only_the_two_newest_trees_keep_their_bytes(store: Store, database_url: str) -> None:
+    for version in range(1, 5):
+        store.save_tree(
+            "a", method=METHOD, version=version, tree=b"12", learned=version, clean=clean_again
+        )
+    versions = [(tree.version, tree.pages, tree.size) for tree in store.tree_versions("a")]
+    assert versions == [(1, 1, 2), (2, 2, 2), (3, 3, 2), (4, 4, 2)]
+    age = datetime.now(timezone.utc) - store.tree_versions("a")[0].created_at
+    assert timedelta(0) <= age < timedelta(minutes=5)
+    kept = "SELECT version FROM noiseclean_tree WHERE tree IS NOT NULL ORDER BY version"
+    assert databases.read_rows(database_url, kept) == [(3,), (4,)]
+    with pytest.raises(StoreError, match="has tree version 4, so version 4 is too old"):
+        store.save_tree("a", method=METHOD, version=4, tree=b"", learned=9, clean=clean_again)
+
+
+def test_chunks_are_complete_and_ordered(
+    store: Store, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "CHUNK_PAGES", 3)
+    pages = [replace(page(n, cleaned=CLEANED), position=1 + n // 2) for n in range(10)]
+    others = [page(n, cluster="b.example", cleaned=CLEANED) for n in range(10, 13)]
+    store.write([*reversed(pages), *others], method=METHOD)
+    assert list(store.provisional("a.example")) == pages
+    assert [page.key for page in store.pages()] == [page.key for page in pages + others]
+    assert list(store.pages("b.example")) == [stored(page) for page in others]
+    assert save_first_tree(store, learned=4) == [page.key for page in pages[:8]]
+    assert store.count_pages("a.example") == PageCounts(pages=10, with_text=10, provisional=2)
+    assert store.delete_cluster("a.example") == 10
+    assert [cluster.name for cluster in store.clusters()] == ["b.example"]
+    assert databases.read_rows(database_url, HTML_KEYS) == [(page.key,) for page in others]
+
+
+def test_nul_and_lone_surrogates(store: Store) -> None:
+    bad = "a\x00b\ud800c"
+    cleaned = replace(CLEANED, title=bad, text=bad, blocks=({"text": bad},))
+    record = PageRecord("k" + bad, bad, bad, bad, NOON, 1, bad, cleaned)
+    store.write([record], method=bad)
+    good = "a\ufffdb\ufffdc"
+    (found,) = store.provisional(bad)
+    assert found == PageRecord(
+        "k" + good, good, good, good, NOON, 1, bad, replace(cleaned, title=good, text=good)
+    )
+    assert store.find(record.key) == stored(found)
+    assert store.save_tree(
+        bad, method=bad, version=1, tree=b"\x00", learned=1, clean=lambda page: cleaned
+    ) == ["k" + good]
+
+
+def test_restart_reads_back_tree_and_provisional_pages(database_url: str) -> None:
+    with Store(database_url) as store:
+        store.write([page(number, cleaned=CLEANED) for number in range(1, 6)], method=METHOD)
+        save_first_tree(store, learned=3)
+    with Store(database_url) as store:
+        assert store.cluster("a.example") == ClusterRecord("a.example", METHOD, 1, 5, b"tree")
+        assert [page.position for page in store.provisional("a.example")] == [4, 5]

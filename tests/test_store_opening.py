@@ -1,0 +1,176 @@
+"""Opening a store: what is created, what is left alone, what is refused and in which words."""
+
+from __future__ import annotations
+
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timezone
+from pathlib import Path
+from threading import Barrier
+
+import databases
+import pytest
+from sqlalchemy import Connection, text
+
+from noiseclean_scrapy.errors import StoreError
+from noiseclean_scrapy.store import SCHEMA_VERSION, Cleaned, PageRecord, Store, schema
+
+database_url = databases.database_url
+sqlite_url = databases.sqlite_url
+
+PAGE = PageRecord("1", "a", "http://a/", "0", datetime(2025, 3, 1, tzinfo=timezone.utc), 1, "<p>")
+VERSION = "SELECT version FROM noiseclean_schema"
+
+
+def refused(url: str, *, read_only: bool = False) -> str:
+    with pytest.raises(StoreError) as caught:
+        Store(url, read_only=read_only)
+    return str(caught.value)
+
+
+def set_version(url: str, version: int) -> None:
+    Store(url).close()
+    databases.run_statement(url, f"UPDATE noiseclean_schema SET version = {version}")
+
+
+def test_lives_in_a_database_with_other_tables(database_url: str) -> None:
+    databases.run_statement(database_url, "CREATE TABLE page (key INTEGER)")
+    for _ in range(2):
+        with Store(database_url) as store:
+            store.write([PAGE], method="evidence")
+            assert store.count_pages().pages == 1
+    assert databases.read_rows(database_url, VERSION) == [(SCHEMA_VERSION,)]
+    assert databases.read_rows(database_url, "SELECT * FROM page") == []
+
+
+def test_many_open_an_empty_database_at_once(database_url: str) -> None:
+    together = Barrier(8)
+
+    def open_store() -> None:
+        together.wait()
+        Store(database_url).close()
+
+    with ThreadPoolExecutor(8) as threads:
+        for opened in [threads.submit(open_store) for _ in range(8)]:
+            opened.result(timeout=100)
+    assert databases.read_rows(database_url, VERSION) == [(SCHEMA_VERSION,)]
+
+
+def test_a_newer_schema_is_refused(database_url: str) -> None:
+    set_version(database_url, 7)
+    for read_only in (False, True):
+        sentence = refused(database_url, read_only=read_only)
+        assert "schema version 7" in sentence
+        assert f"up to {SCHEMA_VERSION}: upgrade noiseclean-scrapy" in sentence
+
+
+def test_an_older_schema_without_a_way_is_refused(database_url: str) -> None:
+    set_version(database_url, 0)
+    sentence = refused(database_url)
+    assert "schema version 0, this code needs version 1" in sentence
+    assert "read it with the noiseclean-scrapy release that wrote it" in sentence
+    assert "open it once for writing" in refused(database_url, read_only=True)
+    assert databases.read_rows(database_url, VERSION) == [(0,)]
+
+
+def test_an_older_schema_is_migrated_step_by_step_or_not_at_all(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def add_column(connection: Connection) -> None:
+        connection.execute(text("ALTER TABLE noiseclean_page ADD COLUMN language TEXT"))
+
+    Store(database_url).close()
+    monkeypatch.setattr(schema, "SCHEMA_VERSION", 3)
+    monkeypatch.setattr(schema, "MIGRATIONS", {1: add_column})
+    assert "no migration from version 2" in refused(database_url)
+    assert databases.read_rows(database_url, VERSION) == [(1,)]
+    monkeypatch.setattr(schema, "MIGRATIONS", {1: add_column, 2: lambda connection: None})
+    Store(database_url).close()
+    assert databases.read_rows(database_url, VERSION) == [(3,)]
+    assert databases.read_rows(database_url, "SELECT language FROM noiseclean_page") == []
+
+
+def test_tables_without_a_version_are_refused(database_url: str) -> None:
+    databases.run_statement(database_url, "CREATE TABLE noiseclean_page (key INTEGER)")
+    assert "noiseclean_page but no schema version" in refused(database_url)
+
+
+def test_read_only_reads_and_refuses_to_write(database_url: str) -> None:
+    with Store(database_url) as store:
+        store.write([PAGE], method="evidence")
+    with Store(database_url, read_only=True) as store:
+        assert list(store.provisional("a")) == [PAGE]
+        with pytest.raises(StoreError, match="opened read-only"):
+            store.delete_cluster("a")
+
+
+def test_read_only_sees_what_a_writer_adds(database_url: str) -> None:
+    with Store(database_url) as writer, Store(database_url, read_only=True) as reader:
+        assert reader.count_pages().pages == 0
+        writer.write([PAGE], method="evidence")
+        assert reader.count_pages().pages == 1
+
+
+def test_read_only_creates_nothing(database_url: str, tmp_path: Path) -> None:
+    if database_url.startswith("sqlite"):
+        assert "no database file" in refused(database_url, read_only=True)
+        assert list(tmp_path.iterdir()) == []
+    databases.run_statement(database_url, "CREATE TABLE page (key INTEGER)")
+    assert "holds no noiseclean tables" in refused(database_url, read_only=True)
+    with pytest.raises(Exception, match="noiseclean_schema"):
+        databases.read_rows(database_url, VERSION)
+
+
+def test_odd_file_names(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'a b#c%20d.db'}"
+    with Store(url) as store:
+        store.write([PAGE], method="evidence")
+    with Store(url, read_only=True) as store:
+        assert store.count_pages().pages == 1
+
+
+def test_what_cannot_be_reached_is_said(tmp_path: Path) -> None:
+    missing = refused(f"sqlite:///{tmp_path / 'none' / 'noiseclean.db'}")
+    assert "cannot open the database sqlite:///" in missing
+    assert "unable to open database file" in missing
+    (tmp_path / "text.db").write_text("no database " * 100)
+    assert "file is not a database" in refused(f"sqlite:///{tmp_path / 'text.db'}")
+    nobody = refused("postgresql://user:secret@127.0.0.1:1/test")
+    assert "cannot open the database postgresql+psycopg://user:***@127.0.0.1:1/test" in nobody
+    assert "secret" not in nobody
+
+
+def test_what_is_no_store_is_said() -> None:
+    assert "expected sqlite:///file.db or postgresql://" in refused("noiseclean.db")
+    assert "no store for the database 'mysql'" in refused("mysql://localhost/test")
+    assert 'pip install "noiseclean-scrapy[postgresql]"' in refused("postgresql+none://localhost/a")
+    assert "in memory" in refused("sqlite://", read_only=True)
+
+
+def test_a_missing_driver_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    assert 'pip install "noiseclean-scrapy[postgresql]"' in refused("postgresql://localhost/a")
+
+
+def test_values_that_are_no_json_are_refused(sqlite_url: str) -> None:
+    cleaned = Cleaned("", "", ({"a": object()},), 0, 0, 0)
+    record = PageRecord("1", "a", "", "", PAGE.fetched_at, cleaned=cleaned)
+    with Store(sqlite_url) as store, pytest.raises(StoreError, match="not JSON serializable"):
+        store.write([record], method="evidence")
+
+
+@pytest.mark.parametrize("in_memory", [False, True])
+def test_threads_share_a_store(sqlite_url: str, in_memory: bool) -> None:
+    def write(store: Store, number: int) -> None:
+        for step in range(20):
+            key = f"{number}-{step}"
+            record = PageRecord(key, "a", "", "", PAGE.fetched_at, step + 1, "<p>")
+            store.write([record], method="evidence")
+            assert store.find(key)
+
+    with Store("sqlite://" if in_memory else sqlite_url) as store:
+        with ThreadPoolExecutor(4) as threads:
+            for written in [threads.submit(write, store, number) for number in range(4)]:
+                written.result(timeout=100)
+        assert store.count_pages().pages == 80
+        assert len(list(store.provisional("a"))) == 80

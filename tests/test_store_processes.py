@@ -1,0 +1,81 @@
+"""The store among processes: one is killed, several write at once."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import databases
+import pytest
+
+from noiseclean_scrapy.store import PageCounts, Store
+
+database_url = databases.database_url
+
+# Writes pages one by one, says so after each, and saves a tree after every tenth.
+CRAWLER = """
+import sys
+from datetime import datetime, timezone
+from noiseclean_scrapy.store import Cleaned, PageRecord, Store
+url, cluster, pages = sys.argv[1], sys.argv[2], int(sys.argv[3])
+cleaned = Cleaned("t", "x" * 2000, ({"kept": True},), 0, 2000, 2000)
+with Store(url) as store:
+    for position in range(1, pages + 1):
+        key = f"{cluster}-{position:06}"
+        page = PageRecord(key, cluster, "http://a/", "0", datetime.now(timezone.utc), position,
+                          f"<p>{position}" * 500, cleaned)
+        store.write([page], method="evidence")
+        print(key, flush=True)
+        if position % 10 == 0:
+            version = position // 10
+            tree = b"tree" * 1000
+            again = Cleaned("t", "y" * 2000, ({"kept": True},), version, 2000, 2000)
+            store.save_tree(cluster, method="evidence", version=version, tree=tree,
+                            learned=position, clean=lambda page: again)
+"""
+
+
+def start_crawler(url: str, cluster: str, pages: int) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", CRAWLER, url, cluster, str(pages)]
+    root = Path(__file__).parent.parent
+    return subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, text=True)
+
+
+@pytest.mark.parametrize("reported", [1, 39, 40, 117])
+def test_a_killed_crawler_loses_nothing_it_reported(database_url: str, reported: int) -> None:
+    with start_crawler(database_url, "a", 100_000) as crawler:
+        assert crawler.stdout is not None
+        keys = {crawler.stdout.readline().strip() for _ in range(reported)}
+        crawler.kill()  # SIGKILL
+        keys.update(line.strip() for line in crawler.stdout if line.endswith("\n"))
+    # A commit that PostgreSQL has already received may still be on its way: its row lock says so.
+    databases.run_statement(database_url, "UPDATE noiseclean_cluster SET name = name")
+    with Store(database_url) as store:
+        pages = list(store.pages())
+        found = [page.key for page in pages]
+        assert len(found) == len(set(found)) and keys <= set(found) and len(found) <= len(keys) + 1
+        cluster = store.cluster("a")
+        assert cluster is not None and cluster.learned == len(found)
+        covered = {page.key for page in pages if page.learned_version is not None}
+        assert len(covered) == cluster.version * 10
+        assert covered == {
+            page.key for page in pages if page.cleaned and page.cleaned.clean_version
+        }
+        open_keys = [page.key for page in pages if page.key not in covered]
+        assert [page.key for page in store.provisional("a")] == open_keys
+    html_keys = "SELECT key FROM noiseclean_page_html ORDER BY key"
+    assert databases.read_rows(database_url, html_keys) == [(key,) for key in open_keys]
+
+
+def test_crawlers_write_at_once(database_url: str) -> None:
+    clusters = ["a", "b", "c"]
+    crawlers = [start_crawler(database_url, cluster, 60) for cluster in clusters]
+    for crawler in crawlers:
+        crawler.communicate(timeout=100)
+    assert [crawler.returncode for crawler in crawlers] == [0, 0, 0]
+    with Store(database_url) as store:
+        assert store.count_pages() == PageCounts(pages=180, with_text=180, provisional=0)
+        assert [(c.name, c.version, c.learned) for c in store.clusters()] == [
+            (cluster, 6, 60) for cluster in clusters
+        ]
