@@ -44,7 +44,7 @@ class Config:
     method: str = "style-tree"
     cluster_by: ClusterBy = field(default=lambda response: CLUSTERINGS["domain"](response.url))
     templates: bool = False
-    sample_quota: int = 50
+    sample_quota: int = 100
     refresh_pages: int = 500
     allow_domains: tuple[str, ...] = ()
     deny_domains: tuple[str, ...] = ()
@@ -112,9 +112,9 @@ def _flag(name: str, value: Any) -> bool:
 def _count(name: str, value: Any) -> int:
     try:
         number = int(value)
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         number = 0
-    if number < 1 or isinstance(value, bool):
+    if number < 1 or isinstance(value, bool) or (isinstance(value, float) and number != value):
         raise _error(name, value, "a whole number of at least 1")
     return number
 
@@ -132,9 +132,12 @@ def _patterns(name: str, value: Any) -> tuple[re.Pattern[str], ...]:
     # A comma may be part of a pattern, so one string is one pattern.
     sources = [value] if isinstance(value, (str, re.Pattern)) else value
     try:
-        return tuple(re.compile(source) for source in sources)
+        patterns = tuple(re.compile(source) for source in sources)
     except (TypeError, re.error) as error:
         raise _error(name, value, f"a list of regular expressions ({error})") from None
+    if not all(isinstance(pattern.pattern, str) for pattern in patterns):
+        raise _error(name, value, "a list of regular expressions of str, not bytes")
+    return patterns
 
 
 def _fields(name: str, value: Any) -> Mapping[str, str]:
@@ -147,17 +150,17 @@ def _fields(name: str, value: Any) -> Mapping[str, str]:
 
 
 def _method(name: str, value: Any) -> str:
-    if value not in METHODS:
+    if not isinstance(value, str) or value not in METHODS:
         raise _error(name, value, f"one of {', '.join(sorted(METHODS))}")
-    return str(value)
+    return value
 
 
 def _database_url(name: str, value: Any) -> str:
     try:
-        make_url(value)
+        return make_url(value).render_as_string(hide_password=False)
     except (ArgumentError, TypeError, ValueError):
-        raise _error(name, value, "a database URL such as sqlite:///noiseclean.db") from None
-    return str(value)
+        given = re.sub(r":[^:@]*@", ":***@", value) if isinstance(value, str) else value
+        raise _error(name, given, "a database URL such as sqlite:///noiseclean.db") from None
 
 
 def _cluster_by(name: str, value: Any) -> ClusterBy:

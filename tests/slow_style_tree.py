@@ -1,4 +1,4 @@
-"""The site style tree by definition, all pages kept: slow, written from the paper, for tests only."""
+"""The site style tree by definition, all pages kept: slow, from the paper, for tests only."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from noiseclean_scrapy.page.layout import Layout
 
 GAMMA = 0.9
 LAMBDA = 0.85
 LOCAL = 0.01
-MERGED_SHARE = 0.5
+MERGED_SHARE = 0.75
 
 Sequence = tuple[str, ...]
 Path = tuple[tuple[Sequence, int], ...]
@@ -108,34 +109,32 @@ class SlowElement:
             return 1.0
         numbers = [self.style_pages(sequence) for sequence in self.styles]
         numbers += [len(self.leaf_visits())] if self.leaf_visits() else []
-        shares = [n / sum(numbers) for n in numbers]
-        return min(1.0, max(0.0, -math.fsum(p * math.log(p, m) for p in shares)))
+        return _entropy([n / sum(numbers) for n in numbers], m)
 
-    def entropy(self, feature: str) -> float:
-        """H of a feature over the pages on which the element is a leaf."""
-        visits = self.leaf_visits()
-        if len(visits) == 1:
-            return 0.0
-        counts = [visit.occurrences()[feature] for visit in visits]
-        shares = [count / sum(counts) for count in counts if count]
-        return min(1.0, max(0.0, -math.fsum(p * math.log(p, len(visits)) for p in shares)))
-
-    def leaf_features(self) -> set[str]:
-        return {feature for visit in self.leaf_visits() for feature in visit.occurrences()}
+    @cached_property
+    def entropies(self) -> dict[str, float]:
+        """H of every feature over the pages on which the element is a leaf."""
+        counts = [visit.occurrences() for visit in self.leaf_visits()]
+        found: dict[str, float] = {}
+        for feature in {feature for page in counts for feature in page}:
+            total = sum(page[feature] for page in counts)
+            shares = [page[feature] / total for page in counts if feature in page]
+            found[feature] = _entropy(shares, len(counts))
+        return found
 
     def leaf_importance(self) -> float:
         """CompImp of a leaf (Def. 5)."""
-        features = self.leaf_features()
-        if len(self.leaf_visits()) == 1 or not features:
+        if len(self.leaf_visits()) == 1 or not self.entropies:
             return 1.0
-        return 1.0 - math.fsum(self.entropy(f) for f in features) / len(features)
+        return 1.0 - math.fsum(self.entropies.values()) / len(self.entropies)
 
+    @cached_property
     def importance(self) -> float:
         """CompImp (Def. 4 and 5)."""
         if not self.styles:
             return self.leaf_importance()
         cases = [
-            (self.style_pages(sequence), math.fsum(c.importance() for c in style) / len(style))
+            (self.style_pages(sequence), math.fsum(c.importance for c in style) / len(style))
             for sequence, style in self.styles.items()
         ]
         if self.leaf_visits():
@@ -145,17 +144,21 @@ class SlowElement:
         inner = math.fsum(number / total * value for number, value in cases)
         return (1 - weight) * self.node_importance() + weight * inner
 
+    def supported(self) -> float:
+        """The importance as far as m - 1 comparisons out of m pages support it."""
+        return self.importance / self.pages * (self.pages - 1) + 1 / self.pages
+
     def noisy(self, threshold: float) -> bool:
-        return self.importance() < threshold and all(
-            element.importance() < threshold for element in self.below()
+        return self.supported() < threshold and all(
+            element.supported() < threshold for element in self.below()
         )
 
     def meaningful(self, threshold: float) -> bool:
         return not self.noisy(threshold) and not any(e.noisy(threshold) for e in self.below())
 
     def locally_noisy(self, feature: str) -> bool:
-        known = len(self.leaf_visits()) > 1 and feature in self.leaf_features()
-        return known and 1 - self.entropy(feature) < LOCAL
+        known = len(self.leaf_visits()) > 1 and feature in self.entropies
+        return known and 1 - self.entropies[feature] < LOCAL
 
 
 def slow_tree(layouts: list[Layout]) -> SlowElement:
@@ -174,6 +177,12 @@ def kept_blocks(tree: SlowElement, layout: Layout, threshold: float) -> list[boo
     if not layout.empty:
         _clean(tree, layout, 0, noisy, kept)
     return kept
+
+
+def _entropy(shares: list[float], m: int) -> float:
+    if m == 1:
+        return 0.0
+    return min(1.0, max(0.0, -math.fsum(p * math.log(p, m) for p in shares)))
 
 
 def _clean(

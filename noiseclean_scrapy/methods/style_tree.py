@@ -24,7 +24,7 @@ class StyleTreeMethod(Method):
     name = "style-tree"
 
     def __init__(self, *, threshold: float | None = None, max_tree_nodes: int = 100_000) -> None:
-        self.threshold = threshold
+        self.threshold = None if threshold is None else float(threshold)
         self.tree = SiteStyleTree(max_nodes=max_tree_nodes)
 
     @property
@@ -47,8 +47,11 @@ class StyleTreeMethod(Method):
         return {"threshold": self.threshold, "tree": tree_state(self.tree)}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        self.threshold = state["threshold"]
-        self.tree = read_tree(state["tree"], max_nodes=self.tree.max_nodes)
+        tree = read_tree(state["tree"], max_nodes=self.tree.max_nodes)
+        threshold = state["threshold"]
+        if threshold is not None and not (isinstance(threshold, float) and 0 <= threshold <= 1):
+            raise ValueError(f"{threshold!r} is not a threshold")
+        self.tree, self.threshold = tree, threshold
 
 
 class StyleTreeModel(Model):
@@ -119,7 +122,7 @@ class StyleTreeModel(Model):
             "threshold": self.threshold,
             "pages": element.pages,
         }
-        return Verdict(kept, element.importance, evidence)
+        return Verdict(kept, element.supported_importance, evidence)
 
 
 def _keeps(

@@ -20,7 +20,7 @@ CHARACTERISTIC_SHARE = 0.85
 """gamma': share of an element's pages that a characteristic feature occurs on."""
 LIKENESS = 0.85
 """lambda: Jaccard index of characteristic features above which element nodes are merged."""
-MERGED_SUPPORT = 0.5
+MERGED_SUPPORT = 0.75
 """Share of the parent's pages that merged element nodes must stand on together (ours)."""
 
 
@@ -46,6 +46,14 @@ class MeasuredElement:
     noisy: bool = False
     meaningful: bool = True
 
+    @property
+    def supported_importance(self) -> float:
+        """The importance as far as the element's m pages support it: 1 - (1 - CompImp)(1 - 1/m).
+
+        What m pages have in common was seen m - 1 times; on a single page it is 1, as in Def. 5.
+        """
+        return 1 - (1 - self.importance) * (1 - 1 / max(self.pages, 1.0))
+
     def children(self) -> Iterator[MeasuredElement]:
         """The elements of all styles; a merged one as often as it stands in a style."""
         for _, elements in self.styles.values():
@@ -63,11 +71,11 @@ def measure(tree: SiteStyleTree) -> list[MeasuredElement]:
 def mark(elements: list[MeasuredElement], threshold: float) -> None:
     """Mark noisy and meaningful elements (Def. 6 and 8) for a threshold on composite importance.
 
-    An element is noisy when it and all below it have an importance below the threshold, and
-    meaningful when nothing noisy is in it.
+    An element is noisy when it and all below it have a supported importance below the threshold,
+    and meaningful when nothing noisy is in it.
     """
     for element in reversed(elements):
-        element.noisy = element.importance < threshold and all(
+        element.noisy = element.supported_importance < threshold and all(
             child.noisy for child in element.children()
         )
         element.meaningful = not element.noisy and all(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from noiseclean_scrapy.page.layout import Layout
@@ -125,6 +126,9 @@ class SiteStyleTree:
             node.document_frequency = {
                 feature: count * factor for feature, count in node.document_frequency.items()
             }
+            styles, pages, weighted = node.dropped_styles
+            forgotten = factor * (weighted + pages * math.log(factor))
+            node.dropped_styles = [factor * styles, factor * pages, forgotten]
             for style in node.styles.values():
                 style.pages *= factor
             for labels in [k for k, s in node.styles.items() if s.pages < _FORGOTTEN]:
@@ -141,7 +145,6 @@ class SiteStyleTree:
             (style.pages, -depth, labels, parent)
             for parent, depth in _walk_with_depth(self.root)
             for labels, style in parent.styles.items()
-            if parent is not self.root
         ]
         styles.sort(key=lambda entry: entry[:3])
         for pages, _, labels, parent in styles:
@@ -164,6 +167,7 @@ def merge_elements(target: ElementNode, source: ElementNode) -> None:
         target.leaf_features.merge(source.leaf_features)
         for feature, count in source.document_frequency.items():
             target.document_frequency[feature] = target.document_frequency.get(feature, 0.0) + count
+        _bound_features(target)
         for number, value in enumerate(source.dropped_styles):
             target.dropped_styles[number] += value
         for labels, style in source.styles.items():
@@ -178,12 +182,10 @@ def _count_content(node: ElementNode, contents: tuple[int, ...], layout: Layout)
     if leaves:
         node.leaf_pages += 1
         node.leaf_features.add_page(layout.feature_counts(leaves).items())
-        node.leaf_features.prune(FEATURE_LIMIT)
     frequency = node.document_frequency
     for feature in layout.features_below(contents):
         frequency[feature] = frequency.get(feature, 0.0) + 1
-    if len(frequency) > FEATURE_LIMIT:
-        node.document_frequency = _most_frequent(frequency, FEATURE_LIMIT // 2)
+    _bound_features(node)
 
 
 def _presentation_styles(
@@ -210,6 +212,9 @@ def _walk_with_depth(root: ElementNode) -> Iterator[tuple[ElementNode, int]]:
         waiting.extend((child, depth + 1) for child in node.children())
 
 
-def _most_frequent(frequency: dict[str, float], limit: int) -> dict[str, float]:
-    order = sorted(frequency, key=lambda feature: (-frequency[feature], feature))
-    return {feature: frequency[feature] for feature in order[:limit]}
+def _bound_features(node: ElementNode) -> None:
+    node.leaf_features.prune(FEATURE_LIMIT)
+    frequency = node.document_frequency
+    if len(frequency) > FEATURE_LIMIT:
+        order = sorted(frequency, key=lambda feature: (-frequency[feature], feature))
+        node.document_frequency = {f: frequency[f] for f in order[: FEATURE_LIMIT // 2]}

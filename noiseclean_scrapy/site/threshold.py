@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import pairwise
 
-THRESHOLD_RANGE = (0.84, 0.92)
+THRESHOLD_RANGE = (0.88, 0.94)
 """Where thresholds clean well on news and blogs; see the decisions page for the sweep."""
 
 

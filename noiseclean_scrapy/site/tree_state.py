@@ -7,6 +7,8 @@ from typing import Any
 
 from noiseclean_scrapy.site.style_tree import ElementNode, SiteStyleTree
 
+_LARGEST = 2.0**80
+
 
 def tree_state(tree: SiteStyleTree) -> dict[str, Any]:
     """The tree's counts. Equal trees give equal values, in whatever order they were learned."""
@@ -32,7 +34,7 @@ def tree_state(tree: SiteStyleTree) -> dict[str, Any]:
                 node.leaf_features.dropped,
                 [[number(f), *totals[f]] for f in sorted(totals)],
                 [[number(f), n] for f, n in sorted(node.document_frequency.items())],
-                node.dropped_styles,
+                list(node.dropped_styles),
                 styles,
             ]
         )
@@ -41,27 +43,61 @@ def tree_state(tree: SiteStyleTree) -> dict[str, Any]:
 
 def read_tree(state: Mapping[str, Any], *, max_nodes: int) -> SiteStyleTree:
     """The tree of a `tree_state`; raises KeyError, TypeError or ValueError on anything else."""
-    words: list[str] = state["words"]
-    rows: list[list[Any]] = state["nodes"]
-    if not rows:
+    words = state["words"]
+    rows = state["nodes"]
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        raise TypeError("the words of a tree are a list of strings")
+    if not isinstance(rows, list) or not rows:
         raise ValueError("a tree needs a root")
-    nodes = [ElementNode(str(words[row[0]])) for row in rows]
-    for place, (node, row) in enumerate(zip(nodes, rows, strict=True)):
-        _, pages, leaf_pages, dropped, features, frequency, dropped_styles, styles = row
-        node.pages = float(pages)
-        node.leaf_pages = float(leaf_pages)
-        node.leaf_features.dropped = float(dropped)
-        node.leaf_features.totals = {words[f]: [float(c), float(t)] for f, c, t in features}
-        node.document_frequency = {words[f]: float(n) for f, n in frequency}
-        node.dropped_styles = [float(value) for value in dropped_styles]
-        for style_pages, first, length in styles:
-            if not place < first <= first + length <= len(nodes):
+    nodes = [ElementNode(words[_index(row[0], len(words))]) for row in rows]
+    following = 1  # every node but the root stands in exactly one style, breadth first
+    for node, row in zip(nodes, rows, strict=True):
+        _read_counts(node, row, words)
+        for pages, first, length in row[7]:
+            if first != following or _index(length, len(nodes) - first + 1) < 1:
                 raise ValueError("a style node points outside the tree")
-            below = nodes[first : first + length]
+            following += length
+            below = nodes[first:following]
             style = node.style(tuple(element.label for element in below))
-            style.pages = float(style_pages)
+            if style.pages:
+                raise ValueError("a style node stands twice in one element node")
+            style.pages = _count(pages, above_zero=True)
             style.elements = below
+    if following != len(nodes):
+        raise ValueError("the tree has element nodes in no style")
     tree = SiteStyleTree(max_nodes=max_nodes)
     tree.root = nodes[0]
     tree.nodes = len(nodes)
     return tree
+
+
+def _read_counts(node: ElementNode, row: list[Any], words: list[str]) -> None:
+    _, pages, leaf_pages, dropped, features, frequency, dropped_styles, _ = row
+    node.pages = _count(pages)
+    node.leaf_pages = _count(leaf_pages)
+    node.leaf_features.dropped = _count(dropped)
+    node.leaf_features.totals = {
+        words[_index(f, len(words))]: [_count(c), _finite(t)] for f, c, t in features
+    }
+    node.document_frequency = {words[_index(f, len(words))]: _count(n) for f, n in frequency}
+    styles, style_pages, weighted = dropped_styles
+    node.dropped_styles = [_count(styles), _count(style_pages), _finite(weighted)]
+
+
+def _index(value: Any, length: int) -> int:
+    if type(value) is not int or not 0 <= value < length:
+        raise ValueError(f"{value!r} is not an index below {length}")
+    return value
+
+
+def _count(value: Any, *, above_zero: bool = False) -> float:
+    number = _finite(value)
+    if number < 0 or (above_zero and not number):
+        raise ValueError(f"{value!r} is not a count")
+    return number
+
+
+def _finite(value: Any) -> float:
+    if type(value) not in (int, float) or not abs(value) <= _LARGEST:
+        raise ValueError(f"{value!r} is not a number that a tree can hold")
+    return float(value)
