@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import zlib
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from noiseclean_scrapy.clean_page import CleanPage, clean_page
 from noiseclean_scrapy.errors import TreeDataError
 from noiseclean_scrapy.methods import Model, create_method
+from noiseclean_scrapy.methods.templates import TemplateMethod
 from noiseclean_scrapy.page import Html, Page, build_page
 
 if TYPE_CHECKING:
@@ -24,7 +26,8 @@ class SiteCleaner:
     """Learns the template of one site from its pages and gives their clean text.
 
     `method` is a name of `noiseclean_scrapy.methods.METHODS`; `options` are the method's, for
-    example `threshold`. `headline=False` leaves the headline out of the text.
+    example `threshold`. With `templates` pages made from different templates are told apart and
+    learned apart. `headline=False` leaves the headline out of the text.
 
     >>> cleaner = SiteCleaner()
     >>> for story in ("Fog closes the port", "A bakery wins gold", "Trams run late"):
@@ -34,17 +37,20 @@ class SiteCleaner:
     """
 
     def __init__(
-        self, method: str = "style-tree", *, headline: bool = True, **options: Any
+        self,
+        method: str = "style-tree",
+        *,
+        templates: bool = False,
+        headline: bool = True,
+        **options: Any,
     ) -> None:
+        self.method = method
+        self.templates = templates
         self.headline = headline
         self._options = options
-        self._method = create_method(method, **options)
+        create = partial(create_method, method, **options)
+        self._method = TemplateMethod(create) if templates else create()
         self._model: Model | None = None
-
-    @property
-    def method(self) -> str:
-        """Name of the method."""
-        return self._method.name
 
     @property
     def pages(self) -> float:
@@ -72,10 +78,10 @@ class SiteCleaner:
 
     def merge(self, other: SiteCleaner) -> None:
         """Add what another cleaner of the same method learned from other pages of the site."""
-        if other.method != self.method:
+        if (other.method, other.templates) != (self.method, self.templates):
             raise TreeDataError(
-                f"a cleaner of method {self.method!r} cannot take over what "
-                f"{other.method!r} has learned"
+                f"a cleaner with method={self.method!r}, templates={self.templates} cannot take "
+                f"over from one with method={other.method!r}, templates={other.templates}"
             )
         self._method.merge(other._method)
         self._model = None
@@ -89,6 +95,7 @@ class SiteCleaner:
         """All that was learned, compressed. Equal knowledge gives equal bytes."""
         state = {
             "method": self.method,
+            "templates": self.templates,
             "headline": self.headline,
             "options": self._options,
             "state": self._method.state(),
@@ -104,9 +111,14 @@ class SiteCleaner:
         """
         state = _read_state(data)
         try:
-            cleaner = cls(state["method"], headline=state["headline"], **state["options"])
+            cleaner = cls(
+                state["method"],
+                templates=state["templates"],
+                headline=state["headline"],
+                **state["options"],
+            )
             cleaner._method.restore(state["state"])
-        except (KeyError, TypeError, ValueError, IndexError) as error:
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             raise TreeDataError(f"the learned tree is damaged: {error!r}") from error
         return cleaner
 

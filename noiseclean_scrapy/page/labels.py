@@ -46,7 +46,7 @@ def element_label(tag: str, attributes: Mapping[str, str]) -> str:
 
 
 def stable_tokens(value: str) -> list[str]:
-    """Tokens of a class or id attribute that tell the style: sorted, digits masked, hashes left out.
+    """Tokens of a class or id attribute that tell the style: sorted, digits masked, no hashes.
 
     >>> stable_tokens("grid-12 Header_title__3xYz1 post-4711 a1b2c3d4e5")
     ['Header_title', 'grid-0']

@@ -1,0 +1,155 @@
+"""Page clusters by template: pages of one domain told apart by structure, each kind learned apart.
+
+A page's structure is the set of its (parent label, child label) pairs. Pages with the same min-wise
+hash of that set (Broder 1997) are learned together; before cleaning, such parts are joined where
+their structures agree. Both steps depend on the pages alone, not on their order.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any
+
+from noiseclean_scrapy.methods.base import Method, Model, PageVerdict
+from noiseclean_scrapy.page import Page
+
+PART_LIMIT = 32
+"""Most parts of one cluster; a page that would open one more joins the nearest part."""
+SAME_TEMPLATE = 0.6
+"""Jaccard index of two parts' typical structures from which on they are one template."""
+
+_TYPICAL = 0.5
+
+
+class TemplateMethod(Method):
+    """Learns every template of a cluster with a method of its own, made by `create`."""
+
+    name = "templates"
+
+    def __init__(self, create: Callable[[], Method]) -> None:
+        self._create = create
+        self._parts: dict[str, _Part] = {}
+
+    @property
+    def pages(self) -> float:
+        return sum(part.method.pages for part in self._parts.values())
+
+    def observe(self, page: Page) -> None:
+        if not page.blocks:
+            return
+        structure = page_structure(page)
+        part = self._part(_min_hash(structure), structure)
+        part.method.observe(page)
+        part.structure.update(dict.fromkeys(structure, 1.0))
+
+    def merge(self, other: TemplateMethod) -> None:
+        for signature in sorted(other._parts):
+            part = other._parts[signature]
+            own = self._part(signature, part.typical())
+            own.method.merge(part.method)
+            own.structure.update(part.structure)
+
+    def decay(self, factor: float) -> None:
+        for part in self._parts.values():
+            part.method.decay(factor)
+            part.structure = Counter({pair: n * factor for pair, n in part.structure.items()})
+
+    def model(self) -> TemplateModel:
+        templates = []
+        for group in self._templates():
+            method = self._create()
+            for part in group:
+                method.merge(part.method)
+            templates.append((_typical(group), method.model()))
+        return TemplateModel(templates, self._create().model())
+
+    def state(self) -> dict[str, Any]:
+        return {
+            signature: [part.method.state(), dict(sorted(part.structure.items()))]
+            for signature, part in sorted(self._parts.items())
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        parts = {}
+        for signature, (learned, structure) in state.items():
+            part = parts[str(signature)] = _Part(self._create())
+            part.method.restore(learned)
+            part.structure.update({str(pair): float(n) for pair, n in structure.items()})
+        self._parts = parts
+
+    def _part(self, signature: str, structure: frozenset[str]) -> _Part:
+        if signature not in self._parts:
+            if len(self._parts) >= PART_LIMIT:
+                return max(
+                    (self._parts[key] for key in sorted(self._parts)),
+                    key=lambda part: _jaccard(part.typical(), structure),
+                )
+            self._parts[signature] = _Part(self._create())
+        return self._parts[signature]
+
+    def _templates(self) -> list[list[_Part]]:
+        """Parts that show one template, together; the largest part of each comes first."""
+        order = sorted(self._parts, key=lambda key: (-self._parts[key].method.pages, key))
+        groups: list[list[_Part]] = []
+        for key in order:
+            part = self._parts[key]
+            for group in groups:
+                if _jaccard(group[0].typical(), part.typical()) >= SAME_TEMPLATE:
+                    group.append(part)
+                    break
+            else:
+                groups.append([part])
+        return groups
+
+
+class TemplateModel(Model):
+    """The models of a cluster's templates; a page is judged by that of the nearest structure."""
+
+    def __init__(self, templates: list[tuple[frozenset[str], Model]], untaught: Model) -> None:
+        self.templates = templates
+        self._untaught = untaught
+
+    def judge(self, page: Page) -> PageVerdict:
+        if not self.templates:
+            return self._untaught.judge(page)
+        structure = page_structure(page)
+        _, model = max(self.templates, key=lambda known: _jaccard(known[0], structure))
+        return model.judge(page)
+
+
+@dataclass(slots=True)
+class _Part:
+    """Pages with one signature: what was learned of them, and how many have each label pair."""
+
+    method: Method
+    structure: Counter[str] = field(default_factory=Counter)
+
+    def typical(self) -> frozenset[str]:
+        return _typical([self])
+
+
+def page_structure(page: Page) -> frozenset[str]:
+    """The (parent label, child label) pairs of a page, each written as `parent>child`."""
+    labels = [element.label for element in page.elements]
+    return frozenset(f"{labels[element.parent]}>{element.label}" for element in page.elements[1:])
+
+
+def _typical(parts: list[_Part]) -> frozenset[str]:
+    """The label pairs that at least half of the pages have."""
+    pages = sum(part.method.pages for part in parts)
+    counts: Counter[str] = sum((part.structure for part in parts), Counter())
+    return frozenset(pair for pair, count in counts.items() if count >= _TYPICAL * pages)
+
+
+def _min_hash(structure: frozenset[str]) -> str:
+    return min(
+        (blake2b(pair.encode(), digest_size=8).hexdigest() for pair in structure), default=""
+    )
+
+
+def _jaccard(one: frozenset[str], other: frozenset[str]) -> float:
+    union = len(one | other)
+    return len(one & other) / union if union else 1.0

@@ -1,0 +1,200 @@
+"""SiteCleaner: the contract that others program against."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lxml import html as lxml_html
+from parsel import Selector
+
+from example_project.demo import DemoSite
+from example_project.scoring import score
+from noiseclean_scrapy import Block, CleanPage, SiteCleaner
+from noiseclean_scrapy.errors import ConfigurationError, TreeDataError
+
+STORIES = [
+    "Fog closed the harbour on Monday and forty ferries stayed in port",
+    "A bakery in the old town has won the national prize for rye bread",
+    "Trams will run later at weekends, the council decided by one vote",
+    "Two students built a bridge of paper that carries a grown elephant",
+    "Rain filled the reservoir within days after the driest spring since records began",
+]
+
+
+def story_page(number: int) -> str:
+    story = STORIES[number]
+    return (
+        f"<html><head><title>Story {number} of the day | The Paper</title></head><body>"
+        "<nav><a href='/'>Home</a> <a href='/sport'>Sport</a></nav>"
+        f"<div class=story><h1>Story {number} of the day</h1><p>{story}.</p>"
+        f"<p>{' '.join(reversed(story.split()))}.</p></div>"
+        "<footer>All rights reserved. The Paper is printed in town.</footer></body></html>"
+    )
+
+
+@pytest.fixture
+def cleaner() -> SiteCleaner:
+    cleaner = SiteCleaner()
+    for number in range(len(STORIES)):
+        cleaner.observe(story_page(number), url=f"http://paper.example/{number}")
+    return cleaner
+
+
+def test_clean_page_has_what_the_contract_names(cleaner: SiteCleaner) -> None:
+    page = cleaner.clean(story_page(0), url="http://paper.example/0")
+    assert isinstance(page, CleanPage)
+    assert page.url == "http://paper.example/0"
+    assert page.title == "Story 0 of the day"
+    assert page.text.splitlines() == [
+        "Story 0 of the day",
+        f"{STORIES[0]}.",
+        f"{' '.join(reversed(STORIES[0].split()))}.",
+    ]
+    assert [block.kept for block in page.blocks] == [False, True, True, True, False]
+    story = page.blocks[2]
+    assert isinstance(story, Block)
+    assert story.xpath == "/html[1]/body[1]/div[1]/p[1]"
+    assert story.score > story.evidence["threshold"] > page.blocks[0].score
+    assert page.weights["ferries"] == 2
+    assert "sport" not in page.weights
+    assert page.html.splitlines()[0] == "<h1>Story 0 of the day</h1>"
+    assert page.kept_characters == sum(len(line) for line in page.text.splitlines())
+    assert page.visible_characters == sum(len(block.text) for block in page.blocks)
+
+
+def test_headline_can_be_left_out() -> None:
+    cleaner = SiteCleaner(headline=False)
+    cleaner.observe(story_page(0))
+    page = cleaner.clean(story_page(0))
+    assert "Story 0 of the day" not in page.text.splitlines()
+    assert page.title == "Story 0 of the day"
+
+
+def test_html_of_a_clean_page_is_inert() -> None:
+    page = SiteCleaner().clean("<p>1 &lt; 2 &amp; <b onclick=x()>&lt;script&gt;</b></p>")
+    assert page.html == "<p>1 &lt; 2 &amp; &lt;script&gt;</p>"
+
+
+def test_all_kinds_of_source_give_the_same_page(cleaner: SiteCleaner) -> None:
+    source = story_page(1)
+    texts = {
+        cleaner.clean(kind).text
+        for kind in (
+            source,
+            source.encode(),
+            Selector(text=source),
+            lxml_html.document_fromstring(source),
+        )
+    }
+    assert texts == {cleaner.clean(source).text}
+
+
+def test_one_page_is_kept_whole() -> None:
+    cleaner = SiteCleaner()
+    cleaner.observe(story_page(0))
+    assert all(block.kept for block in cleaner.clean(story_page(0)).blocks)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.one_of(st.binary(max_size=400), st.text(max_size=400)))
+def test_clean_never_raises(source: bytes | str) -> None:
+    cleaner = SiteCleaner()
+    cleaner.observe(source)
+    assert isinstance(cleaner.clean(source).text, str)
+
+
+def test_halves_merge_to_the_whole(cleaner: SiteCleaner) -> None:
+    halves = SiteCleaner(), SiteCleaner()
+    for number in reversed(range(len(STORIES))):
+        halves[number % 2].observe(story_page(number))
+    halves[1].merge(halves[0])
+    assert halves[1].to_bytes() == cleaner.to_bytes()
+    assert halves[1].clean(story_page(3)) == cleaner.clean(story_page(3))
+
+
+def test_round_trip_of_bytes(cleaner: SiteCleaner) -> None:
+    copy = SiteCleaner.from_bytes(cleaner.to_bytes())
+    assert copy.to_bytes() == cleaner.to_bytes()
+    assert copy.pages == len(STORIES)
+    assert copy.clean(story_page(2)) == cleaner.clean(story_page(2))
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"noiseclean", b"noiseclean 1\n", b"noiseclean 2\nxxxxxxxxxxxxxxxx", b"\x80\x04."]
+)
+def test_foreign_bytes_are_refused(data: bytes) -> None:
+    with pytest.raises(TreeDataError):
+        SiteCleaner.from_bytes(data)
+
+
+def test_damaged_bytes_are_refused(cleaner: SiteCleaner) -> None:
+    data = cleaner.to_bytes()
+    rng = random.Random(5)
+    for _ in range(200):
+        broken = bytearray(data)
+        broken[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+        with pytest.raises(TreeDataError):
+            SiteCleaner.from_bytes(bytes(broken))
+    with pytest.raises(TreeDataError):
+        SiteCleaner.from_bytes(data[:-1])
+
+
+def test_cleaners_of_different_make_do_not_merge(cleaner: SiteCleaner) -> None:
+    with pytest.raises(TreeDataError, match="templates=True"):
+        cleaner.merge(SiteCleaner(templates=True))
+
+
+def test_unknown_method_is_named() -> None:
+    with pytest.raises(ConfigurationError, match=r"no method 'magic'.*style-tree"):
+        SiteCleaner("magic")
+
+
+def test_a_threshold_of_ones_own(cleaner: SiteCleaner) -> None:
+    strict, lenient = SiteCleaner(threshold=1.0), SiteCleaner(threshold=0.0)
+    for number in range(len(STORIES)):
+        strict.observe(story_page(number))
+        lenient.observe(story_page(number))
+    page = story_page(0)
+    assert lenient.clean(page).kept_characters == cleaner.clean(page).kept_characters
+    assert strict.clean(page).text == "Story 0 of the day"
+
+
+def test_forgetting_lets_a_redesign_win() -> None:
+    cleaner = SiteCleaner()
+    for number in range(5):
+        cleaner.observe(story_page(number))
+    cleaner.decay(0.25)
+    assert cleaner.pages == 1.25
+
+
+def test_demo_site_is_cleaned_after_learning_in_any_order() -> None:
+    demo = DemoSite(articles=24, seed=3)
+    pages = list(demo.pages.values())
+    cleaners = []
+    for seed in (1, 2):
+        random.Random(seed).shuffle(pages)
+        cleaner = SiteCleaner()
+        for page in pages:
+            cleaner.observe(page.html, url=page.path)
+        cleaners.append(cleaner)
+    assert cleaners[0].to_bytes() == cleaners[1].to_bytes()
+    articles = [page for page in pages if page.kind == "article"]
+    for page in articles:
+        assert cleaners[0].clean(page.html).text == cleaners[1].clean(page.html).text
+    noisy = SiteCleaner()
+    before = [score(noisy.clean(page.html).text, page.gold) for page in articles]
+    after = [score(cleaners[0].clean(page.html).text, page.gold) for page in articles]
+    assert sum(s.precision for s in after) > sum(s.precision for s in before) + 0.1 * len(articles)
+    assert sum(s.recall for s in after) > 0.95 * len(articles)
+
+
+def test_memory_stays_within_the_cap(tmp_path: Path) -> None:
+    cleaner = SiteCleaner(max_tree_nodes=300)
+    for page in DemoSite(articles=24, seed=3).pages.values():
+        cleaner.observe(page.html)
+    (tmp_path / "tree").write_bytes(cleaner.to_bytes())
+    assert SiteCleaner.from_bytes((tmp_path / "tree").read_bytes()).pages == cleaner.pages

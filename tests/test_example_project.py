@@ -1,0 +1,264 @@
+"""The example project as a new user runs it: real commands, real output, a real database."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from scrapy.crawler import Crawler
+from scrapy.settings import Settings
+
+from example_project.demo import DemoServer, DemoSite
+from example_project.scoring import Score, mean_score, score
+from example_project.spiders.newspaper import DEMO_DATABASE, NewspaperSpider
+from noiseclean_scrapy.store import Store
+
+ROOT = Path(__file__).parent.parent
+NO_DELAY = ("-s", "DOWNLOAD_DELAY=0", "-s", "AUTOTHROTTLE_ENABLED=False")
+
+
+def command(folder: Path, *arguments: str) -> list[str]:
+    shutil.copy(ROOT / "scrapy.cfg", folder)
+    return [sys.executable, "-W", "error", "-m", "scrapy", "crawl", *arguments]
+
+
+def environment(**variables: str) -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "100", **variables}
+
+
+def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """`scrapy crawl` in a folder, its output piped."""
+    done = subprocess.run(
+        command(folder, *arguments),
+        cwd=folder,
+        env=environment(PYTHONIOENCODING="utf-8"),
+        capture_output=True,
+        encoding="utf-8",
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    for output in (done.stdout, done.stderr):
+        assert "Traceback" not in output, output
+        assert "\x1b" not in output, output
+    return done
+
+
+def row(output: str, name: str) -> list[float]:
+    """The numbers in the line of a table."""
+    found = re.search(rf"^ *{re.escape(name)} +([\d.% ]+)$", output, re.MULTILINE)
+    assert found, (name, output)
+    return [float(number) for number in found[1].replace("%", "").split()]
+
+
+def stored_texts(database: Path) -> dict[str, str]:
+    with Store(f"sqlite:///{database}", read_only=True) as store:
+        return {page.url: page.cleaned.text for page in store.pages() if page.cleaned}
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, str]:
+    """The demo's folder, its report and its log; an older demo database is in the way."""
+    folder = tmp_path_factory.mktemp("demo")
+    (folder / DEMO_DATABASE).write_text("left over from an older run")
+    done = run(folder, "newspaper")
+    assert "ERROR" not in done.stderr
+    assert "WARNING" not in done.stderr
+    return folder, done.stdout, done.stderr
+
+
+def test_demo_reports_what_it_did(demo: tuple[Path, str, str]) -> None:
+    _, report, log = demo
+    assert row(report, "Pages with clean text") == [186]
+    assert row(report, "Page clusters") == [1]
+    assert row(report, "Tree versions")[0] >= 3
+    assert 10 < row(report, "Characters removed")[0] < 90
+    assert "Pages 186, items 186, clusters 1, tree versions" in log
+    assert re.search(r"^http://127.0.0.1:\d+/\S+\.html$", report, re.MULTILINE)
+    assert re.search(r"^- Skip to content$", report, re.MULTILINE)
+    assert f"Stored in  sqlite:///{DEMO_DATABASE}" in report
+    assert "scrapy crawl archive -a source=PATH" in report
+
+
+@pytest.mark.parametrize("pages", ["186 pages", "120 articles"])
+def test_demo_text_is_far_more_precise_than_the_pages(
+    demo: tuple[Path, str, str], pages: str
+) -> None:
+    visible_precision, visible_recall = row(demo[1], f"{pages}, all visible text")
+    precision, recall = row(demo[1], f"{pages}, cleaned")
+    assert visible_recall > 99
+    assert precision > visible_precision + 15
+    assert recall > 80
+
+
+def test_demo_stores_every_page(demo: tuple[Path, str, str]) -> None:
+    folder, report, _ = demo
+    texts = stored_texts(folder / DEMO_DATABASE)
+    gold = {page.path: page.gold for page in DemoSite().pages.values()}
+    assert {"/" + url.split("/", 3)[3] for url in texts} == gold.keys()
+    assert all(texts.values())
+    mean = mean_score(
+        [score(text, gold["/" + url.split("/", 3)[3]]) for url, text in texts.items()]
+    )
+    shown = row(report, "186 pages, cleaned")
+    assert shown == pytest.approx([100 * mean.precision, 100 * mean.recall], abs=0.06)
+
+
+def test_live_site_is_crawled_within_its_domain(tmp_path: Path) -> None:
+    site = DemoSite(articles=20, seed=3)
+    database, items = tmp_path / "live.db", tmp_path / "items.jsonl"
+    with DemoServer(site) as server:
+        done = run(
+            tmp_path,
+            "newspaper",
+            *("-a", f"start_urls={server.url}/, {server.url}/about.html"),
+            *("-s", f"NOISECLEAN_DATABASE_URL=sqlite:///{database}"),
+            *("-O", str(items)),
+            *NO_DELAY,
+        )
+        assert "/robots.txt" in server.requests
+        urls = {server.url + path for path in site.pages}
+    assert "ERROR" not in done.stderr
+    assert stored_texts(database).keys() == urls
+    assert {json.loads(line)["url"] for line in items.read_text().splitlines()} == urls
+    assert row(done.stdout, "Pages with clean text") == [len(site.pages)]
+    assert "Precision" not in done.stdout
+    assert f"sqlite:///{database}" in done.stdout
+    assert not (tmp_path / DEMO_DATABASE).exists()
+
+
+def test_items_on_stdout_are_not_mixed_with_the_report(tmp_path: Path) -> None:
+    with DemoServer(DemoSite(articles=2)) as server:
+        arguments = ("-a", f"start_urls={server.url}", "-O", "-:jsonlines", "-L", "INFO")
+        done = run(tmp_path, "newspaper", *arguments, "-s", "CLOSESPIDER_PAGECOUNT=4", *NO_DELAY)
+    assert all(json.loads(line)["text"] for line in done.stdout.splitlines())
+    assert "Pages with clean text" in done.stderr
+    assert "noiseclean: " in done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs pseudo-terminals")
+def test_terminal_shows_progress_and_log_lines_above_it(tmp_path: Path) -> None:
+    import pty
+
+    with DemoServer(DemoSite(articles=2)) as server:
+        arguments = ("-a", f"start_urls={server.url}", "-L", "INFO")
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen(
+            command(tmp_path, "newspaper", *arguments, *NO_DELAY),
+            cwd=tmp_path,
+            env=environment(TERM="xterm-256color"),
+            stdout=theirs,
+            stderr=theirs,
+        )
+        os.close(theirs)
+        output = b""
+        try:
+            while received := os.read(ours, 65536):
+                output += received
+        except OSError:
+            pass  # Linux reports the end of a terminal as an error.
+        finally:
+            os.close(ours)
+        assert process.wait(timeout=60) == 0
+    text = re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", output.decode()).replace("\r", "")
+    assert "\x1b[?25h" in output.decode()
+    assert re.search(r"of 200 pages  \d+ s\nitems \d+   clusters 1   tree versions 1", text)
+    erase_line = re.escape("\x1b[2K")
+    assert re.search(rf"{erase_line}20\d\d-.*INFO: noiseclean: \d+ pages", output.decode())
+    assert "Pages with clean text" in text
+    assert "Traceback" not in text
+
+
+@pytest.mark.parametrize("url", ["example.com", "https://", "http://[::1", "https://exa mple.org"])
+def test_bad_address_gives_one_sentence(tmp_path: Path, url: str) -> None:
+    done = run(tmp_path, "newspaper", "-a", f"start_urls={url}")
+    errors = [line for line in done.stderr.splitlines() if "ERROR" in line]
+    assert len(errors) == 1
+    assert errors[0].endswith(
+        f"start_urls must be web addresses such as https://example.com/news, not {url!r}"
+    )
+    assert done.stdout == ""
+
+
+def test_store_error_is_not_hidden_by_the_report(tmp_path: Path) -> None:
+    database = "NOISECLEAN_DATABASE_URL=sqlite:////no/such/folder/x.db"
+    done = run(tmp_path, "newspaper", "-s", database)
+    assert len([line for line in done.stderr.splitlines() if "ERROR" in line]) == 1
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("priority", "start_urls", "remains"),
+    [("project", "", False), ("cmdline", "", True), ("project", "https://example.com/", True)],
+)
+def test_only_the_demo_deletes_its_own_database(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    priority: str,
+    start_urls: str,
+    remains: bool,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    files = [tmp_path / (DEMO_DATABASE + suffix) for suffix in ("", "-wal", "-shm")]
+    for file in files:
+        file.touch()
+    settings = Settings()
+    url = f"sqlite:///{DEMO_DATABASE}"
+    settings.set("NOISECLEAN_DATABASE_URL", url, priority=priority)
+    NewspaperSpider.from_crawler(Crawler(NewspaperSpider, settings), start_urls=start_urls)
+    assert [file.exists() for file in files] == [remains] * 3
+
+
+def test_allowed_domains_are_those_of_the_given_addresses() -> None:
+    spider = NewspaperSpider(start_urls="https://www.example.com/news, http://localhost:8000/")
+    assert spider.allowed_domains == ["example.com", "localhost"]
+
+
+def test_archive_of_html_files(tmp_path: Path) -> None:
+    pages = [page for page in DemoSite(articles=20).pages.values() if page.kind == "article"]
+    folder = tmp_path / "pages"
+    folder.mkdir()
+    for number, page in enumerate(pages):
+        (folder / f"{number:02}.html").write_text(page.html, encoding="utf-8")
+    database, items = tmp_path / "archive.db", tmp_path / "items.jsonl"
+    done = run(
+        tmp_path,
+        "archive",
+        *("-a", f"source={folder}", "-O", str(items)),
+        *("-s", f"NOISECLEAN_DATABASE_URL=sqlite:///{database}"),
+    )
+    assert "ERROR" not in done.stderr
+    found = [json.loads(line) for line in items.read_text().splitlines()]
+    assert [item["title"] for item in found] == [page.title for page in pages]
+    texts = stored_texts(database)
+    cleaned = mean_score(
+        [score(texts[item["url"]], page.gold) for item, page in zip(found, pages, strict=True)]
+    )
+    assert cleaned.recall > 0.8
+    assert cleaned.precision > 0.65
+
+
+@pytest.mark.parametrize(
+    ("text", "gold", "expected"),
+    [
+        ("a b c d", "a b", Score(0.5, 1.0)),
+        ("a a a", "a b a c", Score(2 / 3, 0.5)),
+        ("Fog, über 12 Booten!", "über fog 12 booten", Score(1.0, 1.0)),
+        ("x y", "a b", Score(0.0, 0.0)),
+        ("", "a b", Score(0.0, 0.0)),
+        ("a", "", Score(0.0, 1.0)),
+        ("", "", Score(1.0, 1.0)),
+    ],
+)
+def test_score(text: str, gold: str, expected: Score) -> None:
+    assert score(text, gold) == expected
+
+
+def test_mean_score_counts_pages_not_tokens() -> None:
+    assert mean_score([Score(1.0, 0.5), Score(0.5, 0.0)]) == Score(0.75, 0.25)

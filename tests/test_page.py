@@ -1,0 +1,354 @@
+"""HTML of any kind to a Page: decoding, hostile input, blocks, links, XPaths, lost text."""
+
+from __future__ import annotations
+
+import gzip
+import random
+import time
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from lxml import etree
+from lxml import html as lxml_html
+from parsel import Selector
+from scrapy.http import HtmlResponse
+
+from noiseclean_scrapy.page import Html, Page, build_page
+from noiseclean_scrapy.page.layout import Layout
+from noiseclean_scrapy.page.parse import characters_lost, decode, inner_text, parse_html
+
+RUSSIAN = "Привет, мир. Новости дня"
+CHINESE = "新闻网今天报道"
+JAPANESE = "ニュースを伝える"
+ACCENTS = "Ünïcödé café, déjà vu"
+
+ENCODED = {
+    "empty": b"",
+    "ascii": b"<p>plain</p>",
+    "utf-8": f"<p>{RUSSIAN}".encode(),
+    "utf-8 mark": b"\xef\xbb\xbf" + f"<p>{RUSSIAN}".encode(),
+    "utf-16-le mark": b"\xff\xfe" + f"<p>{RUSSIAN}".encode("utf-16-le"),
+    "utf-16-be mark": b"\xfe\xff" + f"<p>{RUSSIAN}".encode("utf-16-be"),
+    "utf-16 declared only": f"<meta charset=utf-16><p>{ACCENTS}".encode(),
+    "windows-1251": f'<meta charset="windows-1251"><p>{RUSSIAN}'.encode("cp1251"),
+    "gb2312": (
+        '<meta http-equiv="Content-Type" content="text/html; charset=gb2312">' + CHINESE
+    ).encode("gb18030"),
+    "shift_jis": f"<meta charset=shift_jis><p>{JAPANESE}".encode("cp932"),
+    "xml declaration": f'<?xml version="1.0" encoding="koi8-r"?><p>{RUSSIAN}'.encode("koi8-r"),
+    "wrongly utf-8": f"<meta charset=utf-8><p>{RUSSIAN}".encode("cp1251"),
+    "wrongly ascii": f"<meta charset=ascii><p>{ACCENTS}".encode(),
+    "unknown name": f"<meta charset=martian><p>{ACCENTS}".encode(),
+    "undeclared cp1252": f"<p>{ACCENTS} {'naïve ' * 40}".encode("cp1252"),
+    "undeclared cp1251": f"<p>{RUSSIAN * 20}".encode("cp1251"),
+    "undeclared gb18030": f"<p>{CHINESE * 40}".encode("gb18030"),
+    "random": random.Random(0).randbytes(5000),
+    "high bytes": bytes(range(128, 256)) * 5,
+}
+
+
+@pytest.mark.parametrize("body", ENCODED.values(), ids=ENCODED.keys())
+def test_decodes_as_scrapy(body: bytes) -> None:
+    assert decode(body) == HtmlResponse("http://site.example/", body=body).text
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.binary(max_size=300))
+def test_decodes_any_bytes_as_scrapy(body: bytes) -> None:
+    assert decode(body) == HtmlResponse("http://site.example/", body=body).text
+
+
+def blocks_found(page: Page, root: etree._Element) -> None:
+    """Assert that each block's XPath leads to one element, and that it holds the block's text."""
+    for block in page.blocks:
+        (element,) = root.xpath(page.xpath(block))
+        assert element.tag.rpartition("}")[2] == page.elements[block.element].tag
+        if block.element > 0:  # BODY also owns what the parser put behind it
+            inside = iter(inner_text(element))  # with that of scripts, which is no block's
+            assert all(character in inside for character in "".join(block.text.split()))
+
+
+def is_sound(page: Page) -> None:
+    """Assert that the page's references fit together."""
+    assert page.elements[0].parent == -1
+    assert [element.index for element in page.elements] == list(range(len(page.elements)))
+    assert [block.index for block in page.blocks] == list(range(len(page.blocks)))
+    for element in page.elements[1:]:
+        assert 0 <= element.parent < element.index
+        assert element.index in page.elements[element.parent].content
+    for block in page.blocks:
+        assert ~block.index in page.elements[block.element].content
+        assert block.text or block.images
+        assert 0 <= block.link_characters <= len(block.text)
+        assert block.text == block.text.strip()
+
+
+HOSTILE: dict[str, Html] = {
+    "empty": "",
+    "empty bytes": b"",
+    "white space": " \n\t ",
+    "comment only": "<!-- nothing -->",
+    "comment unclosed": "<p>seen<!-- unclosed <p>hidden",
+    "script unclosed": "<p>seen<script>var hidden",
+    "title unclosed": "<title>all <p>is title",
+    "tag unclosed": "<p>seen<a href='x",
+    "frameset": "<html><frameset><frame src=a><noframes><body>old</body></noframes></frameset>",
+    "xhtml": '<?xml version="1.0" encoding="utf-16"?><!DOCTYPE html><html xml:lang="fr" '
+    'xmlns="http://www.w3.org/1999/xhtml"><body><p>texte<br/>deux</p></body></html>',
+    "feed": '<?xml version="1.0"?><rss><channel><item><title>t</title><link>l</link>'
+    "<description><![CDATA[<p>d</p>]]></description></item></channel></rss>",
+    "plain text": "no markup < at > all & so on",
+    "json": '{"text": "<p>inside</p>", "n": [1, 2]}',
+    "byte order mark in text": "\ufeff<p>x",
+    "nul": "<p>a\0b<di\0v>c",
+    "nul bytes": b"\0\0<p>a\0b",
+    "lone surrogate": "<p>a\ud800b",
+    "entities": "<p>&#0; &#xD800; &#99999999; &nosuch; &amp &#; &#x;",
+    "control characters": "<p>" + "".join(map(chr, range(32))),
+    "png": b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(range(256)),
+    "gzip": gzip.compress(b"<p>packed</p>"),
+    "pdf": b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj<</Type/Catalog>>endobj",
+    "random": random.Random(1).randbytes(20_000),
+    "body as skipped part": "<svg><body>x</body></svg><p>y",
+    "names": '<o:p>a</o:p><x=y>b</x=y><a"b>c</a"b><div.x>d</div.x><p{}>e',
+    "end tags in excess": "</td></html></body></body><p>a</html></html><p>b<table></html>c",
+    "nested 10,000": "<div>" * 10_000 + "deep",
+    "nested inline": "<b>" * 50_000 + "deep",
+}
+
+
+@pytest.mark.parametrize("source", HOSTILE.values(), ids=HOSTILE.keys())
+def test_hostile_sources_give_a_page(source: Html) -> None:
+    page = build_page(source, url="http://site.example/")
+    is_sound(page)
+    blocks_found(page, parse_html(source).root)
+    assert Layout(page).empty == (not page.blocks)
+
+
+def test_what_is_read_of_hostile_sources() -> None:
+    texts = {name: build_page(source).text for name, source in HOSTILE.items()}
+    assert texts["comment unclosed"] == texts["script unclosed"] == texts["tag unclosed"] == "seen"
+    assert texts["plain text"] == "no markup < at > all & so on"
+    assert texts["xhtml"] == "texte deux"
+    assert texts["nul"] == "ab\nc"
+    assert texts["end tags in excess"] == "a\nb\nc"
+    assert texts["body as skipped part"].endswith("y")
+    assert texts["comment only"] == texts["frameset"] == ""
+
+
+_FRAGMENTS = (
+    "<p> </p> <div|class='a> </div> <a|href=x> <a|name=y> </a> <br> <b> </b> <table> <tr> <td> "
+    "</td> </table> <ul><li> </ul> <script> </script> <!-- --> <style> </style> <title> </title> "
+    "<html> </html> <body> </body> <head> </head> <img|src=i> <o:p> <svg> </svg> <noscript> "
+    "</noscript> <form> </form> <textarea> </textarea> <frameset> <select><option> <![CDATA["
+    " <?x <pre> &amp; &#65; &nbsp; < > \" ' = | \0 \ud800 text слово 新闻"
+).split(" ")
+FRAGMENTS = [fragment.replace("|", " ") for fragment in _FRAGMENTS]
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(st.sampled_from(FRAGMENTS) | st.text(max_size=5), max_size=40).map("".join))
+def test_any_fragments_give_a_page(text: str) -> None:
+    page = build_page(text)
+    is_sound(page)
+    blocks_found(page, parse_html(text).root)
+
+
+@settings(deadline=None)
+@given(st.binary())
+def test_any_bytes_give_a_page(body: bytes) -> None:
+    is_sound(build_page(body))
+
+
+def test_parsed_sources_are_used_and_left_alone() -> None:
+    response = HtmlResponse("http://s.example/", body=b"<title>T</title><p>a<p>b<a href=x>c</a>d")
+    before = etree.tostring(response.selector.root)
+    page = build_page(response.selector, text=response.text)
+    assert page.text == "a\nbcd"
+    assert parse_html(response.selector).root is response.selector.root
+    assert etree.tostring(response.selector.root) == before
+    blocks_found(page, response.selector.root)
+
+
+def test_parts_of_documents() -> None:
+    document = lxml_html.document_fromstring(
+        "<html lang=en><title>T</title><body><p>before<div id=m><p>in <b>it</b></div>after<p>more"
+    )
+    middle = document.get_element_by_id("m")
+    page = build_page(middle)
+    assert page.text == "in it"
+    assert page.xpath(page.blocks[0]) == "/html[1]/body[1]/div[1]/p[1]"
+    blocks_found(page, document)
+    assert build_page(Selector(root=middle)).text == "in it"
+    assert build_page(document.getroottree()).text == build_page(document).text  # type: ignore[arg-type]
+    document.body.remove(middle)
+    assert build_page(middle).text == "in it"
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        (Selector("<p>a<b>c</b>").xpath("//b")[0], "c"),
+        (Selector("<p>some text").xpath("//p/text()")[0], "some text"),
+        (Selector("<p class=c>").xpath("//p/@class")[0], "c"),
+        (Selector("<p>").xpath("count(//p)")[0], ""),
+        (Selector('{"a": [1]}', type="json"), ""),
+        (Selector('{"a": "<p>x"}', type="json").jmespath("a")[0], "x"),
+        (Selector("<a><b>x</b></a>", type="xml"), "x"),
+        (Selector("plain", type="text"), "plain"),
+        (etree.Comment("c"), ""),
+        (etree.ProcessingInstruction("p", "i"), ""),
+        (etree.Entity("amp"), ""),
+        (etree.Element("p"), ""),
+        (etree.ElementTree(), ""),
+        (None, ""),
+    ],
+)
+def test_odd_sources(source: Html, text: str) -> None:
+    page = build_page(source)
+    is_sound(page)
+    assert page.text == text
+
+
+def test_xhtml_parsed_as_xml() -> None:
+    root = etree.fromstring(
+        '<h:html xmlns:h="http://www.w3.org/1999/xhtml" xml:lang="nl"><h:head><h:title>T</h:title>'
+        "</h:head><h:body><h:p>een <h:b>twee</h:b></h:p><h:p>drie</h:p></h:body></h:html>"
+    )
+    page = build_page(root)
+    assert (page.title, page.language, page.text) == ("T", "nl", "een twee\ndrie")
+    blocks_found(page, root)
+
+
+def block_links(text: str) -> list[tuple[str, int, tuple[str, ...]]]:
+    return [(b.text, b.link_characters, b.links) for b in build_page(text).blocks]
+
+
+def test_links() -> None:
+    assert block_links("<p>a <a href=x> link <b>bold</b></a>, end") == [
+        ("a link bold, end", 9, ("x",))
+    ]
+    assert block_links("<p><a name=x>no link") == [("no link", 0, ())]
+    assert block_links("<p><a href=x>one <a href=y>two</a> rest") == [
+        ("one two rest", 7, ("x", "y"))
+    ]
+    assert block_links("<p>t <a href=x>unclosed</p><p>next") == [
+        ("t unclosed", 8, ("x",)),
+        ("next", 0, ()),
+    ]
+
+
+def test_anchor_around_blocks() -> None:
+    source = "<a href=x><div>Title</div><p>Teaser <i>text</i></p></a><p>free"
+    assert block_links(source) == [
+        ("Title", 5, ("x",)),
+        ("Teaser text", 11, ("x",)),
+        ("free", 0, ()),
+    ]
+    source = "<div>before <a href=x>in<br><br>side</a> after</div>"
+    assert block_links(source) == [("before in", 2, ("x",)), ("side after", 4, ("x",))]
+
+
+def test_blocks() -> None:
+    page = build_page(
+        "<div>lead<p>one <em>two</em><img src=i data-src=j><br>three<br> <br>four</div>"
+        "<pre>a\n  b</pre><img data-src=k><script>s</script><!-- c -->tail\u200b"
+    )
+    assert page.text.split("\n") == ["lead", "one two three", "four", "a b", "tail"]
+    assert page.blocks[1].images == ("i",)
+    assert page.blocks[4].images == ("k",)
+
+
+def test_title_and_language() -> None:
+    page = build_page("<html xml:lang=' de '><title> A &amp;\n B </title><svg><title>icon")
+    assert (page.title, page.language) == ("A & B", "de")
+    assert build_page("<body lang=el><p>x").language == "el"
+    assert build_page("<head><meta><title>T</title></head><svg><title>i").title == "T"
+    assert build_page("<p>x").title == build_page("<p>x").language == ""
+
+
+def test_noscript_that_holds_the_page() -> None:
+    forum = "<p>On.</p><noscript><p>Post one.</p><noscript><p>Post two.</p></noscript></noscript>"
+    assert "Post one." in build_page(forum).text
+    assert build_page("<p>Long enough.</p><noscript>off</noscript>").text == "Long enough."
+
+
+def test_html_closed_too_early() -> None:
+    source = "<title>T</title><table><tr><td>a</td></tr></table></body></html>tail<div>b</div><p>c"
+    page = build_page(source)
+    assert page.text == "a\ntail\nb\nc"
+    assert page.characters_lost == 0
+    blocks_found(page, parse_html(source).root)
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        "<div>" * 3000 + "word " * 100,
+        "<p>kept<a title='unclosed>" + "cut off" * 100,
+        "<table><tr><td>" * 1500 + "cell " * 100,
+    ],
+)
+def test_lost_text_is_counted(markup: str) -> None:
+    assert build_page(markup).characters_lost >= 300
+    assert build_page(Selector(markup), text=markup).characters_lost >= 300
+    assert build_page(Selector(markup)).characters_lost == 0
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        '<img alt="a > b ' + "quoted > text " * 50 + '">',
+        "<a title='" + "<b>bold</b> " * 50 + "'>x</a>",
+        "<a rel=noquote'" + "=x" * 200 + ">x</a>",
+        "<script><!-- document.write('<script>a</script>" + "b" * 500 + "'); --></script>",
+        "<script><!--></script>" + "<!-- " + "c" * 500,
+        "<script>if (a<b) {" + "d" * 500 + "}</script>",
+        "<style>" + "e" * 500 + "</style>",
+        "<textarea><p>" + "f" * 500,
+        "<xmp><script>" + "g" * 500 + "</xmp>",
+        "<!DOCTYPE " + "h" * 500 + "><?php " + "i" * 500 + "><!--->",
+        "&#33778;" * 100 + "&nbsp;" * 100 + "&copy",
+        "<noscript><p>" + "j" * 500 + "</noscript>",
+        "<svg><title>" + "k" * 500 + "</title><text>" + "l" * 500,
+        "</td></tr></table></html>" + "m" * 500,
+    ],
+)
+def test_no_false_losses(markup: str) -> None:
+    source = "<p>" + "word " * 100 + markup + ("" if markup.count("<") == 1 else "<p>end")
+    assert abs(characters_lost(parse_html(source).root, source)) == 0
+
+
+MEGABYTE = 1_000_000
+LARGE = {
+    "less-than": "<" * MEGABYTE,
+    "comments": "<!--" * (MEGABYTE // 4),
+    "scripts": "<script>" * (MEGABYTE // 8),
+    "scripts in comments in scripts": "<script><!--<script></script>" * (MEGABYTE // 30),
+    "tags unclosed": "<a " * (MEGABYTE // 3),
+    "quotes unclosed": "<a =\"'" * (MEGABYTE // 6),
+    "titles": "<title></titl" * (MEGABYTE // 13),
+    "siblings": "<div>a</div><p>b</p>" * 20_000,
+    "line breaks": "<br>a<br><br>" * 50_000,
+    "anchors around blocks": "<a href=x><div>" * 1000 + "a<p>" * 20_000,
+    "noscript nested": "<noscript>" * 1500 + "word " * 100_000,
+    "paragraphs": f"<p>{'words and more words ' * 50}</p>\n" * 19_000,
+    "one text": "word " * (4 * MEGABYTE),
+    "one attribute": f"<p title='{'x ' * (10 * MEGABYTE)}'>text",
+    "attributes": f"<p {'a=b c ' * (MEGABYTE // 3)}>text",
+}
+
+
+@pytest.mark.parametrize("source", LARGE.values(), ids=LARGE.keys())
+def test_large_sources_take_linear_time(source: str) -> None:
+    begin = time.process_time()
+    is_sound_but_for_content(build_page(source))
+    assert time.process_time() - begin < 15
+
+
+def is_sound_but_for_content(page: Page) -> None:
+    assert page.elements[0].parent == -1
+    assert sum(len(element.content) for element in page.elements) == (
+        len(page.elements) - 1 + len(page.blocks)
+    )
