@@ -36,6 +36,7 @@ CORPORA = ("cleanportaleval", "big9-dev", "blogs-dev", "daniel-dev")
 MANY_PAGES = 5
 MEASURES = ("bag", "gram4", "lcs")
 VERSIONS = ("noiseclean-scrapy", "scrapy", "lxml", "parsel", "sqlalchemy")
+PEER_VERSIONS = ("trafilatura", "readability-lxml", "resiliparse", "justext")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -59,8 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         for peer in args.peer:
             texts[peer] = run_peer(peer, corpus, args.shared / "bench/peers.py")
         results[name] = {row: score(scorer, corpus, text) for row, text in texts.items()}
-        if args.worst:
-            print_worst(name, results[name]["style-tree"], args.worst)
+        print_worst(name, results[name]["style-tree"], args.worst)
     print_tables(results)
     write_report(args.out, results, args.setting)
     return 0
@@ -164,15 +164,19 @@ def print_worst(corpus: str, scores: Mapping[str, Any], count: int) -> None:
 
 def write_report(path: Path, results: Mapping[str, Any], settings: Sequence[str]) -> None:
     """The figures as JSON, with versions and the machine's size."""
+    for rows in results.values():
+        for scores in rows.values():
+            del scores["per_page"]
+    names = [*VERSIONS, *(PEER_VERSIONS if any(len(r) > 2 for r in results.values()) else ())]
     report = {
-        "versions": {name: importlib.metadata.version(name) for name in VERSIONS},
+        "versions": {name: importlib.metadata.version(name) for name in names},
         "python": platform.python_version(),
         "cores": os.cpu_count(),
         "settings": list(settings),
         "results": results,
     }
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(report, separators=(",", ":")) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -12,11 +12,8 @@ _LARGEST = 2.0**80
 
 def tree_state(tree: SiteStyleTree) -> dict[str, Any]:
     """The tree's counts. Equal trees give equal values, in whatever order they were learned."""
-    words: dict[str, int] = {}
-
-    def number(text: str) -> int:
-        return words.setdefault(text, len(words))
-
+    words = _words(tree)
+    number = {word: place for place, word in enumerate(words)}
     nodes: list[list[Any]] = []
     waiting = [tree.root]
     for node in waiting:  # grows while it is read: breadth first
@@ -25,20 +22,27 @@ def tree_state(tree: SiteStyleTree) -> dict[str, Any]:
             style = node.styles[labels]
             styles.append([style.pages, len(waiting), len(labels)])
             waiting.extend(style.elements)
-        totals = node.leaf_features.totals
         nodes.append(
             [
-                number(node.label),
+                number[node.label],
                 node.pages,
                 node.leaf_pages,
                 node.leaf_features.dropped,
-                [[number(f), *totals[f]] for f in sorted(totals)],
-                [[number(f), n] for f, n in sorted(node.document_frequency.items())],
+                sorted([number[f], *total] for f, total in node.leaf_features.totals.items()),
+                sorted([number[f], n] for f, n in node.document_frequency.items()),
                 list(node.dropped_styles),
                 styles,
             ]
         )
-    return {"words": list(words), "nodes": nodes}
+    return {"words": words, "nodes": nodes}
+
+
+def _words(tree: SiteStyleTree) -> list[str]:
+    words: set[str] = set()
+    for node in tree.root.walk():
+        words.add(node.label)
+        words.update(node.leaf_features.totals, node.document_frequency)
+    return sorted(words)
 
 
 def read_tree(state: Mapping[str, Any], *, max_nodes: int) -> SiteStyleTree:
