@@ -62,7 +62,7 @@ def tint(source: str, cleaner: SiteCleaner, base_url: str) -> str:
     root.find("head").insert(0, html.Element("base", href=base_url))
     legend = LEGEND.format(kept=TINTS[True], dropped=TINTS[False])
     root.find("body").append(html.fragment_fromstring(legend))
-    return html.tostring(root, encoding="unicode", doctype="<!doctype html>")
+    return str(html.tostring(root, encoding="unicode", doctype="<!doctype html>"))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,87 @@
+"""Real pages: the corpora beside the repository, where they are."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from example_project.scoring import score
+from noiseclean_scrapy import SiteCleaner
+from noiseclean_scrapy.page import Page, build_page
+
+CORPORA = Path(__file__).resolve().parents[2] / "shared" / "corpora"
+
+pytestmark = pytest.mark.skipif(
+    not CORPORA.is_dir(), reason="the corpora are not beside the repository"
+)
+
+
+def rows(corpus: str) -> Iterator[tuple[str, bytes, str]]:
+    """Site, HTML and gold text (may be empty) of every page."""
+    folder = CORPORA / corpus
+    for line in (folder / "manifest.jsonl").read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        gold = (folder / row["gold"]).read_text(encoding="utf-8") if row["gold"] else ""
+        yield row["site"], gzip.decompress((folder / row["html"]).read_bytes()), gold
+
+
+def site_pages(corpus: str, site: str) -> list[Page]:
+    return [build_page(source) for name, source, _ in rows(corpus) if name == site]
+
+
+def learn(pages: list[Page]) -> SiteCleaner:
+    cleaner = SiteCleaner()
+    for page in pages:
+        cleaner.observe_page(page)
+    return cleaner
+
+
+@pytest.mark.parametrize(
+    ("corpus", "site"),
+    [
+        ("cleanportaleval", "tv.msnbc.com"),
+        ("big9-dev", "nypost-2013"),
+        ("blogs-dev", "coldnew.github.io"),
+        ("daniel-dev", "finance.ifeng.com"),
+    ],
+)
+def test_order_and_halves_give_the_same_tree_and_the_same_texts(corpus: str, site: str) -> None:
+    pages = site_pages(corpus, site)
+    whole = learn(pages)
+    shuffled = random.Random(11).sample(pages, len(pages))
+    other_order, half = learn(shuffled), learn(shuffled[::2])
+    half.merge(learn(shuffled[1::2]))
+    assert whole.to_bytes() == other_order.to_bytes() == half.to_bytes()
+    first, *others = (cleaner.model() for cleaner in (whole, other_order, half))
+    for page in pages:
+        verdict = first.judge(page)
+        assert all(model.judge(page) == verdict for model in others)
+
+
+def test_portals_are_cleaned_far_better_than_not_at_all() -> None:
+    cleaners: dict[str, SiteCleaner] = {}
+    pages = list(rows("cleanportaleval"))
+    for site, source, _ in pages:
+        cleaners.setdefault(site, SiteCleaner()).observe(source)
+    visible, cleaned = [], []
+    for site, source, gold in pages:
+        if gold:
+            page = cleaners[site].clean(source)
+            everything = "\n".join(block.text for block in page.blocks)
+            visible.append(score(everything, gold))
+            cleaned.append(score(page.text, gold))
+    assert sum(s.precision for s in cleaned) > 1.5 * sum(s.precision for s in visible)
+    assert sum(s.recall for s in cleaned) > 0.95 * sum(s.recall for s in visible)
+
+
+@pytest.mark.parametrize("corpus", ["chaos-dev", "zh-cold-dev", "scrapinghub-dev"])
+def test_single_pages_of_many_sites_are_cleaned_without_an_exception(corpus: str) -> None:
+    for _, source, gold in rows(corpus):
+        page = SiteCleaner().clean(source)
+        assert page.text or not gold
+        assert page.kept_characters <= page.visible_characters
