@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sys
 
 from rich import box
 from rich.console import Console
@@ -15,7 +16,7 @@ from example_project.scoring import Score, mean_score
 from noiseclean_scrapy.store import Cleaned, PageRecord
 
 _SAMPLE_LINES = 12
-_NEXT = ("scrapy crawl newspaper -a start_urls=https://...", "scrapy crawl archive -a source=PATH")
+_NEXT = ("crawl newspaper -a start_urls=https://...", "crawl archive -a source=PATH")
 
 
 def print_report(
@@ -93,6 +94,9 @@ def _print_lines(console: Console, title: str, lines: list[Text]) -> None:
 def _hints(database: str) -> Table:
     hints = Table.grid(padding=(0, 2))
     hints.add_row("Stored in", Text(database))
+    # The way it was called is the way to call it again; `python -m scrapy` shows a file.
+    program = "scrapy" if sys.argv[0].endswith(".py") else sys.argv[0]
     for number, command in enumerate(_NEXT):
-        hints.add_row("Try next" if number == 0 else "", Text(command, style="cyan"))
+        line = Text(f"{program} {command}", style="cyan")
+        hints.add_row("Try next" if number == 0 else "", line)
     return hints

@@ -9,13 +9,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from scrapy.utils.misc import load_object
-from scrapy.utils.url import url_is_from_any_domain
 from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError
 
 from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.methods import METHODS
-from noiseclean_scrapy.site.cluster import CLUSTERINGS
+from noiseclean_scrapy.site.cluster import CLUSTERINGS, host
 
 if TYPE_CHECKING:
     from scrapy.http import Response
@@ -77,13 +76,19 @@ class Config:
 
     def wants(self, url: str) -> bool:
         """Whether the URL passes the allow and deny lists."""
-        if self.allow_domains and not url_is_from_any_domain(url, self.allow_domains):
+        if self.allow_domains and not _is_below(url, self.allow_domains):
             return False
-        if url_is_from_any_domain(url, self.deny_domains):
+        if _is_below(url, self.deny_domains):
             return False
         if self.allow and not any(pattern.search(url) for pattern in self.allow):
             return False
         return not any(pattern.search(url) for pattern in self.deny)
+
+
+def _is_below(url: str, domains: tuple[str, ...]) -> bool:
+    # Scrapy's url_is_from_any_domain takes the port for a part of the host.
+    name = f".{host(url)}"
+    return any(name.endswith(f".{domain.lower().lstrip('.')}") for domain in domains)
 
 
 def _refuse_unknown(given: Mapping[str, Any]) -> None:

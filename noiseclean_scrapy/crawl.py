@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections import OrderedDict
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from time import monotonic
@@ -17,6 +16,7 @@ from scrapy.utils.asyncio import run_in_thread
 from noiseclean_scrapy.clean_page import CleanPage
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import StoreError
+from noiseclean_scrapy.methods import Model
 from noiseclean_scrapy.page import Page, build_page
 from noiseclean_scrapy.sites import Site, TreeVersion, load_site, to_record
 from noiseclean_scrapy.store import PageRecord, Store
@@ -34,13 +34,19 @@ _FLUSH_SECONDS = 5.0
 
 @dataclass(slots=True)
 class Visit:
-    """One page of the crawl: its record, what the store knew of it, and its cleaning."""
+    """One page of the crawl: its record, what the store knew of it, and its cleaning.
+
+    `cleaned` is what `model`, the tree of `version`, gave; `kept` is the cleaning that has gone to
+    the store because of an item.
+    """
 
     record: PageRecord
     page: Page
     stored: PageRecord | None
     cleaned: CleanPage | None = None
+    model: Model | None = None
     version: int = -1
+    kept: CleanPage | None = None
 
     @property
     def is_final(self) -> bool:
@@ -58,7 +64,8 @@ class Crawl:
     """Learns, cleans and stores the pages of one crawl.
 
     Learning and cleaning happen on the event loop, in the order of the responses; all that touches
-    the database happens in a thread. Pages wait in a buffer and are written in batches.
+    the database happens in a thread. Pages and trees wait in a buffer and are written in batches,
+    one batch at a time: an older text never overwrites a newer one.
     """
 
     def __init__(self, config: Config, stats: StatsCollector, store: Store) -> None:
@@ -69,16 +76,20 @@ class Crawl:
         self._visits: WeakKeyDictionary[Response, Visit] = WeakKeyDictionary()
         self._recent: OrderedDict[str, Visit] = OrderedDict()
         self._buffer: dict[str, PageRecord] = {}
+        self._trees: dict[str, TreeVersion] = {}
         self._last_flush = monotonic()
+        self._flushing = False
+        self._refused = False
+        self._writes = 0
         self._clusters: set[str] = set()
-        self._warned = False
+        self._evicted: set[str] = set()
 
     async def observe(self, key: str, cluster: str, response: HtmlResponse) -> None:
         """See a response: learn its page, unless it was learned before, and remember it."""
         page = build_page(response.selector, url=response.url, text=response.text)
         self._note(page)
-        site = await self._site(cluster)
-        stored = await self._find(key)
+        site, stored, is_known = await self._look_up(cluster, key)
+        # From here to the buffer nothing is awaited: two responses of one page learn it once.
         record = PageRecord(
             key=key,
             cluster=cluster,
@@ -87,62 +98,75 @@ class Crawl:
             fetched_at=datetime.now(timezone.utc),
             position=stored.position if stored and stored.cluster == cluster else None,
         )
-        if self._may_learn(record, page):
+        if is_known and self._may_learn(record, page):
             record = replace(record, position=site.observe(page), html=response.text)
             self.stats.inc_value("noiseclean/pages/learned")
+        elif stored is None or stored.body_hash != record.body_hash:
+            record = replace(record, html=response.text)
         visit = Visit(record, page, stored)
         self._remember(response, visit)
-        if not self.config.read_only and not visit.is_final:
-            self._add(record)
-        if site.due and not self.config.read_only:
-            await self._build(site)
+        if not self.config.read_only:
+            if not visit.is_final:
+                self._add(record)
+            if site.due:
+                self._build(site)
         await self.flush_if_due()
 
     def find_visit(self, response: Response | None, url: str | None) -> Visit | None:
-        """The page seen lately at `url`, else the page of `response`, else None."""
-        if url and url in self._recent:
-            return self._recent[url]
-        if response is None:
-            return None
-        return self._visits.get(response) or self._recent.get(response.url)
+        """The page of `response`, unless `url` is another page that was seen lately."""
+        own = None
+        if response is not None:
+            own = self._visits.get(response) or self._recent.get(response.url)
+        if url is None or (own is not None and own.record.url == url):
+            return own
+        return self._recent.get(url, own)
 
     async def clean(self, visit: Visit) -> CleanPage:
         """The visit's page, cleaned with the newest tree of its site."""
         site = await self._site(visit.record.cluster)
-        if visit.cleaned is None or visit.version != site.version or not site.version:
-            visit.cleaned, visit.version = site.clean(visit.page), site.version
+        if visit.cleaned is None or visit.model is not site.model:
+            visit.cleaned = site.clean(visit.page)
+            visit.model, visit.version = site.model, site.version
         return visit.cleaned
 
     async def keep(self, visit: Visit) -> None:
         """Store the visit's page with its text; an item of it has passed all pipelines."""
         page = await self.clean(visit)
-        self.stats.inc_value("noiseclean/characters/visible", page.visible_characters)
-        self.stats.inc_value("noiseclean/characters/kept", page.kept_characters)
-        if self.config.read_only or visit.is_final:
-            return
-        record = replace(visit.record, html=None, cleaned=to_record(page, visit.version))
-        self._add(record)
-        visit.stored = None
-        await self.flush_if_due()
+        if visit.kept is None:
+            self.stats.inc_value("noiseclean/characters/visible", page.visible_characters)
+            self.stats.inc_value("noiseclean/characters/kept", page.kept_characters)
+        is_new = visit.kept is not page
+        visit.kept = page
+        if is_new and not self.config.read_only and not visit.is_final:
+            self._add(replace(visit.record, html=None, cleaned=to_record(page, visit.version)))
+            await self.flush_if_due()
 
     async def close(self) -> None:
-        """Write what waits, and build the trees that have learned new pages."""
-        for site in list(self._sites.values()):
-            if site.learned > site.covered and not self.config.read_only:
-                await self._build(site)
-        await self._write(list(self._buffer.values()))
-        self.stats.set_value("noiseclean/clusters", len(self._clusters))
-        if self._buffer:
-            logger.error("%d pages could not be stored and are lost", len(self._buffer))
+        """Build the trees that have learned new pages, and write what waits."""
+        try:
+            while not self.config.read_only and (self._sites or self._evicted):
+                site = await self._site(next(iter(self._sites or self._evicted)))
+                if site.learned > site.covered:
+                    self._build(site)
+                    await self.flush_if_due()
+                del self._sites[site.name]
+        finally:
+            await self._flush()
+            if self._buffer:
+                logger.error("%d pages could not be stored and are lost", len(self._buffer))
 
     async def flush_if_due(self) -> None:
-        """Write the waiting pages when there are enough of them, or when they have waited long."""
-        waited = monotonic() - self._last_flush
-        if len(self._buffer) >= self.config.batch_size or (
-            self._buffer and waited > _FLUSH_SECONDS
-        ):
-            self._last_flush = monotonic()
-            await self._write(list(self._buffer.values()))
+        """Write when enough pages or a tree wait, or when they have waited long."""
+        while self._is_due and not self._flushing:
+            await self._flush()
+
+    @property
+    def _is_due(self) -> bool:
+        is_enough = bool(self._trees) or len(self._buffer) >= self.config.batch_size
+        # A store that has refused is left alone for a while.
+        if is_enough and not self._refused:
+            return True
+        return bool(self._buffer or self._trees) and monotonic() > self._last_flush + _FLUSH_SECONDS
 
     # Sites and trees
 
@@ -151,7 +175,9 @@ class Crawl:
         if site is None:
             loaded = await run_in_thread(load_site, self.store, name, self.config)
             site = self._sites.setdefault(name, loaded)
+            self._evicted.discard(name)
             self._clusters.add(name)
+            self.stats.set_value("noiseclean/clusters", len(self._clusters))
             await self._make_room()
         self._sites.move_to_end(name)
         return site
@@ -159,15 +185,28 @@ class Crawl:
     async def _make_room(self) -> None:
         """Let go of the site that was not needed for longest; the store knows all of it."""
         if len(self._sites) > _SITES_IN_MEMORY:
-            await self._write(list(self._buffer.values()))
-            if not self._buffer and len(self._sites) > _SITES_IN_MEMORY:
-                self._sites.popitem(last=False)
+            await self._flush()
+            is_stored = not self._buffer and not self._trees
+            if is_stored and len(self._sites) > _SITES_IN_MEMORY:
+                name, _ = self._sites.popitem(last=False)
+                self._evicted.add(name)
 
-    async def _build(self, site: Site) -> None:
-        version = site.build()
-        records = [r for r in self._buffer.values() if r.cluster == site.name]
+    async def _look_up(self, cluster: str, key: str) -> tuple[Site, PageRecord | None, bool]:
+        """A page's site, what is known of the page, and whether that could be found out."""
+        while True:
+            site = await self._site(cluster)
+            try:
+                stored, is_known = await self._find(key), True
+            except StoreError as error:
+                # What may have been learned before is not learned now, yet its items are cleaned.
+                self._count_refusal(error)
+                stored, is_known = None, False
+            if self._sites.get(cluster) is site:
+                return site, stored, is_known
+
+    def _build(self, site: Site) -> None:
+        self._trees[site.name] = site.build()
         self.stats.inc_value("noiseclean/trees/built")
-        await self._write(records, version)
 
     def _may_learn(self, record: PageRecord, page: Page) -> bool:
         return record.position is None and not self.config.read_only and bool(page.blocks)
@@ -175,10 +214,14 @@ class Crawl:
     # The store
 
     async def _find(self, key: str) -> PageRecord | None:
-        """What is known of a page: from the store, and from what waits to be written."""
-        waiting = self._buffer.get(key)
-        stored = await run_in_thread(self.store.find, key)
-        return self._buffer.get(key) or waiting or stored
+        """What is known of a page: what waits to be written, else what the store has."""
+        while key not in self._buffer:
+            writes = self._writes
+            stored = await run_in_thread(self.store.find, key)
+            # A write that has ended meanwhile may have taken the page out of the buffer.
+            if writes == self._writes and key not in self._buffer:
+                return stored
+        return self._buffer[key]
 
     def _add(self, record: PageRecord) -> None:
         """Let a record wait; what it leaves None is kept from an earlier one."""
@@ -192,37 +235,53 @@ class Crawl:
             )
         self._buffer[record.key] = record
 
-    async def _write(self, records: list[PageRecord], version: TreeVersion | None = None) -> None:
-        """Write pages, then a tree; on an error the pages go on waiting."""
-        if not records and version is None:
+    async def _flush(self) -> None:
+        """Write pages, then the trees that cover them; what the store refuses goes on waiting."""
+        if self._flushing:
             return
+        self._flushing = True
+        trees = list(self._trees.values())
         try:
-            cleaned = await run_in_thread(self._write_now, records, version)
-        except StoreError:
-            self.stats.inc_value("noiseclean/store/errors")
-            if not self._warned:
-                logger.error("The store refused pages; they wait for the next try", exc_info=True)
-                self._warned = True
+            await self._write_pages(list(self._buffer.values()))
+            await self._save_trees(trees)
+            self._refused = False
+        except StoreError as error:
+            self._count_refusal(error)
+        finally:
+            self._flushing = False
+            self._last_flush = monotonic()
+
+    async def _write_pages(self, records: list[PageRecord]) -> None:
+        if not records:
             return
+        await run_in_thread(self.store.write, records, method=self.config.method)
+        self._writes += 1
         for record in records:
             if self._buffer.get(record.key) is record:
                 del self._buffer[record.key]
-        self.stats.inc_value("noiseclean/pages/recleaned", len(cleaned))
-        if records:
-            self.stats.inc_value("noiseclean/store/batches")
-            logger.debug("Stored %d pages: %s", len(records), _keys(records))
+        self.stats.inc_value("noiseclean/store/batches")
+        keys = " ".join(record.key for record in records)
+        logger.debug("Stored %d pages: %s", len(records), keys)
 
-    def _write_now(self, records: list[PageRecord], version: TreeVersion | None) -> list[str]:
-        self.store.write(records, method=self.config.method)
-        return version.save(self.store, self.config.method) if version else []
+    async def _save_trees(self, trees: list[TreeVersion]) -> None:
+        for tree in trees:
+            cleaned = await run_in_thread(tree.save, self.store, self.config.method)
+            if self._trees.get(tree.cluster) is tree:
+                del self._trees[tree.cluster]
+            self.stats.inc_value("noiseclean/pages/recleaned", len(cleaned))
+
+    def _count_refusal(self, error: StoreError) -> None:
+        self.stats.inc_value("noiseclean/store/errors")
+        if not self._refused:
+            logger.error("%s; the crawl goes on, its pages wait for the next try", error)
+        self._refused = True
 
     # Pages seen
 
     def _remember(self, response: Response, visit: Visit) -> None:
         self._visits[response] = visit
-        for url in {response.url, response.request.url if response.request else response.url}:
-            self._recent[url] = visit
-            self._recent.move_to_end(url)
+        self._recent[response.url] = visit
+        self._recent.move_to_end(response.url)
         while len(self._recent) > _RECENT_PAGES:
             self._recent.popitem(last=False)
 
@@ -233,7 +292,3 @@ class Crawl:
             logger.debug(
                 "The parser lost about %d characters of %s", page.characters_lost, page.url
             )
-
-
-def _keys(records: Iterable[PageRecord]) -> str:
-    return " ".join(record.key for record in records)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import logging
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from itemadapter import ItemAdapter, is_item
 from scrapy import signals
 from scrapy.exceptions import CloseSpider, NotConfigured
+from scrapy.http import Response
 from scrapy.utils.asyncio import run_in_thread
 
 from noiseclean_scrapy.clean_page import CleanPage
@@ -20,7 +22,8 @@ from noiseclean_scrapy.store import Store
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
-    from scrapy.http import HtmlResponse, Response
+    from scrapy.http import HtmlResponse
+    from twisted.python.failure import Failure
     from typing_extensions import Self
 
 logger = logging.getLogger(__name__)
@@ -39,7 +42,8 @@ class CleanPipeline:
         self.crawler = crawler
         self.config = config
         self.crawl: Crawl | None = None
-        self._ties: dict[int, tuple[Any, Response]] = {}
+        # By response, so that items which others replace or drop are forgotten with it.
+        self._ties: WeakKeyDictionary[Response, dict[int, Any]] = WeakKeyDictionary()
         self._errors_logged: set[str] = set()
 
     @classmethod
@@ -49,8 +53,6 @@ class CleanPipeline:
             raise NotConfigured("NOISECLEAN_ENABLED is False")
         pipeline = cls(crawler, config)
         crawler.signals.connect(pipeline.item_scraped, signals.item_scraped)
-        crawler.signals.connect(pipeline.item_lost, signals.item_dropped)
-        crawler.signals.connect(pipeline.item_lost, signals.item_error)
         return pipeline
 
     async def open_spider(self) -> None:
@@ -84,12 +86,12 @@ class CleanPipeline:
 
     def tie(self, item: Any, response: Response) -> None:
         """Remember that an item came out of a response's callback."""
-        self._ties[id(item)] = (item, response)
+        self._ties.setdefault(response, {})[id(item)] = item
 
     async def process_item(self, item: Any) -> Any:
         try:
-            visit = self._visit_of(item, self._response_of(item))
-            if self.crawl is None or visit is None:
+            visit = self._visit_of(item, self._untie(item))
+            if self.crawl is None or visit is None or not is_item(item):
                 self._count("items/without_page")
             else:
                 page = await self.crawl.clean(visit)
@@ -99,19 +101,14 @@ class CleanPipeline:
             self.count_error("filling an item", error)
         return item
 
-    async def item_scraped(self, item: Any, response: Response | None) -> None:
+    async def item_scraped(self, item: Any, response: Response | Failure | None) -> None:
         """Store the page of an item that all pipelines let pass, as it is or as another object."""
-        self._ties.pop(id(item), None)
         try:
             visit = self._visit_of(item, response)
             if self.crawl and visit:
                 await self.crawl.keep(visit)
         except Exception as error:
             self.count_error("storing a page", error)
-
-    def item_lost(self, item: Any) -> None:
-        """Forget an item that was dropped or made a pipeline fail."""
-        self._ties.pop(id(item), None)
 
     def count_error(self, doing: str, error: Exception) -> None:
         """Count an error and log its first occurrence; the crawl goes on."""
@@ -128,15 +125,21 @@ class CleanPipeline:
             store_html=self.config.store_html,
         )
 
-    def _response_of(self, item: Any) -> Response | None:
-        known, response = self._ties.get(id(item), (None, None))
-        return response if known is item else None
+    def _untie(self, item: Any) -> Response | None:
+        for response, items in list(self._ties.items()):
+            if items.get(id(item)) is item:
+                del items[id(item)]
+                return response
+        return None
 
-    def _visit_of(self, item: Any, response: Response | None) -> Visit | None:
+    def _visit_of(self, item: Any, response: Response | Failure | None) -> Visit | None:
         """The page of an item: the one its `url` field names, else its response's."""
-        if self.crawl is None or not is_item(item):
+        if self.crawl is None:
             return None
-        url = ItemAdapter(item).get("url")
+        # An errback's items come with a Failure.
+        if not isinstance(response, Response) or response.meta.get("noiseclean") is False:
+            response = None
+        url = ItemAdapter(item).get("url") if is_item(item) else None
         return self.crawl.find_visit(response, url if isinstance(url, str) else None)
 
     def _fill(self, item: Any, page: CleanPage, visit: Visit) -> None:

@@ -43,6 +43,7 @@ class Site:
             return SiteCleaner.from_bytes(record.tree)
         return SiteCleaner(
             self.config.method,
+            templates=self.config.templates,
             max_tree_nodes=self.config.max_tree_nodes,
         )
 

@@ -1,0 +1,124 @@
+"""A site to crawl in tests: a web server of the test's own, its stories, and spiders for them."""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, TypeAlias
+
+import scrapy
+from scrapy.http import Response
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the server answers with."""
+
+    body: bytes | str = b""
+    status: int = 200
+    type: str = "text/html; charset=utf-8"
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+Pages: TypeAlias = "Mapping[str, Answer | str | Callable[[int], Answer | str]]"
+
+
+@dataclass
+class PageServer:
+    """A running server; `requests` counts what was asked for, by path."""
+
+    url: str
+    requests: Counter[str]
+
+
+@contextmanager
+def serve(
+    pages: Pages,
+) -> Iterator[PageServer]:
+    """Serve pages by path; a callable page is given the number of requests so far, from 1 on."""
+    requests: Counter[str] = Counter()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, pages, requests))
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    try:
+        yield PageServer(f"http://127.0.0.1:{server.server_port}", requests)
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    def __init__(
+        self,
+        pages: Pages,
+        requests: Counter[str],
+        *args: Any,
+    ) -> None:
+        self.pages = pages
+        self.requests = requests
+        super().__init__(*args)
+
+    def do_GET(self) -> None:
+        self.requests[self.path] += 1
+        page = self.pages.get(self.path, Answer("<h1>Nothing here</h1>", 404))
+        answer = page(self.requests[self.path]) if callable(page) else page
+        answer = answer if isinstance(answer, Answer) else Answer(answer)
+        body = answer.body if isinstance(answer.body, bytes) else answer.body.encode()
+        self.send_response(answer.status)
+        for name, value in {"Content-Type": answer.type, **answer.headers}.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Stay quiet."""
+
+
+NOISE = "Latest news, weather and sport"
+RIGHTS = "All rights reserved by the Courier."
+
+
+def story(number: int, noise: str = NOISE) -> str:
+    """A page of a small newspaper: `noise` above and rights below a text of its own."""
+    title, *paragraphs = story_text(number).splitlines()
+    text = "".join(f"<p>{paragraph}</p>" for paragraph in paragraphs)
+    return (
+        f"<html><head><title>{title}</title></head><body>"
+        f"<ul><li><a href='/'>Home</a></li><li>{noise}</li></ul>"
+        f"<div><h1>{title}</h1>{text}</div><footer><p>{RIGHTS}</p></footer></body></html>"
+    )
+
+
+def story_text(number: int) -> str:
+    """What is left of a story once its noise is known."""
+    rng = random.Random(number)
+    words = ["".join(rng.choices("abcdefghijklmnop", k=8)) for _ in range(30)]
+    lines = [" ".join(words[start : start + 10]).capitalize() + "." for start in (0, 10, 20)]
+    return "\n".join([f"Story {number}", *lines])
+
+
+class ChainSpider(scrapy.Spider):
+    """Visits the given pages one after the other, with an item for each."""
+
+    name = "chain"
+    url: str
+    paths: list[str]
+
+    async def start(self) -> AsyncIterator[Any]:
+        yield self._request(0)
+
+    def parse(self, response: Response, number: int) -> Iterator[Any]:
+        yield {"path": self.paths[number]}
+        if number + 1 < len(self.paths):
+            yield self._request(number + 1)
+
+    def _request(self, number: int) -> scrapy.Request:
+        return scrapy.Request(self.url + self.paths[number], cb_kwargs={"number": number})

@@ -1,0 +1,158 @@
+"""Settings: what is accepted, and what is said about what is not."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from scrapy.http import HtmlResponse
+from scrapy.settings import Settings
+from sqlalchemy import make_url
+
+from noiseclean_scrapy.config import Config
+from noiseclean_scrapy.errors import ConfigurationError
+
+RESPONSE = HtmlResponse("http://News.example.co.uk:81/a", body=b"<p>a", encoding="utf-8")
+
+
+def config(**settings: Any) -> Config:
+    named = {f"NOISECLEAN_{name.upper()}": value for name, value in settings.items()}
+    return Config.from_settings(Settings({"BOT_NAME": "bot", **named}))
+
+
+def by_last_digit(response: HtmlResponse) -> str | None:
+    return f"digit {response.url[-1]}" if response.url[-1].isdigit() else None
+
+
+def test_without_settings_the_defaults_hold() -> None:
+    defaults = config()
+    assert defaults.enabled
+    assert not defaults.read_only
+    assert not defaults.store_html
+    assert defaults.database_url == "sqlite:///noiseclean.db"
+    assert (defaults.sample_quota, defaults.refresh_pages, defaults.batch_size) == (100, 500, 50)
+    assert defaults.fields == {"title": "title", "text": "text"}
+    assert defaults.cluster_by(RESPONSE) == "example.co.uk"
+    assert config(sample_quota=None).sample_quota == 100
+
+
+def test_settings_of_the_command_line_are_read() -> None:
+    read = config(
+        sample_quota=" 7 ",
+        enabled="0",
+        store_html="True",
+        read_only="no",
+        allow_domains="a.example, b.example,",
+        allow=r"/\d{2,3}",
+    )
+    assert read.sample_quota == 7
+    assert not read.enabled
+    assert read.store_html
+    assert not read.read_only
+    assert read.allow_domains == ("a.example", "b.example")
+    assert [pattern.pattern for pattern in read.allow] == [r"/\d{2,3}"]
+
+
+@pytest.mark.parametrize("name", ["sample_quota", "refresh_pages", "batch_size", "max_tree_nodes"])
+@pytest.mark.parametrize("value", [0, -3, "many", True, 2.5, float("inf"), [5]])
+def test_counts_are_whole_numbers(name: str, value: Any) -> None:
+    refuses(name, value, "a whole number of at least 1", repr(value))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("enabled", "maybe", "True or False"),
+        ("read_only", 2, "True or False"),
+        ("store_html", [], "True or False"),
+        ("method", "magic", "one of "),
+        ("method", ["style-tree"], "one of"),
+        ("database_url", "noiseclean.db", "a database URL such as sqlite:///noiseclean.db"),
+        ("database_url", 5, "a database URL such as sqlite:///noiseclean.db"),
+        ("allow_domains", 5, "a list of strings"),
+        ("deny_domains", ["a.example", 5], "a list of strings"),
+        ("allow", ["a", "("], "a list of regular expressions"),
+        ("deny", 5, "a list of regular expressions"),
+        ("deny", [b"a"], "a list of regular expressions"),
+        ("fields", "text", "a dict of item field to value name"),
+        ("fields", {5: "text"}, "a dict of item field to value name"),
+        ("cluster_by", "planet", "'domain', 'host', 'template', or a callable"),
+        ("cluster_by", "test_config.missing", "a callable"),
+        ("cluster_by", "test_config.RESPONSE", "a callable"),
+        ("cluster_by", 5, "a callable"),
+    ],
+)
+def test_wrong_values_are_named(name: str, value: Any, expected: str) -> None:
+    refuses(name, value, expected, repr(value))
+
+
+def test_a_wrong_field_value_is_named_with_the_right_ones() -> None:
+    refuses("fields", {"body": "content"}, "url, title, text, html, weights, blocks", "'content'")
+
+
+def refuses(name: str, value: Any, expected: str, given: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        config(**{name: value})
+    message = str(caught.value)
+    assert message.startswith(f"NOISECLEAN_{name.upper()} must be ")
+    assert expected in message
+    assert message.endswith(f"not {given}")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ("SAMPLE_QOUTA", "SAMPLE_QUOTA"),
+        ("DATABASE", "DATABASE_URL"),
+        ("ENABLE", "ENABLED"),
+        ("FIELD", "FIELDS"),
+        ("zzz", ""),
+    ],
+)
+def test_an_unknown_setting_suggests_the_nearest(wrong: str, right: str) -> None:
+    message = f"there is no setting NOISECLEAN_{wrong.upper()}; did you mean NOISECLEAN_"
+    with pytest.raises(ConfigurationError, match=re.escape(message)) as caught:
+        config(**{wrong: 1})
+    assert str(caught.value).endswith(f"{right}?")
+
+
+def test_passwords_are_not_shown() -> None:
+    url = "postgresql+psycopg://user:secret@db.example/pages"
+    assert config(database_url=url).database_url == url
+    assert config(database_url=make_url(url)).database_url == url
+    assert config(database_url=url).display_url == url.replace("secret", "***")
+    with pytest.raises(ConfigurationError) as caught:
+        config(database_url="postgresql//user:secret@db.example/pages")
+    assert "secret" not in str(caught.value)
+    assert "user:***@db.example" in str(caught.value)
+
+
+def test_addresses_are_allowed_and_denied() -> None:
+    rules = config(
+        allow_domains=["example.org"],
+        deny_domains="shop.example.org",
+        allow=[r"/\d+", re.compile("/NEWS/", re.IGNORECASE)],
+        deny=r"[?&]print=1",
+    )
+    assert rules.wants("http://example.org/12")
+    assert rules.wants("http://www.example.org/news/today")
+    assert rules.wants("http://WWW.example.org:8080/12")
+    assert not rules.wants("http://shop.example.org:8080/12")
+    assert not rules.wants("http://notexample.org/12")
+    assert not rules.wants("http://example.com/12")
+    assert not rules.wants("http://shop.example.org/12")
+    assert not rules.wants("http://example.org/about")
+    assert not rules.wants("http://example.org/12?a=b&print=1")
+    assert config().wants("http://example.com/")
+
+
+def test_clusters_are_named_as_told() -> None:
+    assert config(cluster_by="host").cluster_by(RESPONSE) == "news.example.co.uk"
+    assert config(cluster_by="template").cluster_by(RESPONSE) == "example.co.uk"
+    assert config(cluster_by="template").templates
+    assert not config(cluster_by="host").templates
+    seventh = HtmlResponse("http://a.example/7")
+    for given in (by_last_digit, "test_config.by_last_digit"):
+        assert config(cluster_by=given).cluster_by(seventh) == "digit 7"
+        assert config(cluster_by=given).cluster_by(RESPONSE) is None

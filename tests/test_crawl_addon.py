@@ -1,0 +1,220 @@
+"""The add-on in a project: one line wires it, and it says what it did."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import crawl_site
+import crawling
+import pytest
+import scrapy
+from crawl_site import ChainSpider, PageServer, story, story_text
+from crawling import Crawled, Plan
+from scrapy.http import Response
+
+PATHS = [f"/{number}" for number in range(6)]
+
+STATS = {
+    "pages/seen": "HTML responses looked at, those of earlier crawls included",
+    "pages/learned": "pages that a tree learned in this crawl, each once",
+    "pages/recleaned": "stored texts that were replaced because a new tree covers their page",
+    "pages/truncated": "pages of which the parser lost text",
+    "trees/built": "tree versions, of all clusters",
+    "clusters": "page clusters met",
+    "items/cleaned": "items that got the fields of their page",
+    "items/without_page": "items left alone: they belong to no page that was looked at",
+    "characters/visible": "characters of text on the pages of items",
+    "characters/kept": "characters of their clean texts",
+    "store/batches": "writes to the database",
+    "store/errors": "reads and writes that the database refused",
+    "errors": "items and pages that failed; the crawl went on",
+}
+"""Every stat of the add-on, without the `noiseclean/` before it."""
+
+
+class StatsSpider(ChainSpider):
+    """Does what makes every stat count that a healthy store allows."""
+
+    name = "stats"
+
+    async def start(self) -> AsyncIterator[Any]:
+        yield {"path": "none"}
+        async for request in super().start():
+            yield request
+
+    def parse(self, response: Response, number: int) -> Iterator[Any]:
+        yield from super().parse(response, number)
+        yield json.loads('{"path": "again"}')
+
+
+class StubbornItem(scrapy.Item):
+    path = scrapy.Field()
+    text = scrapy.Field()
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        if key == "text":
+            raise ValueError("no text wanted")
+        super().__setitem__(key, value)
+
+
+class StubbornSpider(ChainSpider):
+    name = "stubborn"
+
+    def parse(self, response: Response, number: int) -> Iterator[Any]:
+        yield StubbornItem(path="stubborn")
+        yield from super().parse(response, number)
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[PageServer]:
+    pages = {path: story(number) for number, path in enumerate(PATHS)}
+    deep = "<div>" * 3000 + "too deep to be found " * 100
+    with crawl_site.serve(pages | {"/deep": f"<h1>Deep</h1>{deep}"}) as server:
+        yield server
+
+
+def crawl_one(folder: Path, spider: type[ChainSpider], site: PageServer, **more: Any) -> Crawled:
+    arguments = {"url": site.url, "paths": more.pop("paths", PATHS)}
+    (crawled,) = crawling.crawl(folder, Plan(spider, more, arguments))
+    return crawled
+
+
+def test_all_stats_are_known(tmp_path: Path, site: PageServer) -> None:
+    crawled = crawl_one(tmp_path, StatsSpider, site, paths=[*PATHS, "/deep"])
+    assert set(crawled.ours) == set(STATS) - {"store/errors", "errors"}
+    assert {name: crawled.ours[name] for name in STATS if name in crawled.ours} == {
+        "pages/seen": 7,
+        "pages/learned": 7,
+        "pages/recleaned": 7,
+        "pages/truncated": 1,
+        "trees/built": 1,
+        "clusters": 1,
+        "items/cleaned": 14,
+        "items/without_page": 1,
+        "characters/visible": crawled.ours["characters/visible"],
+        "characters/kept": crawled.ours["characters/kept"],
+        "store/batches": 1,
+    }
+    assert 0 < crawled.ours["characters/kept"] <= crawled.ours["characters/visible"]
+
+
+def test_errors_are_counted_and_logged_once(tmp_path: Path, site: PageServer) -> None:
+    crawled = crawl_one(tmp_path, StubbornSpider, site)
+    assert crawled.ours["errors"] == len(PATHS)
+    assert crawled.lines("ERROR") == ["Error while filling an item; the crawl goes on"]
+    assert "ValueError: no text wanted" in crawled.log
+    assert crawled.ours["items/cleaned"] == len(PATHS)
+
+
+def test_one_line_says_what_was_done(tmp_path: Path, site: PageServer) -> None:
+    crawled = crawl_one(tmp_path, ChainSpider, site, NOISECLEAN_SAMPLE_QUOTA=4)
+    (line,) = crawled.lines("INFO")
+    assert re.fullmatch(
+        r"noiseclean: 6 pages seen in 1 clusters, 6 learned, 2 trees built, 6 items cleaned, "
+        r"\d+% of their pages' characters removed; stored in sqlite:///noiseclean.db",
+        line,
+    )
+
+
+def test_it_steps_aside(tmp_path: Path, site: PageServer) -> None:
+    crawled = crawl_one(tmp_path, ChainSpider, site, NOISECLEAN_ENABLED=False)
+    assert crawled.items == [{"path": path} for path in PATHS]
+    assert not crawled.ours
+    assert not crawled.lines("INFO")
+    assert not list(tmp_path.glob("*.db"))
+
+
+def test_components_that_the_project_placed_stay_and_work_without_the_add_on(
+    tmp_path: Path, site: PageServer
+) -> None:
+    package = "noiseclean_scrapy"
+    settings: dict[str, Any] = {
+        "ITEM_PIPELINES": {f"{package}.pipeline.CleanPipeline": 777},
+        "SPIDER_MIDDLEWARES": {f"{package}.middleware.ItemTieMiddleware": 60},
+        "DOWNLOADER_MIDDLEWARES": {f"{package}.middleware.ClusterMiddleware": 999},
+    }
+    arguments = {"url": site.url, "paths": PATHS}
+    plan = Plan(ChainSpider, settings, arguments)
+    (placed,) = crawling.crawl(tmp_path, plan)
+    (alone,) = crawling.crawl(tmp_path, plan, addons={})
+    for crawled in (placed, alone):
+        assert [item["title"] for item in crawled.items] == [f"Story {n}" for n in range(6)]
+        for name in ("pipeline.CleanPipeline", "middleware.ItemTieMiddleware"):
+            assert crawled.log.count(f"'{package}.{name}'") == 1
+        # Behind all others, so first to see a response.
+        head, _, tail = crawled.log.partition(f"'{package}.middleware.ClusterMiddleware'")
+        assert "DownloaderStats" in head
+        assert tail.startswith("]\n")
+    switched_off = Plan(ChainSpider, settings | {"NOISECLEAN_ENABLED": False}, arguments)
+    (off,) = crawling.crawl(tmp_path, switched_off, addons={})
+    assert off.items == [{"path": path} for path in PATHS]
+
+
+def test_a_wrong_setting_stops_the_crawl_and_is_named(tmp_path: Path, site: PageServer) -> None:
+    wrong: list[dict[str, Any]] = [
+        {"NOISECLEAN_SAMPLE_QUOTA": "lots"},
+        {"NOISECLEAN_SAMPEL_QUOTA": 3},
+    ]
+    arguments = {"url": site.url, "paths": PATHS}
+    plans = [Plan(ChainSpider, settings, arguments) for settings in wrong]
+    value, name = crawling.crawl(tmp_path, *plans)
+    assert value.error == (
+        "ConfigurationError: NOISECLEAN_SAMPLE_QUOTA must be a whole number of at least 1, "
+        "not 'lots'"
+    )
+    assert name.error == (
+        "ConfigurationError: there is no setting NOISECLEAN_SAMPEL_QUOTA; "
+        "did you mean NOISECLEAN_SAMPLE_QUOTA?"
+    )
+    assert not value.items
+    assert not name.items
+
+
+SPIDER = """
+import scrapy
+
+class StoriesSpider(scrapy.Spider):
+    name = "stories"
+
+    async def start(self):
+        for number in range(6):
+            yield scrapy.Request(f"{self.url}/{number}")
+
+    def parse(self, response):
+        yield {"url": response.url}
+"""
+
+
+def test_a_new_project_needs_one_line(tmp_path: Path, site: PageServer) -> None:
+    def run(*arguments: str, folder: Path) -> str:
+        command = [sys.executable, "-W", "error", "-m", "scrapy", *arguments]
+        environment = {k: v for k, v in os.environ.items() if k != "SCRAPY_SETTINGS_MODULE"}
+        done = subprocess.run(
+            command, cwd=folder, env=environment, capture_output=True, text=True, timeout=100
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stderr
+
+    run("startproject", "harbour", folder=tmp_path)
+    project = tmp_path / "harbour"
+    with (project / "harbour" / "settings.py").open("a") as settings:
+        settings.write('\nADDONS = {"noiseclean_scrapy.addon.Addon": 300}\nDOWNLOAD_DELAY = 0\n')
+    (project / "harbour" / "spiders" / "stories.py").write_text(SPIDER)
+    crawl = ("crawl", "stories", "-a", f"url={site.url}")
+    quota = ("-s", "NOISECLEAN_SAMPLE_QUOTA=3", "-s", "NOISECLEAN_REFRESH_PAGES=1")
+    run(*crawl, *quota, "-O", "first.jsonl", folder=project)
+    log = run(*crawl, "-O", "second.jsonl", folder=project)
+    assert "noiseclean: 6 pages seen in 1 clusters, 0 learned, 0 trees built, 6 items" in log
+    lines = (project / "second.jsonl").read_text().splitlines()
+    items = {item["url"][-1]: item for item in map(json.loads, lines)}
+    assert {key: item["text"] for key, item in items.items()} == {
+        str(number): story_text(number) for number in range(6)
+    }
+    assert (project / "noiseclean.db").is_file()

@@ -1,0 +1,225 @@
+"""Items of every kind, out of every kind of callback, get the text of their page."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import attrs
+import crawl_site
+import crawling
+import pydantic
+import pytest
+import scrapy
+from crawl_site import story_text
+from crawling import Crawled, Plan
+from scrapy.http import Response
+from twisted.python.failure import Failure
+
+from noiseclean_scrapy import PageItem
+
+LEARNED = 20
+CLOSED_PORT = "http://127.0.0.1:1/"
+
+
+class ScrapyItem(scrapy.Item):
+    case = scrapy.Field()
+    text = scrapy.Field()
+
+
+@dataclass
+class DataclassItem:
+    case: str
+    text: str = ""
+    title: str = "my own"
+
+
+@attrs.define
+class AttrsItem:
+    case: str
+    text: str | None = None
+
+
+class PydanticItem(pydantic.BaseModel):
+    case: str
+    title: str = ""
+    text: str = ""
+
+
+class CheckedItem(pydantic.BaseModel, validate_assignment=True):
+    case: str
+    text: int = 0
+
+
+@dataclass
+class FieldlessItem:
+    case: str
+
+
+@dataclass(frozen=True)
+class FrozenItem:
+    case: str
+    text: str = ""
+
+
+class LearningSpider(scrapy.Spider):
+    """Lets the tree be built with which the other spider's pages are cleaned."""
+
+    name = "learning"
+    url: str
+
+    async def start(self) -> AsyncIterator[Any]:
+        for number in range(LEARNED):
+            yield scrapy.Request(f"{self.url}/{number}")
+
+    def parse(self, response: Response) -> None:
+        """Nothing to scrape: learning does not need items."""
+
+
+class ItemsSpider(scrapy.Spider):
+    name = "items"
+    url: str
+
+    async def start(self) -> AsyncIterator[Any]:
+        yield {"case": "start"}
+        for number, callback in enumerate(
+            (self.parse, self.parse_coroutine, self.parse_async_generator, self.parse_several),
+            start=LEARNED,
+        ):
+            yield scrapy.Request(f"{self.url}/{number}", callback)
+        yield scrapy.Request(
+            f"{self.url}/30", self.parse_arguments, cb_kwargs={"case": "cb_kwargs"}
+        )
+        yield scrapy.Request(f"{self.url}/missing", errback=self.fail)
+        yield scrapy.Request(CLOSED_PORT, errback=self.fail, meta={"dont_retry": True})
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        yield {"case": "dict"}
+        yield {"case": "filled in", "text": "mine", "title": None}
+        yield ScrapyItem(case="scrapy")
+        yield DataclassItem("dataclass")
+        yield AttrsItem("attrs")
+        yield PydanticItem(case="pydantic")
+        yield CheckedItem(case="checked")
+        yield FieldlessItem("fieldless")
+        yield FrozenItem("frozen")
+        yield PageItem(response.url)
+
+    def parse_arguments(self, response: Response, case: str) -> Iterator[Any]:
+        yield {"case": case}
+
+    async def parse_coroutine(self, response: Response) -> list[Any]:
+        return [{"case": "coroutine"}]
+
+    async def parse_async_generator(self, response: Response) -> AsyncIterator[Any]:
+        other = scrapy.Request(f"{self.url}/31")
+        assert self.crawler.engine
+        second = await self.crawler.engine.download_async(other)
+        yield {"case": "first of two", "url": response.url}
+        yield {"case": "second of two", "url": second.url}
+        yield {"case": "without address"}
+        yield {"case": "elsewhere", "url": "http://elsewhere.example/"}
+
+    def parse_several(self, response: Response) -> Iterator[Any]:
+        for number in range(300):
+            yield {"case": f"several {number}"}
+
+    def fail(self, failure: Failure) -> Iterator[Any]:
+        yield {"case": f"errback {type(failure.value).__name__}"}
+
+
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory: pytest.TempPathFactory) -> Crawled:
+    folder: Path = tmp_path_factory.mktemp("items")
+    pages = {f"/{number}": crawl_site.story(number) for number in range(32)}
+    settings = {"NOISECLEAN_SAMPLE_QUOTA": LEARNED}
+    fields = {"text": "text", "title": "title", "of": "url", "tree": "tree_version"}
+    with crawl_site.serve(pages) as server:
+        arguments = {"url": server.url}
+        _, crawled = crawling.crawl(
+            folder,
+            Plan(LearningSpider, settings, arguments),
+            Plan(ItemsSpider, settings | {"NOISECLEAN_FIELDS": fields}, arguments),
+        )
+    return crawled
+
+
+def item(crawled: Crawled, case: str) -> dict[str, Any]:
+    (found,) = (item for item in crawled.items if item.get("case") == case)
+    return found
+
+
+def test_dicts_get_every_field(crawled: Crawled) -> None:
+    found = item(crawled, "dict")
+    assert found["text"] == story_text(20)
+    assert (found["title"], found["tree"]) == ("Story 20", 1)
+    assert found["of"].endswith("/20")
+
+
+def test_other_items_get_the_fields_they_have(crawled: Crawled) -> None:
+    text = story_text(20)
+    assert item(crawled, "scrapy") == {"case": "scrapy", "text": text}
+    assert item(crawled, "attrs") == {"case": "attrs", "text": text}
+    assert item(crawled, "pydantic") == {"case": "pydantic", "title": "Story 20", "text": text}
+    assert item(crawled, "fieldless") == {"case": "fieldless"}
+
+
+def test_what_the_spider_has_filled_in_stays(crawled: Crawled) -> None:
+    assert item(crawled, "filled in")["text"] == "mine"
+    assert item(crawled, "filled in")["title"] == "Story 20"
+    assert item(crawled, "dataclass") == {
+        "case": "dataclass",
+        "text": story_text(20),
+        "title": "my own",
+    }
+
+
+def test_items_that_refuse_go_out_unchanged_and_are_counted(crawled: Crawled) -> None:
+    assert item(crawled, "frozen") == {"case": "frozen", "text": ""}
+    assert item(crawled, "checked") == {"case": "checked", "text": 0}
+    assert crawled.ours["errors"] == 2
+    errors = crawled.lines("ERROR", "noiseclean_scrapy.pipeline")
+    assert errors == ["Error while filling an item; the crawl goes on"] * 2
+
+
+def test_a_page_item_gets_all_it_has(crawled: Crawled) -> None:
+    (found,) = (item for item in crawled.items if "html" in item)
+    title, *paragraphs = story_text(20).splitlines()
+    lines = [f"<h1>{title}</h1>", *(f"<p>{paragraph}</p>" for paragraph in paragraphs)]
+    assert found == {
+        "url": found["url"],
+        "title": "Story 20",
+        "text": story_text(20),
+        "html": "\n".join(lines),
+        "cluster": "127.0.0.1",
+        "tree_version": 1,
+    }
+
+
+def test_every_kind_of_callback(crawled: Crawled) -> None:
+    assert item(crawled, "coroutine")["text"] == story_text(21)
+    assert item(crawled, "cb_kwargs")["text"] == story_text(30)
+    texts = {i["text"] for i in crawled.items if i.get("case", "").startswith("several")}
+    assert texts == {story_text(23)}
+
+
+def test_items_about_two_pages_are_tied_by_their_address(crawled: Crawled) -> None:
+    assert item(crawled, "first of two")["text"] == story_text(22)
+    assert item(crawled, "second of two")["text"] == story_text(31)
+    assert item(crawled, "without address")["text"] == story_text(22)
+    assert item(crawled, "elsewhere")["text"] == story_text(22)
+
+
+def test_items_without_a_page_stay_as_they_are(crawled: Crawled) -> None:
+    for case in ("start", "errback HttpError", "errback DownloadConnectionRefusedError"):
+        assert item(crawled, case) == {"case": case}
+    assert crawled.ours["items/without_page"] == 3
+
+
+def test_all_is_counted(crawled: Crawled) -> None:
+    assert len(crawled.items) == 10 + 1 + 1 + 4 + 300 + 3
+    assert crawled.ours["items/cleaned"] == len(crawled.items) - 3 - 2
+    assert crawled.ours["pages/seen"] == crawled.ours["pages/learned"] == 6
+    assert crawled.stats.get("spider_exceptions/count", 0) == 0

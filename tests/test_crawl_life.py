@@ -1,0 +1,200 @@
+"""The life of a page: provisional, covered by a tree, known to the next crawl."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import crawl_site
+import crawling
+import pytest
+from crawl_site import ChainSpider, story, story_text
+from crawling import Crawled, Plan
+from databases import postgresql_schema, read_rows
+from scrapy.http import Response
+
+from noiseclean_scrapy import SiteCleaner
+
+QUOTA, REFRESH = 4, 3
+SETTINGS = {
+    "CONCURRENT_REQUESTS": 1,
+    "NOISECLEAN_SAMPLE_QUOTA": QUOTA,
+    "NOISECLEAN_REFRESH_PAGES": REFRESH,
+    "NOISECLEAN_BATCH_SIZE": 1,
+    "NOISECLEAN_FIELDS": {"text": "text", "tree": "tree_version"},
+}
+PATHS = [f"/{number}" for number in range(9)]
+STATE = """
+SELECT position, learned_version, clean_version, html.key IS NOT NULL AS html
+FROM noiseclean_page AS page LEFT JOIN noiseclean_page_html AS html ON html.key = page.key
+ORDER BY position
+"""
+
+
+class WatchingSpider(ChainSpider):
+    """Has no items; remembers what the database says of the pages at every page."""
+
+    name = "watching"
+    database: str
+
+    def parse(self, response: Response, number: int) -> Iterator[Any]:
+        assert self.crawler.stats
+        self.crawler.stats.set_value(f"rows/{number}", read_rows(self.database, STATE))
+        yield from (o for o in super().parse(response, number) if not isinstance(o, dict))
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def database(request: pytest.FixtureRequest, folder: Path) -> Iterator[str]:
+    if request.param == "postgresql":
+        yield from postgresql_schema()
+    else:
+        yield f"sqlite:///{folder}/life.db"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("life")
+
+
+@pytest.fixture(scope="module")
+def crawls(folder: Path, database: str) -> list[Crawled]:
+    """A crawl of nine pages, one of three more, and one that only reads, with one more."""
+    settings = {**SETTINGS, "NOISECLEAN_DATABASE_URL": database}
+    pages = {f"/{number}": story(number) for number in range(13)}
+    with crawl_site.serve(pages) as server:
+
+        def plan(paths: list[str], **more: Any) -> Plan:
+            return Plan(ChainSpider, settings | more, {"url": server.url, "paths": paths})
+
+        more = [*PATHS, "/9", "/10", "/11"]
+        return crawling.crawl(
+            folder, plan(PATHS), plan(more), plan([*more, "/12"], NOISECLEAN_READ_ONLY=True)
+        )
+
+
+def test_pages_are_provisional_until_a_tree_covers_them(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/noiseclean.db"
+    pages = {path: story(number) for number, path in enumerate(PATHS)}
+    with crawl_site.serve(pages) as server:
+        arguments = {"url": server.url, "paths": PATHS, "database": url}
+        (crawled,) = crawling.crawl(tmp_path, Plan(WatchingSpider, SETTINGS, arguments))
+    states = [crawled.stats[f"rows/{number}"] for number in range(len(PATHS))]
+    expected: list[Sequence[int | None]] = [
+        [None],
+        [None] * 2,
+        [None] * 3,
+        [1] * 4,
+        [1] * 4 + [None],
+        [1] * 4 + [None] * 2,
+        [1] * 4 + [2] * 3,
+        [1] * 4 + [2] * 3 + [None],
+        [1] * 4 + [2] * 3 + [None] * 2,
+    ]
+    assert [[row[1] for row in rows] for rows in states] == expected
+    assert [[bool(row[3]) for row in rows] for rows in states] == [
+        [version is None for version in versions] for versions in expected
+    ]
+    # Without items pages are learned all the same, yet have no texts.
+    assert [row[1:3] for row in read_rows(url, STATE)] == [
+        (version, None) for version in [1] * 4 + [2] * 3 + [3] * 2
+    ]
+
+
+def test_items_tell_the_tree_that_cleaned_them(crawls: list[Crawled]) -> None:
+    assert [item["tree"] for item in crawls[0].items] == [0, 0, 0, 1, 1, 1, 2, 2, 2]
+    assert all(item["text"].startswith("Story") for item in crawls[0].items)
+
+
+def test_the_last_tree_is_built_at_the_end(crawls: list[Crawled], database: str) -> None:
+    first, second, _ = crawls
+    assert first.ours["trees/built"] == 3
+    # The page whose response completes a tree may have its text before or after.
+    assert 3 + 2 + 2 <= first.ours["pages/recleaned"] <= 4 + 3 + 2
+    assert second.ours["trees/built"] == second.ours["pages/learned"] / REFRESH == 1
+    query = "SELECT version, pages, tree IS NULL FROM noiseclean_tree ORDER BY version"
+    trees = [(v, pages, bool(empty)) for v, pages, empty in read_rows(database, query)]
+    assert trees == [(1, 4, True), (2, 7, True), (3, 9, False), (4, 12, False)]
+    query = "SELECT tree FROM noiseclean_tree WHERE version = 4"
+    assert SiteCleaner.from_bytes(bytes(read_rows(database, query)[0][0])).pages == 12
+
+
+def test_the_store_ends_with_texts_of_the_covering_trees(
+    crawls: list[Crawled], database: str
+) -> None:
+    rows = read_rows(database, STATE)
+    assert [row[0] for row in rows] == list(range(1, 13))
+    assert [row[1] for row in rows] == [1] * 4 + [2] * 3 + [3] * 2 + [4] * 3
+    assert [row[2] for row in rows] == [row[1] for row in rows]
+    assert not any(row[3] for row in rows)
+    texts = read_rows(database, "SELECT text FROM noiseclean_page ORDER BY position")
+    assert [text for (text,) in texts] == [story_text(number) for number in range(12)]
+
+
+def test_a_later_crawl_goes_on_where_the_first_ended(crawls: list[Crawled]) -> None:
+    second = crawls[1]
+    assert second.ours["pages/seen"] == 12
+    assert [item["tree"] for item in second.items] == [3] * 11 + [4]
+    assert [item["text"] for item in second.items] == [story_text(n) for n in range(12)]
+
+
+def test_a_reading_crawl_cleans_and_writes_nothing(crawls: list[Crawled]) -> None:
+    reading = crawls[2]
+    assert [item["tree"] for item in reading.items] == [4] * 13
+    assert [item["text"] for item in reading.items] == [story_text(n) for n in range(13)]
+    assert set(reading.ours) == {
+        "pages/seen",
+        "clusters",
+        "items/cleaned",
+        "characters/visible",
+        "characters/kept",
+    }
+
+
+def crawl_one(folder: Path, paths: list[str], pages: Any, **settings: Any) -> Crawled:
+    with crawl_site.serve(pages) as server:
+        arguments = {"url": server.url, "paths": paths}
+        plan = Plan(ChainSpider, SETTINGS | settings, arguments)
+        (crawled,) = crawling.crawl(folder, plan)
+    return crawled
+
+
+def test_html_is_kept_if_wanted(tmp_path: Path) -> None:
+    pages = {path: story(number) for number, path in enumerate(PATHS)}
+    crawl_one(tmp_path, PATHS, pages, NOISECLEAN_STORE_HTML=True)
+    rows = read_rows(f"sqlite:///{tmp_path}/noiseclean.db", STATE)
+    assert [bool(row[3]) for row in rows] == [True] * 9
+
+
+def test_a_page_that_changes_is_learned_once_and_stored_as_it_is_now(tmp_path: Path) -> None:
+    pages: dict[str, Any] = {path: story(number) for number, path in enumerate(PATHS)}
+    pages["/0"] = lambda visit: story(99 + visit)
+    crawled = crawl_one(
+        tmp_path,
+        [*PATHS, "/0"],
+        pages,
+        NOISECLEAN_SAMPLE_QUOTA=50,
+        DUPEFILTER_CLASS="scrapy.dupefilters.BaseDupeFilter",
+    )
+    assert crawled.ours["pages/learned"] == len(PATHS)
+    url = f"sqlite:///{tmp_path}/noiseclean.db"
+    (row,) = read_rows(url, "SELECT text, clean_version FROM noiseclean_page WHERE url LIKE '%/0'")
+    assert row == (story_text(101), 1)
+
+
+def test_a_redesign_is_learned_before_its_time(tmp_path: Path) -> None:
+    def redesigned(number: int) -> str:
+        title, *paragraphs = story_text(number).splitlines()
+        rows = "".join(f"<tr><td class='t'>{paragraph}</td></tr>" for paragraph in paragraphs)
+        return (
+            f"<html><body><table class='new'><tr><th>{title}</th></tr>{rows}"
+            f"<tr><td class='legal'>Imprint, terms and cookies of the new owner</td></tr></table>"
+            f"</body></html>"
+        )
+
+    paths = [f"/{number}" for number in range(45)]
+    pages = {p: story(n) if n < 12 else redesigned(n) for n, p in enumerate(paths)}
+    crawled = crawl_one(tmp_path, paths, pages, NOISECLEAN_REFRESH_PAGES=1000)
+    assert crawled.ours["trees/built"] >= 3
+    assert "Imprint" in crawled.items[13]["text"]
+    assert "Imprint" not in crawled.items[-1]["text"]

@@ -1,0 +1,105 @@
+"""Other pipelines may replace, drop or fail on items, before ours or after it."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import crawl_site
+import crawling
+import pytest
+import scrapy
+from crawl_site import story_text
+from crawling import Crawled, Plan
+from databases import read_rows
+from scrapy.exceptions import DropItem
+from scrapy.http import HtmlResponse, Response
+from scrapy.utils.trackref import live_refs
+
+CASES = ["plain", "new before", "new before with url", "dropped before", "new after", "dropped"]
+CASES += ["fails", "one of two dropped", "many replaced"]
+MANY = 500
+
+
+class Before:
+    """Runs before the add-on's pipeline."""
+
+    def process_item(self, item: Any) -> Any:
+        if item["case"] == "dropped before":
+            raise DropItem("before")
+        return dict(item) if item["case"].startswith("new before") else item
+
+
+class After:
+    """Runs after the add-on's pipeline, whose text it finds."""
+
+    def process_item(self, item: Any) -> Any:
+        if item["case"] == "fails":
+            raise ValueError("after")
+        if item["case"] == "dropped" or item.get("drop"):
+            raise DropItem("after")
+        if item["case"] in ("new after", "many replaced"):
+            return {"case": item["case"], "length": len(item["text"])}
+        return item
+
+
+class CasesSpider(scrapy.Spider):
+    name = "cases"
+    url: str
+
+    async def start(self) -> AsyncIterator[Any]:
+        for number, case in enumerate(CASES):
+            yield scrapy.Request(f"{self.url}/{number}", cb_kwargs={"case": case})
+
+    def parse(self, response: Response, case: str) -> Iterator[Any]:
+        if case == "one of two dropped":
+            yield {"case": case, "drop": True}
+        for _ in range(MANY if case == "many replaced" else 1):
+            yield {"case": case, **({"url": response.url} if "url" in case else {})}
+
+    def closed(self, reason: str) -> None:
+        gc.collect()
+        assert self.crawler.stats
+        self.crawler.stats.set_value("live_responses", len(live_refs[HtmlResponse]))
+
+
+@pytest.fixture(scope="module")
+def crawl(tmp_path_factory: pytest.TempPathFactory) -> tuple[Crawled, dict[str, str | None]]:
+    folder: Path = tmp_path_factory.mktemp("pipelines")
+    pages = {f"/{number}": crawl_site.story(number) for number in range(len(CASES))}
+    pipelines = {"test_crawl_pipelines.Before": 5, "test_crawl_pipelines.After": 300}
+    with crawl_site.serve(pages) as server:
+        plan = Plan(CasesSpider, {"ITEM_PIPELINES": pipelines}, {"url": server.url})
+        (crawled,) = crawling.crawl(folder, plan)
+    query = "SELECT url, text FROM noiseclean_page"
+    rows = dict(read_rows(f"sqlite:///{folder}/noiseclean.db", query))
+    return crawled, {case: rows[f"{server.url}/{n}"] for n, case in enumerate(CASES)}
+
+
+def test_items_that_others_replace(crawl: tuple[Crawled, dict[str, str | None]]) -> None:
+    crawled, texts = crawl
+    items = {item["case"]: item for item in crawled.items}
+    assert items["plain"]["text"]
+    # Who replaces an item before the add-on sees it must leave it an address.
+    assert items["new before"] == {"case": "new before"}
+    assert items["new before with url"]["title"] == f"Story {CASES.index('new before with url')}"
+    assert items["new after"]["length"] > 0
+    for case in ("plain", "new before", "new before with url", "new after", "many replaced"):
+        assert texts[case] == story_text(CASES.index(case))
+
+
+def test_items_that_are_lost_leave_no_text(crawl: tuple[Crawled, dict[str, str | None]]) -> None:
+    crawled, texts = crawl
+    assert texts["dropped"] is texts["dropped before"] is texts["fails"] is None
+    assert texts["one of two dropped"] == story_text(CASES.index("one of two dropped"))
+    assert crawled.stats["item_dropped_count"] == 3
+    assert crawled.ours["pages/learned"] == len(CASES)
+    assert "errors" not in crawled.ours
+
+
+def test_no_response_is_held(crawl: tuple[Crawled, dict[str, str | None]]) -> None:
+    crawled, _ = crawl
+    assert crawled.stats["item_scraped_count"] == MANY + 5
+    assert crawled.stats["live_responses"] == 0

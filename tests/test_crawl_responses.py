@@ -1,0 +1,225 @@
+"""What is learned, and what is not: redirects, caches, errors, other media, lists of addresses."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import crawl_site
+import crawling
+import pytest
+import scrapy
+from crawl_site import Answer, Pages, PageServer, story
+from crawling import Crawled, Plan
+from databases import read_rows
+from scrapy.http import HtmlResponse, Response
+from scrapy.utils.request import fingerprint
+
+SITES = 270
+BROKEN = "<p>Broken <b>page<table><td>with <li>a cell</div></html><p>and more"
+LEARNED = {"/target", "/flaky", "/same", "/broken", "/plain", "/after-opt-out"}
+OTHERS = ["/pdf", "/json", "/image", "/text", "/missing", "/empty", "/opt-out"]
+
+
+def flaky(visit: int) -> Answer | str:
+    return story(2) if visit > 1 else Answer("<h1>Out of order</h1>", 503)
+
+
+PAGES: Pages = {
+    "/plain": story(1),
+    "/flaky": flaky,
+    "/moved": Answer("<h1>Moved</h1>", 302, headers={"Location": "/target"}),
+    "/refreshed": "<meta http-equiv='refresh' content='0; url=/target'><p>Wait</p>",
+    "/target": story(3),
+    "/same": story(4),
+    "/broken": BROKEN,
+    "/opt-out": story(5),
+    "/after-opt-out": story(6),
+    "/empty": "",
+    "/pdf": Answer(b"%PDF-1.7 " + bytes(99), type="application/pdf"),
+    "/json": Answer('{"a": "<p>b</p>"}', type="application/json"),
+    "/image": Answer(b"\x89PNG\r\n\x1a\n" + bytes(99), type="image/png"),
+    "/text": Answer("<p>plain text", type="text/plain"),
+    "/robots.txt": "<p>There are no rules here, only <a href='/'>a page</a>",
+}
+
+
+class ResponsesSpider(scrapy.Spider):
+    name = "responses"
+    url: str
+    custom_settings = {  # noqa: RUF012
+        "ROBOTSTXT_OBEY": True,
+        "RETRY_PRIORITY_ADJUST": 0,
+        "HTTPCACHE_ENABLED": True,
+        "HTTPCACHE_IGNORE_HTTP_CODES": [503],
+        "HTTPERROR_ALLOW_ALL": True,
+        "CONCURRENT_REQUESTS": 32,
+        "CONCURRENT_REQUESTS_PER_DOMAIN": 32,
+    }
+
+    async def start(self) -> AsyncIterator[Any]:
+        # All at once, before anything is known of the site.
+        for _ in range(20):
+            yield scrapy.Request(f"{self.url}/same", dont_filter=True)
+        for path in ("/plain", "/flaky", "/moved", "/refreshed", "/broken", *OTHERS):
+            meta = {"noiseclean": False} if path == "/opt-out" else {}
+            yield scrapy.Request(self.url + path, meta=meta)
+        yield scrapy.Request(f"{self.url}/after-opt-out", meta={"noiseclean": True})
+        yield scrapy.Request(f"{self.url}/target", dont_filter=True)
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        yield {"path": urlsplit(response.url).path, "status": response.status}
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[PageServer]:
+    with crawl_site.serve(PAGES) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("responses")
+
+
+@pytest.fixture(scope="module")
+def crawls(folder: Path, site: PageServer) -> list[Crawled]:
+    plan = Plan(ResponsesSpider, {"NOISECLEAN_BATCH_SIZE": 1}, {"url": site.url})
+    return crawling.crawl(folder, plan, plan)
+
+
+def rows(folder: Path) -> list[tuple[Any, ...]]:
+    query = "SELECT url, key, position FROM noiseclean_page ORDER BY position"
+    return read_rows(f"sqlite:///{folder}/noiseclean.db", query)
+
+
+def test_every_page_is_learned_once(crawls: list[Crawled], folder: Path, site: PageServer) -> None:
+    first, _ = crawls
+    found = {url.removeprefix(site.url): position for url, _, position in rows(folder)}
+    assert {path for path, position in found.items() if position} == LEARNED
+    assert set(found) == LEARNED | {"/empty"}
+    assert sorted(position for position in found.values() if position) == list(range(1, 7))
+    assert first.ours["pages/learned"] == len(LEARNED)
+    assert first.stats["retry/count"] == 1
+    assert "errors" not in first.ours
+
+
+def test_pages_have_the_key_and_address_of_the_last_request(
+    crawls: list[Crawled], folder: Path, site: PageServer
+) -> None:
+    keys = {url: key for url, key, _ in rows(folder)}
+    assert keys[f"{site.url}/target"] == fingerprint(scrapy.Request(f"{site.url}/target")).hex()
+    assert f"{site.url}/moved" not in keys
+
+
+def test_what_comes_from_the_cache_is_not_learned_again(
+    crawls: list[Crawled], site: PageServer
+) -> None:
+    first, second = crawls
+    assert second.stats["httpcache/hit"] > 20
+    assert "pages/learned" not in second.ours
+    assert "trees/built" not in second.ours
+    assert second.ours["items/cleaned"] == first.ours["items/cleaned"]
+    assert site.requests["/plain"] == 1
+
+
+def test_items_of_other_responses_stay_as_they_are(crawls: list[Crawled]) -> None:
+    for crawled in crawls:
+        items = {item["path"]: item for item in crawled.items}
+        for path in set(OTHERS) - {"/empty"}:
+            assert set(items[path]) == {"path", "status"}
+        assert items["/empty"]["text"] == items["/empty"]["title"] == ""
+        assert items["/target"]["title"] == "Story 3"
+        assert items["/broken"]["text"].splitlines()[-1] == "and more"
+        assert len([item for item in crawled.items if item["path"] == "/same"]) == 20
+
+
+class ManySitesSpider(scrapy.Spider):
+    """Visits two pages of every site, the second ones after all first ones."""
+
+    name = "many"
+    url: str
+
+    async def start(self) -> AsyncIterator[Any]:
+        for page in range(2 * SITES):
+            yield scrapy.Request(f"{self.url}/{page}", priority=-page)
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        yield {"page": response.url}
+
+
+def by_remainder(response: HtmlResponse) -> str:
+    return f"site {int(response.url.rpartition('/')[2]) % SITES}"
+
+
+def test_more_sites_than_memory_holds(tmp_path: Path) -> None:
+    pages = {f"/{page}": story(page) for page in range(2 * SITES)}
+    settings = {"NOISECLEAN_CLUSTER_BY": "test_crawl_responses.by_remainder", "LOG_LEVEL": "INFO"}
+    with crawl_site.serve(pages) as server:
+        (crawled,) = crawling.crawl(tmp_path, Plan(ManySitesSpider, settings, {"url": server.url}))
+    assert crawled.ours["clusters"] == SITES
+    assert crawled.ours["pages/learned"] == 2 * SITES
+    url = f"sqlite:///{tmp_path}/noiseclean.db"
+    trees = read_rows(url, "SELECT version, pages FROM noiseclean_tree")
+    assert trees == [(1, 2)] * SITES
+    rows = read_rows(url, "SELECT learned_version, clean_version FROM noiseclean_page")
+    assert rows == [(1, 1)] * (2 * SITES)
+
+
+class PathsSpider(scrapy.Spider):
+    """Visits some addresses of two hosts."""
+
+    name = "paths"
+    url: str
+
+    async def start(self) -> AsyncIterator[Any]:
+        for path in ("/1", "/2", "/3", "/print/1"):
+            yield scrapy.Request(self.url + path)
+        yield scrapy.Request(self.url.replace("127.0.0.1", "localhost") + "/4")
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        yield {"number": response.url[-1]}
+
+
+def by_parity(response: HtmlResponse) -> str | None:
+    number = int(response.url[-1])
+    return None if number == 3 else ("even" if number % 2 == 0 else "odd")
+
+
+def test_addresses_are_allowed_denied_and_grouped(tmp_path: Path) -> None:
+    pages = {f"/{number}": story(number) for number in range(5)} | {"/print/1": story(9)}
+    rules: dict[str, dict[str, Any]] = {
+        "allow domains": {"ALLOW_DOMAINS": ["localhost"]},
+        "deny domains": {"DENY_DOMAINS": "localhost"},
+        "allow": {"ALLOW": r"/[12]$"},
+        "deny": {"DENY": ["/print/", "/3"]},
+        "domain": {"CLUSTER_BY": "domain"},
+        "callable": {"CLUSTER_BY": "test_crawl_responses.by_parity"},
+    }
+    with crawl_site.serve(pages) as server:
+        plans = []
+        for name, rule in rules.items():
+            settings = {f"NOISECLEAN_{key}": value for key, value in rule.items()}
+            settings["NOISECLEAN_DATABASE_URL"] = f"sqlite:///{name}.db"
+            plans.append(Plan(PathsSpider, settings, {"url": server.url}))
+        crawled = dict(zip(rules, crawling.crawl(tmp_path, *plans), strict=True))
+
+    def clusters(name: str) -> dict[str, str]:
+        query = "SELECT url, cluster FROM noiseclean_page"
+        found = read_rows(f"sqlite:///{tmp_path}/{name}.db", query)
+        return {"/".join(url.split("/")[3:]): cluster for url, cluster in found}
+
+    assert set(clusters("allow domains")) == {"4"}
+    assert set(clusters("deny domains")) == {"1", "2", "3", "print/1"}
+    assert set(clusters("allow")) == {"1", "2", "print/1"}
+    assert set(clusters("deny")) == {"1", "2", "4"}
+    ip = dict.fromkeys(["1", "2", "3", "print/1"], "127.0.0.1")
+    assert clusters("domain") == {**ip, "4": "localhost"}
+    assert clusters("callable") == {"1": "odd", "print/1": "odd", "2": "even", "4": "even"}
+    assert crawled["callable"].ours["clusters"] == 2
+    assert crawled["callable"].ours["items/without_page"] == 1
+    assert {"number": "3"} in crawled["callable"].items
+    (alone,) = (item for item in crawled["domain"].items if item["number"] == "4")
+    assert alone["title"] == "Story 4"

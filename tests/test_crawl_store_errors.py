@@ -1,0 +1,133 @@
+"""The store fails, at the start or in the middle of a crawl."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import crawl_site
+import crawling
+import pytest
+from crawl_site import ChainSpider, PageServer, story
+from crawling import Crawled, Plan
+from databases import read_rows
+from scrapy.http import Response
+
+PATHS = [f"/{number}" for number in range(12)]
+
+
+class TroubleSpider(ChainSpider):
+    """Breaks the database at its fourth page, and may mend it at its eighth."""
+
+    name = "trouble"
+    database: str
+    trouble: str
+
+    def parse(self, response: Response, number: int) -> Iterator[Any]:
+        if number == 3:
+            self.connection = sqlite3.connect(self.database, isolation_level=None)
+            for statement in self.trouble.split(";"):
+                self.connection.execute(statement)
+        if number == 8 and self.trouble.startswith("BEGIN"):
+            self.connection.execute("ROLLBACK")
+        yield from super().parse(response, number)
+
+    def closed(self, reason: str) -> None:
+        self.connection.close()
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[PageServer]:
+    pages = {path: story(number) for number, path in enumerate(PATHS)}
+    with crawl_site.serve(pages) as server:
+        yield server
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"DATABASE_URL": "sqlite:////no/such/folder/a.db"}, "cannot open the database"),
+        ({"DATABASE_URL": "sqlite:///missing.db", "READ_ONLY": True}, "no database file"),
+        ({"DATABASE_URL": "mysql://user:secret@db.example/a"}, "no store for the database 'mysql'"),
+        (
+            {"DATABASE_URL": "postgresql://user:secret@127.0.0.1:1/a"},
+            "cannot open the database postgresql+psycopg://user:***@127.0.0.1:1/a",
+        ),
+    ],
+)
+def test_without_a_store_the_crawl_does_not_start(
+    tmp_path: Path, site: PageServer, settings: dict[str, Any], message: str
+) -> None:
+    named = {f"NOISECLEAN_{name}": value for name, value in settings.items()}
+    site.requests.clear()
+    plan = Plan(ChainSpider, named, {"url": site.url, "paths": PATHS})
+    (crawled,) = crawling.crawl(tmp_path, plan)
+    assert crawled.stats["finish_reason"] == "noiseclean_store_error"
+    (line,) = crawled.lines("ERROR", logger="")
+    assert message in line
+    assert "Traceback" not in crawled.log
+    assert "secret" not in crawled.log
+    assert not crawled.items
+    assert not site.requests
+    assert not list(tmp_path.glob("*.db"))
+
+
+def crawl_with_trouble(folder: Path, site: PageServer, trouble: str) -> Crawled:
+    database = folder / "noiseclean.db"
+    settings = {
+        "CONCURRENT_REQUESTS": 1,
+        "NOISECLEAN_BATCH_SIZE": 2,
+        "NOISECLEAN_SAMPLE_QUOTA": 6,
+        "NOISECLEAN_DATABASE_URL": f"sqlite:///{database}?timeout=0.05",
+    }
+    arguments = {
+        "url": site.url,
+        "paths": PATHS,
+        "database": str(database),
+        "trouble": trouble,
+    }
+    (crawled,) = crawling.crawl(folder, Plan(TroubleSpider, settings, arguments))
+    # Whatever happens to the store: the crawl ends as planned, and all items have a text.
+    assert crawled.stats["finish_reason"] == "finished"
+    assert [item["path"] for item in crawled.items] == PATHS
+    assert all(item["text"].startswith("Story ") for item in crawled.items)
+    assert crawled.ours["items/cleaned"] == len(PATHS)
+    assert crawled.ours["store/errors"] >= 1
+    assert "errors" not in crawled.ours
+    assert "Traceback" not in crawled.log
+    return crawled
+
+
+def test_a_store_that_is_locked_for_a_while_gets_all_pages(
+    tmp_path: Path, site: PageServer
+) -> None:
+    crawled = crawl_with_trouble(tmp_path, site, "BEGIN IMMEDIATE")
+    (line,) = crawled.lines("ERROR")
+    assert line.endswith(
+        "refused: database is locked; the crawl goes on, its pages wait for the next try"
+    )
+    assert crawled.ours["pages/learned"] == len(PATHS)
+    query = "SELECT position, learned_version IS NULL, text IS NULL FROM noiseclean_page"
+    rows = read_rows(f"sqlite:///{tmp_path}/noiseclean.db", f"{query} ORDER BY position")
+    assert rows == [(position, 0, 0) for position in range(1, len(PATHS) + 1)]
+
+
+def test_a_store_that_refuses_every_page_stops_nothing(tmp_path: Path, site: PageServer) -> None:
+    trouble = "ALTER TABLE noiseclean_page_html RENAME TO gone"
+    crawled = crawl_with_trouble(tmp_path, site, trouble)
+    refused, lost = crawled.lines("ERROR")
+    assert "no such table" in refused
+    assert "pages could not be stored and are lost" in lost
+    assert crawled.ours["pages/learned"] == len(PATHS)
+
+
+def test_a_store_without_its_tables_stops_nothing(tmp_path: Path, site: PageServer) -> None:
+    trouble = "ALTER TABLE noiseclean_page RENAME TO gone"
+    crawled = crawl_with_trouble(tmp_path, site, trouble)
+    refused, lost = crawled.lines("ERROR")
+    assert "no such table: noiseclean_page" in refused
+    assert "pages could not be stored and are lost" in lost
+    # What may have been learned by an earlier crawl is not learned.
+    assert crawled.ours["pages/learned"] == 4
