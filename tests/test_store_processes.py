@@ -54,9 +54,12 @@ def test_a_killed_crawler_loses_nothing_it_reported(database_url: str, reported:
     with Store(database_url) as store:
         pages = list(store.pages())
         found = [page.key for page in pages]
-        assert len(found) == len(set(found)) and keys <= set(found) and len(found) <= len(keys) + 1
+        assert len(found) == len(set(found))
+        assert keys <= set(found)
+        assert len(found) <= len(keys) + 1
         cluster = store.cluster("a")
-        assert cluster is not None and cluster.learned == len(found)
+        assert cluster is not None
+        assert cluster.learned == len(found)
         covered = {page.key for page in pages if page.learned_version is not None}
         assert len(covered) == cluster.version * 10
         assert covered == {

@@ -44,7 +44,7 @@ Place = TypeVar("Place")
 def read_in_chunks(
     read_chunk: Callable[[Place], list[PageRecord]], place: Callable[[PageRecord], Place], at: Place
 ) -> Iterator[PageRecord]:
-    """Pages of one chunk after the other, each read after the ``place`` where the last one ended."""
+    """Pages of one chunk after the other, each read after the ``place`` where the last ended."""
     while chunk := read_chunk(at):
         yield from chunk
         at = place(chunk[-1])
