@@ -104,10 +104,11 @@ class SiteCleaner:
         return _MAGIC + _digest(payload) + payload
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Self:
+    def from_bytes(cls, data: bytes, **options: Any) -> Self:
         """The cleaner that `to_bytes` wrote; raises TreeDataError for anything else.
 
-        Nothing in the data is ever run: it is JSON, checked while it is read.
+        `options` replace those it was made with. Nothing in the data is ever run: it is JSON,
+        checked while it is read.
         """
         state = _read_state(data)
         try:
@@ -115,7 +116,7 @@ class SiteCleaner:
                 state["method"],
                 templates=state["templates"],
                 headline=state["headline"],
-                **state["options"],
+                **{**state["options"], **options},
             )
             cleaner._method.restore(state["state"])
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:

@@ -70,6 +70,11 @@ class Config:
         return cls(**values)
 
     @property
+    def tree_kind(self) -> str:
+        """What kind of tree the store keeps under these settings; kinds do not mix."""
+        return f"{self.method}+templates" if self.templates else self.method
+
+    @property
     def display_url(self) -> str:
         """The database URL without its password."""
         return make_url(self.database_url).render_as_string(hide_password=True)

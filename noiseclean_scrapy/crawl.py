@@ -254,7 +254,7 @@ class Crawl:
     async def _write_pages(self, records: list[PageRecord]) -> None:
         if not records:
             return
-        await run_in_thread(self.store.write, records, method=self.config.method)
+        await run_in_thread(self.store.write, records, method=self.config.tree_kind)
         self._writes += 1
         for record in records:
             if self._buffer.get(record.key) is record:
@@ -265,7 +265,7 @@ class Crawl:
 
     async def _save_trees(self, trees: list[TreeVersion]) -> None:
         for tree in trees:
-            cleaned = await run_in_thread(tree.save, self.store, self.config.method)
+            cleaned = await run_in_thread(tree.save, self.store, self.config.tree_kind)
             if self._trees.get(tree.cluster) is tree:
                 del self._trees[tree.cluster]
             self.stats.inc_value("noiseclean/pages/recleaned", len(cleaned))

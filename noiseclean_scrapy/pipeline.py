@@ -119,11 +119,20 @@ class CleanPipeline:
             logger.error("Error while %s; the crawl goes on", doing, exc_info=error)
 
     def _open_store(self) -> Store:
-        return Store(
+        store = Store(
             self.config.database_url,
             read_only=self.config.read_only,
             store_html=self.config.store_html,
         )
+        kinds = {cluster.method for cluster in store.clusters()} - {self.config.tree_kind}
+        if kinds:
+            store.close()
+            raise StoreError(
+                f"{self.config.display_url} holds trees of the kind {', '.join(sorted(kinds))}, "
+                f"and the settings ask for {self.config.tree_kind}: set NOISECLEAN_METHOD and "
+                f"NOISECLEAN_CLUSTER_BY as they were, or another NOISECLEAN_DATABASE_URL"
+            )
+        return store
 
     def _untie(self, item: Any) -> Response | None:
         for response, items in list(self._ties.items()):

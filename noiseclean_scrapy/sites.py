@@ -39,8 +39,8 @@ class Site:
         self._judged = 0
 
     def _cleaner(self, record: ClusterRecord | None) -> SiteCleaner:
-        if record and record.tree and record.method == self.config.method:
-            return SiteCleaner.from_bytes(record.tree)
+        if record and record.tree:
+            return SiteCleaner.from_bytes(record.tree, max_tree_nodes=self.config.max_tree_nodes)
         return SiteCleaner(
             self.config.method,
             templates=self.config.templates,

@@ -123,6 +123,12 @@ def test_round_trip_of_bytes(cleaner: SiteCleaner) -> None:
     assert copy.clean(story_page(2)) == cleaner.clean(story_page(2))
 
 
+def test_options_can_be_replaced_while_reading(cleaner: SiteCleaner) -> None:
+    copy = SiteCleaner.from_bytes(cleaner.to_bytes(), max_tree_nodes=5)
+    copy.observe(story_page(0))
+    assert len(copy.to_bytes()) < len(cleaner.to_bytes())
+
+
 @pytest.mark.parametrize(
     "data", [b"", b"noiseclean", b"noiseclean 1\n", b"noiseclean 2\nxxxxxxxxxxxxxxxx", b"\x80\x04."]
 )

@@ -74,6 +74,18 @@ def test_without_a_store_the_crawl_does_not_start(
     assert not list(tmp_path.glob("*.db"))
 
 
+def test_trees_of_another_kind_are_not_mixed(tmp_path: Path, site: PageServer) -> None:
+    arguments = {"url": site.url, "paths": PATHS}
+    by_template = {"NOISECLEAN_CLUSTER_BY": "template"}
+    (first,) = crawling.crawl(tmp_path, Plan(ChainSpider, {}, arguments))
+    (second,) = crawling.crawl(tmp_path, Plan(ChainSpider, by_template, arguments))
+    assert first.stats["finish_reason"] == "finished"
+    assert second.stats["finish_reason"] == "noiseclean_store_error"
+    (line,) = second.lines("ERROR", logger="")
+    assert "trees of the kind style-tree, and the settings ask for style-tree+templates" in line
+    assert not second.items
+
+
 def crawl_with_trouble(folder: Path, site: PageServer, trouble: str) -> Crawled:
     database = folder / "noiseclean.db"
     settings = {
