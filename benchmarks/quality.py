@@ -44,6 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--shared", type=Path, default=ROOT.parent / "shared")
     parser.add_argument("--corpus", action="append", help=f"default: {', '.join(CORPORA)}")
+    parser.add_argument("--method", action="append", help="default: style-tree")
     parser.add_argument("--peer", action="append", default=[], help="a peer of peers.py --list")
     parser.add_argument("--setting", action="append", default=[], metavar="NAME=VALUE")
     parser.add_argument("--worst", type=int, default=0, help="print the N worst pages a corpus")
@@ -56,11 +57,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     results: dict[str, Any] = {}
     for name in args.corpus or CORPORA:
         corpus = args.shared / "corpora" / name
-        texts = crawl(corpus, args.setting)
+        texts: dict[str, dict[str, str]] = {}
+        for method in args.method or ["style-tree"]:
+            texts |= crawl(corpus, method, args.setting)
         for peer in args.peer:
             texts[peer] = run_peer(peer, corpus, args.shared / "bench/peers.py")
         results[name] = {row: score(scorer, corpus, text) for row, text in texts.items()}
-        print_worst(name, results[name]["style-tree"], args.worst)
+        for method in args.method or ["style-tree"]:
+            print_worst(f"{name} {method}", results[name][method], args.worst)
     print_tables(results)
     write_report(args.out, results, args.setting)
     return 0
@@ -77,14 +81,15 @@ def load_scorer(path: Path) -> ModuleType:
     return module
 
 
-def crawl(corpus: Path, settings: Sequence[str]) -> dict[str, dict[str, str]]:
+def crawl(corpus: Path, method: str, settings: Sequence[str]) -> dict[str, dict[str, str]]:
     """Texts by page id: all visible text, and the final clean text, as the store has them."""
     with tempfile.TemporaryDirectory() as folder:
         database = f"sqlite:///{folder}/noiseclean.db"
         items = Path(folder, "items.jsonl")
         command = [sys.executable, "-m", "scrapy", "crawl", "archive", "-L", "WARNING"]
         command += ["-a", f"source={corpus.resolve()}", "-O", f"{items}:jsonlines"]
-        for setting in [f"NOISECLEAN_DATABASE_URL={database}", *settings]:
+        ours = [f"NOISECLEAN_DATABASE_URL={database}", f"NOISECLEAN_METHOD={method}"]
+        for setting in [*ours, *settings]:
             command += ["-s", setting]
         subprocess.run(command, cwd=ROOT, check=True)
         with items.open(encoding="utf-8") as lines:
@@ -96,7 +101,7 @@ def crawl(corpus: Path, settings: Sequence[str]) -> dict[str, dict[str, str]]:
                 assert page.cleaned
                 visible[ids[page.url]] = "\n".join(b["text"] for b in page.cleaned.blocks)
                 cleaned[ids[page.url]] = page.cleaned.text
-        return {"no cleaning": visible, "style-tree": cleaned}
+        return {"no cleaning": visible, method: cleaned}
 
 
 def run_peer(peer: str, corpus: Path, runner: Path) -> dict[str, str]:
@@ -134,7 +139,7 @@ def _summary(scorer: ModuleType, pages: Sequence[Any]) -> dict[str, dict[str, fl
 
 
 def print_tables(results: Mapping[str, Any]) -> None:
-    """One table of the corpora, and one of the sites with no cleaning and style-tree."""
+    """Tables of the corpora, and one of the sites."""
     console = Console()
     for part, title in (
         ("sites_of_many_pages", f"Sites of {MANY_PAGES} pages or more: F1"),
@@ -147,12 +152,12 @@ def print_tables(results: Mapping[str, Any]) -> None:
                 figures = [here[m]["f1"] for m in MEASURES] + [here["bag"]["p"], here["bag"]["r"]]
                 table.add_row(corpus, row, *(f"{figure:.3f}" for figure in figures))
         console.print(table)
-    table = Table("corpus", "site", "pages", "no cleaning", "style-tree", title="bag F1 by site")
+    texts = list(next(iter(results.values())))
+    table = Table("corpus", "site", "pages", *texts, title="bag F1 by site")
     for corpus, rows in results.items():
-        for site, scores in rows["style-tree"]["sites"].items():
-            before = rows["no cleaning"]["sites"][site]["bag"]["f1"]
-            after = scores["bag"]["f1"]
-            table.add_row(corpus, site, str(scores["pages"]), f"{before:.3f}", f"{after:.3f}")
+        for site, scores in rows["no cleaning"]["sites"].items():
+            figures = [rows[text]["sites"][site]["bag"]["f1"] for text in texts]
+            table.add_row(corpus, site, str(scores["pages"]), *(f"{f:.3f}" for f in figures))
     console.print(table)
 
 
