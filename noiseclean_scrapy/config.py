@@ -14,6 +14,7 @@ from sqlalchemy.exc import ArgumentError
 
 from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.methods import METHODS
+from noiseclean_scrapy.methods.tree import TreeMethod
 from noiseclean_scrapy.site.cluster import CLUSTERINGS, host
 
 if TYPE_CHECKING:
@@ -68,6 +69,12 @@ class Config:
         if given.get("cluster_by") == "template":
             values["templates"] = True
         return cls(**values)
+
+    @property
+    def method_options(self) -> dict[str, Any]:
+        """Options of the method: only trees have nodes to bound."""
+        has_tree = issubclass(METHODS[self.method], TreeMethod)
+        return {"max_tree_nodes": self.max_tree_nodes} if has_tree else {}
 
     @property
     def tree_kind(self) -> str:

@@ -40,12 +40,9 @@ class Site:
 
     def _cleaner(self, record: ClusterRecord | None) -> SiteCleaner:
         if record and record.tree:
-            return SiteCleaner.from_bytes(record.tree, max_tree_nodes=self.config.max_tree_nodes)
-        return SiteCleaner(
-            self.config.method,
-            templates=self.config.templates,
-            max_tree_nodes=self.config.max_tree_nodes,
-        )
+            return SiteCleaner.from_bytes(record.tree, **self.config.method_options)
+        config = self.config
+        return SiteCleaner(config.method, templates=config.templates, **config.method_options)
 
     def restore(self, provisional: list[Page], covered: int) -> None:
         """Learn the pages again that the stored tree does not cover yet."""

@@ -6,17 +6,29 @@ from typing import Any
 
 from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.methods.base import Method, Model, PageVerdict, Verdict
+from noiseclean_scrapy.methods.block_entropy import BlockEntropyMethod
+from noiseclean_scrapy.methods.feature_weighting import FeatureWeightingMethod
+from noiseclean_scrapy.methods.satisfiable_subtree import SatisfiableSubtreeMethod
+from noiseclean_scrapy.methods.shingle_template import ShingleTemplateMethod
 from noiseclean_scrapy.methods.style_tree import StyleTreeMethod
 
 __all__ = ["METHODS", "Method", "Model", "PageVerdict", "Verdict", "create_method"]
 
-METHODS: dict[str, type[Method]] = {method.name: method for method in (StyleTreeMethod,)}
+METHODS: dict[str, type[Method]] = {
+    method.name: method
+    for method in (
+        StyleTreeMethod,
+        FeatureWeightingMethod,
+        BlockEntropyMethod,
+        SatisfiableSubtreeMethod,
+        ShingleTemplateMethod,
+    )
+}
 
 
 def create_method(name: str, **options: Any) -> Method:
     """A new, untaught method by its name; raises ConfigurationError for an unknown one."""
-    try:
-        return METHODS[name](**options)
-    except KeyError:
+    if name not in METHODS:
         known = ", ".join(sorted(METHODS))
-        raise ConfigurationError(f"there is no method {name!r}; the methods are: {known}") from None
+        raise ConfigurationError(f"there is no method {name!r}; the methods are: {known}")
+    return METHODS[name](**options)

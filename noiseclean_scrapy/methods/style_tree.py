@@ -4,54 +4,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any
 
-from noiseclean_scrapy.methods.base import Method, Model, PageVerdict, Verdict
+from noiseclean_scrapy.methods.base import Model, PageVerdict, Verdict
+from noiseclean_scrapy.methods.tree import TreeMethod
 from noiseclean_scrapy.page import Page
 from noiseclean_scrapy.page.layout import Layout
 from noiseclean_scrapy.site.importance import MeasuredElement, mark, measure
 from noiseclean_scrapy.site.style_tree import SiteStyleTree
 from noiseclean_scrapy.site.threshold import choose_threshold
-from noiseclean_scrapy.site.tree_state import read_tree, tree_state
 
 LOCAL_NOISE = 0.01
 """epsilon: a feature of a kept leaf with 1 - H below it is locally noisy."""
 
 
-class StyleTreeMethod(Method):
+class StyleTreeMethod(TreeMethod):
     """Learns a site style tree; `threshold` on composite importance is chosen by itself if None."""
 
     name = "style-tree"
 
-    def __init__(self, *, threshold: float | None = None, max_tree_nodes: int = 100_000) -> None:
-        self.threshold = None if threshold is None else float(threshold)
-        self.tree = SiteStyleTree(max_nodes=max_tree_nodes)
-
-    @property
-    def pages(self) -> float:
-        return self.tree.pages
-
-    def observe(self, page: Page) -> None:
-        self.tree.observe(Layout(page))
-
-    def merge(self, other: StyleTreeMethod) -> None:
-        self.tree.merge(other.tree)
-
-    def decay(self, factor: float) -> None:
-        self.tree.decay(factor)
-
     def model(self) -> StyleTreeModel:
         return StyleTreeModel(self.tree, self.threshold)
-
-    def state(self) -> dict[str, Any]:
-        return {"threshold": self.threshold, "tree": tree_state(self.tree)}
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        tree = read_tree(state["tree"], max_nodes=self.tree.max_nodes)
-        threshold = state["threshold"]
-        if threshold is not None and not (isinstance(threshold, float) and 0 <= threshold <= 1):
-            raise ValueError(f"{threshold!r} is not a threshold")
-        self.tree, self.threshold = tree, threshold
 
 
 class StyleTreeModel(Model):

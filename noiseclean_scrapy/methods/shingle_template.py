@@ -1,0 +1,203 @@
+"""`shingle-template`: template detection by pagelets (Bar-Yossef & Rajagopalan, WWW 2002)."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+
+from noiseclean_scrapy.errors import ConfigurationError
+from noiseclean_scrapy.methods.base import Method, Model, PageVerdict, Verdict
+from noiseclean_scrapy.page import Page, TextBlock
+from noiseclean_scrapy.page.features import block_features, words
+
+SHINGLE_WORDS = 4
+"""w: words in a row that make up one shingle (Broder 1997); a shorter text is one shingle."""
+TEMPLATE_PAGES = 2
+"""Pages that have to show a fingerprint before it counts as template."""
+
+_LARGEST = 2.0**80
+_FINGERPRINT = re.compile(r"[0-9a-f]{16}", re.ASCII)
+
+
+class ShingleTemplateMethod(Method):
+    """Counts the pages of every pagelet fingerprint.
+
+    A pagelet is an element with at least `links` hyperlinks none of whose children has as many.
+    Above `max_fingerprints` fingerprints the most frequent half of that number is kept (ties by
+    fingerprint). Counts are exact up to there and never too high after it: the bound may leave a
+    rare template on the pages, it never costs content.
+    """
+
+    name = "shingle-template"
+
+    def __init__(self, *, links: int = 3, max_fingerprints: int = 100_000) -> None:
+        self.links = _above_zero("links", links)
+        self.max_fingerprints = _above_zero("max_fingerprints", max_fingerprints)
+        self._pages = 0.0
+        self._counts: dict[int, float] = {}
+
+    @property
+    def pages(self) -> float:
+        return self._pages
+
+    def observe(self, page: Page) -> None:
+        self._pages += 1
+        found = {pagelet.fingerprint for pagelet in pagelets(page, self.links)}
+        for fingerprint in found:
+            self._counts[fingerprint] = self._counts.get(fingerprint, 0.0) + 1
+        self._prune()
+
+    def merge(self, other: ShingleTemplateMethod) -> None:
+        self._pages += other._pages
+        for fingerprint, pages in other._counts.items():
+            self._counts[fingerprint] = self._counts.get(fingerprint, 0.0) + pages
+        self._prune()
+
+    def decay(self, factor: float) -> None:
+        self._pages *= factor
+        for fingerprint in self._counts:
+            self._counts[fingerprint] *= factor
+
+    def model(self) -> ShingleTemplateModel:
+        return ShingleTemplateModel(self._counts, self.links)
+
+    def state(self) -> dict[str, Any]:
+        counts = {f"{fingerprint:016x}": n for fingerprint, n in sorted(self._counts.items())}
+        return {"pages": self._pages, "counts": counts}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        pages = _count(state["pages"])
+        if not isinstance(state["counts"], dict):
+            raise TypeError("the counts are an object: fingerprint to number of pages")
+        counts = {_read(name): _count(n) for name, n in state["counts"].items()}
+        self._pages, self._counts = pages, counts
+        self._prune()
+
+    def _prune(self) -> None:
+        if len(self._counts) <= self.max_fingerprints:
+            return
+        order = sorted(self._counts.items(), key=lambda entry: (-entry[1], entry[0]))
+        self._counts = dict(order[: max(1, self.max_fingerprints // 2)])
+
+
+class ShingleTemplateModel(Model):
+    """The fingerprints that are template, and how many pages show them.
+
+    `score` is 1 / (number of pages that show the pagelet) where that is template, 1 elsewhere.
+    `fit` is 0 on a page with pagelets of which none is template though templates are known, else 1:
+    after a redesign no fingerprint is found again.
+    """
+
+    def __init__(self, counts: Mapping[int, float], links: int) -> None:
+        self.links = links
+        self._templates = {f: n for f, n in counts.items() if n >= TEMPLATE_PAGES}
+
+    def judge(self, page: Page) -> PageVerdict:
+        verdicts = [Verdict(True, 1.0, {})] * len(page.blocks)
+        found = pagelets(page, self.links)
+        for pagelet in found:
+            pages = self._templates.get(pagelet.fingerprint, 0.0)
+            evidence = {"links": float(pagelet.links), "template_pages": pages}
+            verdict = Verdict(not pages, 1 / pages if pages else 1.0, evidence)
+            for block in pagelet.blocks:
+                verdicts[block.index] = verdict
+        weights: Counter[str] = Counter()
+        for block, verdict in zip(page.blocks, verdicts, strict=True):
+            if verdict.kept:
+                weights.update(block_features(block))
+        known = any(pagelet.fingerprint in self._templates for pagelet in found)
+        fit = 0.0 if found and self._templates and not known else 1.0
+        return PageVerdict(tuple(verdicts), weights, fit)
+
+
+@dataclass(frozen=True, slots=True)
+class Pagelet:
+    """A pagelet: its number of hyperlinks, the blocks anywhere in it, and their fingerprint."""
+
+    element: int
+    links: int
+    blocks: tuple[TextBlock, ...]
+    fingerprint: int
+
+
+def pagelets(page: Page, links: int) -> list[Pagelet]:
+    """The pagelets of a page in document order; those without any words are left out."""
+    count = len(page.elements)
+    below = hyperlinks(page)
+    most = [0] * count  # hyperlinks of the child that has most of them
+    for element in reversed(page.elements[1:]):
+        below[element.parent] += below[element.index]
+        most[element.parent] = max(most[element.parent], below[element.index])
+    around = [-1] * count  # the pagelet that an element is or lies in
+    members: dict[int, list[TextBlock]] = {}
+    for element in page.elements:
+        index = element.index
+        if below[index] >= links and most[index] < links:
+            around[index] = index
+            members[index] = []
+        elif index:
+            around[index] = around[element.parent]
+    for block in page.blocks:
+        if around[block.element] >= 0:
+            members[around[block.element]].append(block)
+    return [
+        Pagelet(index, below[index], tuple(blocks), fingerprint(sequence))
+        for index, blocks in members.items()
+        if (sequence := [word for block in blocks for word in words(block.text)])
+    ]
+
+
+def hyperlinks(page: Page) -> list[int]:
+    """Number of hyperlinks directly in each element, an anchor around several blocks once."""
+    numbers = [0] * len(page.elements)
+    anchor = [-1] * len(page.elements)  # the innermost block-level anchor around
+    for element in page.elements:
+        if element.tag == "a":
+            anchor[element.index] = element.index
+        elif element.index:
+            anchor[element.index] = anchor[element.parent]
+    targets: dict[int, str] = {}
+    for block in page.blocks:
+        numbers[block.element] += len(block.links)
+        around = anchor[block.element]
+        if block.links and around >= 0:
+            # Every block in a block-level anchor names the anchor's target first.
+            if around not in targets:
+                targets[around] = block.links[0]
+                numbers[around] += 1
+            if targets[around] == block.links[0]:
+                numbers[block.element] -= 1
+    return numbers
+
+
+def fingerprint(sequence: Sequence[str]) -> int:
+    """The least 64-bit hash of the shingles of a sequence of at least one word (Broder 1997)."""
+    last = max(1, len(sequence) - SHINGLE_WORDS + 1)
+    shingles = {" ".join(sequence[start : start + SHINGLE_WORDS]) for start in range(last)}
+    return int.from_bytes(min(map(_hash, shingles)), "big")
+
+
+def _hash(shingle: str) -> bytes:
+    return blake2b(shingle.encode(errors="surrogatepass"), digest_size=8).digest()
+
+
+def _read(name: Any) -> int:
+    if not isinstance(name, str) or not _FINGERPRINT.fullmatch(name):
+        raise ValueError(f"{name!r} is not a fingerprint")
+    return int(name, 16)
+
+
+def _count(value: Any) -> float:
+    if type(value) not in (int, float) or not 0 <= value <= _LARGEST:
+        raise ValueError(f"{value!r} is not a number of pages")
+    return float(value)
+
+
+def _above_zero(name: str, value: Any) -> int:
+    if type(value) is not int or value < 1:
+        raise ConfigurationError(f"{name}={value!r} is not a number: give an integer from 1 on")
+    return value

@@ -1,0 +1,48 @@
+"""What the methods that learn a site style tree have in common: everything but the measures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from noiseclean_scrapy.methods.base import Method
+from noiseclean_scrapy.page import Page
+from noiseclean_scrapy.page.layout import Layout
+from noiseclean_scrapy.site.style_tree import SiteStyleTree
+from noiseclean_scrapy.site.tree_state import read_tree, tree_state
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class TreeMethod(Method):
+    """Learns a tree of pages seen as `layout`; a `threshold` of None is chosen by the model."""
+
+    layout: ClassVar[type[Layout]] = Layout
+
+    def __init__(self, *, threshold: float | None = None, max_tree_nodes: int = 100_000) -> None:
+        self.threshold = None if threshold is None else float(threshold)
+        self.tree = SiteStyleTree(max_nodes=max_tree_nodes)
+
+    @property
+    def pages(self) -> float:
+        return self.tree.pages
+
+    def observe(self, page: Page) -> None:
+        self.tree.observe(self.layout(page))
+
+    def merge(self, other: Self) -> None:
+        self.tree.merge(other.tree)
+
+    def decay(self, factor: float) -> None:
+        self.tree.decay(factor)
+
+    def state(self) -> dict[str, Any]:
+        return {"threshold": self.threshold, "tree": tree_state(self.tree)}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        tree = read_tree(state["tree"], max_nodes=self.tree.max_nodes)
+        threshold = state["threshold"]
+        if threshold is not None and not (isinstance(threshold, float) and 0 <= threshold <= 1):
+            raise ValueError(f"{threshold!r} is not a threshold")
+        self.tree, self.threshold = tree, threshold

@@ -1,0 +1,78 @@
+"""Terms of a text: stemmed words without stop words, as the page's language has them."""
+
+from __future__ import annotations
+
+import snowballstemmer  # type: ignore[import-untyped]
+import stopwordsiso
+
+from noiseclean_scrapy.page.features import words
+
+_STEMMERS = {
+    "ar": "arabic",
+    "ca": "catalan",
+    "cs": "czech",
+    "da": "danish",
+    "de": "german",
+    "el": "greek",
+    "en": "english",
+    "eo": "esperanto",
+    "es": "spanish",
+    "et": "estonian",
+    "eu": "basque",
+    "fa": "persian",
+    "fi": "finnish",
+    "fr": "french",
+    "ga": "irish",
+    "hi": "hindi",
+    "hu": "hungarian",
+    "hy": "armenian",
+    "id": "indonesian",
+    "it": "italian",
+    "lt": "lithuanian",
+    "ne": "nepali",
+    "nl": "dutch",
+    "no": "norwegian",
+    "pl": "polish",
+    "pt": "portuguese",
+    "ro": "romanian",
+    "ru": "russian",
+    "sr": "serbian",
+    "st": "sesotho",
+    "sv": "swedish",
+    "ta": "tamil",
+    "tr": "turkish",
+    "yi": "yiddish",
+}
+_SAME = {"nb": "no", "nn": "no"}
+
+
+class Stemming:
+    """Snowball stems of one language, an ISO 639-1 code with or without a region.
+
+    Words of a language without a stemmer stay as they are; where the language is unknown there
+    are no stop words either.
+
+    >>> Stemming("en-GB").terms("The ports of the northern islands")
+    ['port', 'northern', 'island']
+    >>> Stemming("").terms("The ports")
+    ['the', 'ports']
+    """
+
+    def __init__(self, language: str) -> None:
+        code = language.replace("_", "-").partition("-")[0].strip().lower()
+        code = _SAME.get(code, code)
+        known = stopwordsiso.has_lang(code)
+        self._stop_words = stopwordsiso.stopwords(code) if known else set()
+        name = _STEMMERS.get(code)
+        self._stemmer = snowballstemmer.stemmer(name) if name else None
+        self._stems: dict[str, str] = {}
+
+    def terms(self, text: str) -> list[str]:
+        """The terms of `text` in their order, with repetitions."""
+        found = [word for word in words(text) if word not in self._stop_words]
+        if self._stemmer is None:
+            return found
+        for word in found:
+            if word not in self._stems:
+                self._stems[word] = self._stemmer.stemWord(word)
+        return [self._stems[word] for word in found]
