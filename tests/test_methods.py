@@ -1,0 +1,95 @@
+"""What every method promises: one face, any order, exact merging, bytes, and no exception."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from example_project.demo import DemoSite
+from noiseclean_scrapy import SiteCleaner
+from noiseclean_scrapy.errors import TreeDataError
+from noiseclean_scrapy.methods import METHODS
+from noiseclean_scrapy.page import Page, build_page
+
+every_method = pytest.mark.parametrize("method", sorted(METHODS))
+
+
+@pytest.fixture(scope="module")
+def pages() -> list[Page]:
+    return [build_page(page.html) for page in DemoSite(articles=16, seed=4).pages.values()]
+
+
+def learn(method: str, pages: list[Page]) -> SiteCleaner:
+    cleaner = SiteCleaner(method)
+    for page in pages:
+        cleaner.observe_page(page)
+    return cleaner
+
+
+@every_method
+def test_order_and_halves_do_not_matter(method: str, pages: list[Page]) -> None:
+    shuffled = random.Random(2).sample(pages, len(pages))
+    whole, half = learn(method, pages), learn(method, shuffled[::2])
+    half.merge(learn(method, shuffled[1::2]))
+    assert learn(method, shuffled).to_bytes() == whole.to_bytes() == half.to_bytes()
+    assert whole.pages == len(pages)
+    for page in pages[:20]:
+        assert half.model().judge(page) == whole.model().judge(page)
+
+
+@every_method
+def test_bytes_hold_all_that_was_learned(method: str, pages: list[Page]) -> None:
+    cleaner = learn(method, pages)
+    copy = SiteCleaner.from_bytes(cleaner.to_bytes())
+    assert (copy.method, copy.pages) == (method, cleaner.pages)
+    assert copy.to_bytes() == cleaner.to_bytes()
+    assert copy.model().judge(pages[0]) == cleaner.model().judge(pages[0])
+
+
+@every_method
+def test_a_model_does_not_change_while_learning_goes_on(method: str, pages: list[Page]) -> None:
+    cleaner = learn(method, pages[:10])
+    model = cleaner.model()
+    before = [model.judge(page) for page in pages[:5]]
+    for page in pages[10:]:
+        cleaner.observe_page(page)
+    assert [model.judge(page) for page in pages[:5]] == before
+
+
+@every_method
+def test_verdicts_scores_weights_and_fit_keep_their_ranges(method: str, pages: list[Page]) -> None:
+    model = learn(method, pages).model()
+    for page in pages:
+        judged = model.judge(page)
+        assert len(judged.verdicts) == len(page.blocks)
+        assert all(0 <= verdict.score <= 1 for verdict in judged.verdicts)
+        assert all(weight >= 0 for weight in judged.weights.values())
+        assert 0 <= judged.fit <= 1
+
+
+@every_method
+def test_forgetting_all_but_a_share(method: str, pages: list[Page]) -> None:
+    cleaner = learn(method, pages[:8])
+    cleaner.decay(0.5)
+    assert cleaner.pages == 4
+    assert cleaner.clean("<p>hello</p>").visible_characters == 5
+
+
+@every_method
+def test_methods_do_not_read_each_others_state(method: str, pages: list[Page]) -> None:
+    other = next(name for name in sorted(METHODS) if name != method)
+    with pytest.raises(TreeDataError):
+        learn(method, pages[:2]).merge(SiteCleaner(other))
+
+
+@every_method
+@settings(deadline=None, max_examples=25)
+@given(source=st.one_of(st.binary(max_size=300), st.text(max_size=300)))
+def test_no_input_raises(method: str, source: bytes | str) -> None:
+    cleaner = SiteCleaner(method)
+    for _ in range(2):
+        cleaner.observe(source)
+    assert isinstance(cleaner.clean(source).text, str)
