@@ -31,7 +31,7 @@ from noiseclean_scrapy.site.tree_state import tree_state
 
 
 def numbers(value: Any) -> Iterator[float]:
-    if isinstance(value, list):
+    if isinstance(value, (list, tuple)):
         for entry in value:
             yield from numbers(entry)
     else:

@@ -28,8 +28,8 @@ def tree_state(tree: SiteStyleTree) -> dict[str, Any]:
                 node.pages,
                 node.leaf_pages,
                 node.leaf_features.dropped,
-                sorted([number[f], *total] for f, total in node.leaf_features.totals.items()),
-                sorted([number[f], n] for f, n in node.document_frequency.items()),
+                sorted((number[f], *total) for f, total in node.leaf_features.totals.items()),
+                sorted((number[f], n) for f, n in node.document_frequency.items()),
                 list(node.dropped_styles),
                 styles,
             ]
