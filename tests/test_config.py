@@ -57,7 +57,7 @@ def test_settings_of_the_command_line_are_read() -> None:
 @pytest.mark.parametrize("name", ["sample_quota", "refresh_pages", "batch_size", "max_tree_nodes"])
 @pytest.mark.parametrize("value", [0, -3, "many", True, 2.5, float("inf"), [5]])
 def test_counts_are_whole_numbers(name: str, value: Any) -> None:
-    refuses(name, value, "a whole number of at least 1", repr(value))
+    assert_refuses(name, value, "a whole number of at least 1", repr(value))
 
 
 @pytest.mark.parametrize(
@@ -84,14 +84,16 @@ def test_counts_are_whole_numbers(name: str, value: Any) -> None:
     ],
 )
 def test_wrong_values_are_named(name: str, value: Any, expected: str) -> None:
-    refuses(name, value, expected, repr(value))
+    assert_refuses(name, value, expected, repr(value))
 
 
 def test_a_wrong_field_value_is_named_with_the_right_ones() -> None:
-    refuses("fields", {"body": "content"}, "url, title, text, html, weights, blocks", "'content'")
+    assert_refuses(
+        "fields", {"body": "content"}, "url, title, text, html, weights, blocks", "'content'"
+    )
 
 
-def refuses(name: str, value: Any, expected: str, given: str) -> None:
+def assert_refuses(name: str, value: Any, expected: str, given: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
         config(**{name: value})
     message = str(caught.value)

@@ -93,3 +93,11 @@ def test_no_input_raises(method: str, source: bytes | str) -> None:
     for _ in range(2):
         cleaner.observe(source)
     assert isinstance(cleaner.clean(source).text, str)
+
+
+@every_method
+@pytest.mark.parametrize("tag", ["<div>", "<a href=x>", "<table><tr><td>", "<p>"])
+def test_endless_nesting_is_no_trouble(method: str, tag: str) -> None:
+    cleaner = SiteCleaner(method)
+    cleaner.observe(tag * 3000 + "text")
+    assert isinstance(cleaner.clean(tag * 3000 + "text").text, str)

@@ -69,7 +69,7 @@ def blocks_found(page: Page, root: etree._Element) -> None:
             assert all(character in inside for character in "".join(block.text.split()))
 
 
-def is_sound(page: Page) -> None:
+def assert_sound(page: Page) -> None:
     """Assert that the page's references fit together."""
     assert page.elements[0].parent == -1
     assert [element.index for element in page.elements] == list(range(len(page.elements)))
@@ -121,7 +121,7 @@ HOSTILE: dict[str, Html] = {
 @pytest.mark.parametrize("source", HOSTILE.values(), ids=HOSTILE.keys())
 def test_hostile_sources_give_a_page(source: Html) -> None:
     page = build_page(source, url="http://site.example/")
-    is_sound(page)
+    assert_sound(page)
     blocks_found(page, parse_html(source).root)
     assert Layout(page).empty == (not page.blocks)
 
@@ -151,14 +151,14 @@ FRAGMENTS = [fragment.replace("|", " ") for fragment in _FRAGMENTS]
 @given(st.lists(st.sampled_from(FRAGMENTS) | st.text(max_size=5), max_size=40).map("".join))
 def test_any_fragments_give_a_page(text: str) -> None:
     page = build_page(text)
-    is_sound(page)
+    assert_sound(page)
     blocks_found(page, parse_html(text).root)
 
 
 @settings(deadline=None)
 @given(st.binary())
 def test_any_bytes_give_a_page(body: bytes) -> None:
-    is_sound(build_page(body))
+    assert_sound(build_page(body))
 
 
 def test_parsed_sources_are_used_and_left_alone() -> None:
@@ -207,7 +207,7 @@ def test_parts_of_documents() -> None:
 )
 def test_odd_sources(source: Html, text: str) -> None:
     page = build_page(source)
-    is_sound(page)
+    assert_sound(page)
     assert page.text == text
 
 

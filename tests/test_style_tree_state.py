@@ -172,7 +172,7 @@ def test_damaged_state_is_refused_or_can_be_used(state: dict[str, Any]) -> None:
     page = layout_of("<div>a</div><p>a b</p>")
     StyleTreeModel(tree, None).judge(page.page)
     tree.observe(page)
-    json.dumps(tree_state(tree))
+    assert json.dumps(tree_state(tree))
 
 
 def test_failed_restore_changes_nothing() -> None:
