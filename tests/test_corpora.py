@@ -85,3 +85,23 @@ def test_single_pages_of_many_sites_are_cleaned_without_an_exception(corpus: str
         page = SiteCleaner().clean(source)
         assert page.text or not gold
         assert page.kept_characters <= page.visible_characters
+
+
+@pytest.mark.parametrize("method", ["block-entropy", "feature-weighting"])
+@pytest.mark.parametrize("corpus", ["cleanportaleval", "big9-dev"])
+def test_all_pages_of_a_corpus_are_learned_and_judged(method: str, corpus: str) -> None:
+    learned: dict[str, SiteCleaner] = {}
+    pages = []
+    for site, source, _ in rows(corpus):
+        page = build_page(source)
+        learned.setdefault(site, SiteCleaner(method)).observe_page(page)
+        pages.append((site, page))
+    kept = 0
+    for site, page in pages:
+        verdict = learned[site].model().judge(page)
+        assert len(verdict.verdicts) == len(page.blocks)
+        assert verdict.fit == 1
+        assert all(0 <= v.score <= 1 for v in verdict.verdicts)
+        assert all(weight >= 0 for weight in verdict.weights.values())
+        kept += any(v.kept for v in verdict.verdicts)
+    assert kept >= 0.95 * len(pages)

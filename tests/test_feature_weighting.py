@@ -1,13 +1,11 @@
-"""Feature weighting: numbers by hand, the slow definition, order, merging, state, real pages."""
+"""Feature weighting: numbers by hand, the slow definition, order, merging, state."""
 
 from __future__ import annotations
 
 import copy
-import gzip
 import json
 from collections.abc import Iterable
 from itertools import permutations
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,8 +23,6 @@ from noiseclean_scrapy.methods.feature_weighting import (
 )
 from noiseclean_scrapy.page import Page, build_page
 from noiseclean_scrapy.site.structure_tree import StructureElement
-
-CORPORA = Path(__file__).resolve().parents[2] / "shared" / "corpora"
 
 
 def page_of(body: str) -> Page:
@@ -301,29 +297,3 @@ def test_by_name_and_with_a_given_threshold() -> None:
     )
     assert page.text == "Rain in Porto"
     assert page.weights["rain"] == 1
-
-
-# (d) Real pages.
-
-
-@pytest.mark.skipif(not CORPORA.is_dir(), reason="the corpora are not beside the repository")
-@pytest.mark.parametrize("corpus", ["cleanportaleval", "big9-dev"])
-def test_all_pages_of_a_corpus(corpus: str) -> None:
-    folder = CORPORA / corpus
-    learned: dict[str, FeatureWeightingMethod] = {}
-    pages = []
-    for line in (folder / "manifest.jsonl").read_text(encoding="utf-8").splitlines():
-        row = json.loads(line)
-        page = build_page(gzip.decompress((folder / row["html"]).read_bytes()))
-        learned.setdefault(row["site"], FeatureWeightingMethod()).observe(page)
-        pages.append((row["site"], page))
-    models = {site: method.model() for site, method in learned.items()}
-    kept = 0
-    for site, page in pages:
-        verdict = models[site].judge(page)
-        assert len(verdict.verdicts) == len(page.blocks)
-        assert verdict.fit == 1
-        assert all(0 <= v.score <= 1 for v in verdict.verdicts)
-        assert all(weight >= 0 for weight in verdict.weights.values())
-        kept += any(v.kept for v in verdict.verdicts)
-    assert kept >= 0.95 * len(pages)

@@ -12,7 +12,7 @@ from typing import Any
 from noiseclean_scrapy.methods.base import Method, Model, PageVerdict, Verdict
 from noiseclean_scrapy.page import Page
 from noiseclean_scrapy.page.stemming import Stemming
-from noiseclean_scrapy.site.counts import FeatureCounts
+from noiseclean_scrapy.site.counts import FeatureCounts, read_number, read_sum
 
 STEP = 0.1
 """The lowest threshold, and by how much it is raised at a time."""
@@ -29,7 +29,6 @@ BLOCK_TERM_LIMIT = 1_000
 """Most terms of such a block, the first in alphabetical order."""
 
 _FORGOTTEN = 0.05
-_LARGEST = 2.0**80
 
 
 class BlockEntropyMethod(Method):
@@ -111,13 +110,13 @@ class BlockEntropyMethod(Method):
         if blocks not in LEAST_GAIN:
             raise ValueError(f"{blocks!r} are no blocks")
         if threshold is not None:
-            threshold = _number(threshold, 1.0)
-        least_gain = _number(state["least_gain"], 1.0)
-        pages = _number(state["pages"])
+            threshold = read_number(threshold, largest=1.0)
+        least_gain = read_number(state["least_gain"], largest=1.0)
+        pages = read_number(state["pages"])
         counts = FeatureCounts()
-        counts.dropped = _number(state["dropped"])
+        counts.dropped = read_number(state["dropped"])
         for term, count, weighted in state["terms"]:
-            counts.totals[_term(term)] = [_number(count), _number(weighted, least=-_LARGEST)]
+            counts.totals[_term(term)] = [read_number(count), read_sum(weighted)]
         sample = BlockSample()
         sample.restore(state["sample"])
         self.blocks, self.threshold, self.least_gain = blocks, threshold, least_gain
@@ -260,7 +259,7 @@ class BlockSample:
         blocks = {}
         for pages, terms in state:
             names = sorted(map(_term, terms))
-            blocks[_hash(names)] = (_number(pages), names)
+            blocks[_hash(names)] = (read_number(pages), names)
         if len(blocks) > BLOCK_LIMIT:
             raise ValueError(f"a sample has at most {BLOCK_LIMIT} blocks, not {len(blocks)}")
         self._blocks = blocks
@@ -280,9 +279,3 @@ def _term(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{value!r} is not a term")
     return value
-
-
-def _number(value: Any, largest: float = _LARGEST, least: float = 0.0) -> float:
-    if type(value) not in (int, float) or not least <= value <= largest:
-        raise ValueError(f"{value!r} is not a number from {least} to {largest}")
-    return float(value)

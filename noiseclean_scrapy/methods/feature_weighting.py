@@ -77,11 +77,12 @@ class FeatureWeightingModel(Model):
                 for block in layout.blocks(content):
                     mapped[block.index] = element
                 continue
-            labels = tuple(slot.label for slot in layout.slots(content))
+            slots = layout.slots(content)
+            labels = tuple(slot.label for slot in slots)
             below: Iterable[StructureElement | None] | None = element.styles.get(labels)
             if below is None:
                 below = map(self._by_label[id(element)].get, labels)
-            for child, slot in zip(below, layout.slots(content), strict=True):
+            for child, slot in zip(below, slots, strict=True):
                 if child is not None:
                     waiting.extend((child, member) for member in slot.members)
         return mapped

@@ -16,6 +16,7 @@ from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.methods.base import Method, Model, PageVerdict, Verdict
 from noiseclean_scrapy.page import Page
 from noiseclean_scrapy.page.features import block_features
+from noiseclean_scrapy.site.counts import read_number
 
 _LARGEST = 2.0**80
 _LETTER = re.compile(r"[^\W\d_]")
@@ -109,10 +110,7 @@ class SatisfiableSubtreeMethod(Method):
         return {"pages": self._pages}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        pages = state["pages"]
-        if type(pages) not in (int, float) or not 0 <= pages <= _LARGEST:
-            raise ValueError(f"{pages!r} is not a number of pages")
-        self._pages = float(pages)
+        self._pages = read_number(state["pages"])
 
 
 class SatisfiableSubtreeModel(Model):

@@ -13,13 +13,13 @@ from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.methods.base import Method, Model, PageVerdict, Verdict
 from noiseclean_scrapy.page import Page, TextBlock
 from noiseclean_scrapy.page.features import block_features, words
+from noiseclean_scrapy.site.counts import read_number
 
 SHINGLE_WORDS = 4
 """w: words in a row that make up one shingle (Broder 1997); a shorter text is one shingle."""
 TEMPLATE_PAGES = 2
 """Pages that have to show a fingerprint before it counts as template."""
 
-_LARGEST = 2.0**80
 _FINGERPRINT = re.compile(r"[0-9a-f]{16}", re.ASCII)
 
 
@@ -70,10 +70,10 @@ class ShingleTemplateMethod(Method):
         return {"pages": self._pages, "counts": counts}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        pages = _count(state["pages"])
+        pages = read_number(state["pages"])
         if not isinstance(state["counts"], dict):
             raise TypeError("the counts are an object: fingerprint to number of pages")
-        counts = {_read(name): _count(n) for name, n in state["counts"].items()}
+        counts = {_read(name): read_number(n) for name, n in state["counts"].items()}
         self._pages, self._counts = pages, counts
         self._prune()
 
@@ -189,12 +189,6 @@ def _read(name: Any) -> int:
     if not isinstance(name, str) or not _FINGERPRINT.fullmatch(name):
         raise ValueError(f"{name!r} is not a fingerprint")
     return int(name, 16)
-
-
-def _count(value: Any) -> float:
-    if type(value) not in (int, float) or not 0 <= value <= _LARGEST:
-        raise ValueError(f"{value!r} is not a number of pages")
-    return float(value)
 
 
 def _above_zero(name: str, value: Any) -> int:

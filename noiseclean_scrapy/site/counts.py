@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import Any
 
 _QUANTUM = 2.0**32
+_LARGEST = 2.0**80
 
 
 def weighted_log(count: float) -> float:
@@ -88,3 +90,15 @@ def _entropy(occurrences: float, weighted: float, pages: float) -> float:
         return 0.0
     value = (math.log(occurrences) - weighted / occurrences) / math.log(pages)
     return min(1.0, max(0.0, value))
+
+
+def read_number(value: Any, *, least: float = 0.0, largest: float = _LARGEST) -> float:
+    """A number of a saved state; raises ValueError for what no counter can hold (NaN included)."""
+    if type(value) not in (int, float) or not least <= value <= largest:
+        raise ValueError(f"{value!r} is not a number from {least} to {largest}")
+    return float(value)
+
+
+def read_sum(value: Any) -> float:
+    """A sum of logarithms of a saved state, which may be below zero; raises ValueError."""
+    return read_number(value, least=-_LARGEST)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from noiseclean_scrapy.site.counts import read_number, read_sum
 from noiseclean_scrapy.site.style_tree import ElementNode, SiteStyleTree
-
-_LARGEST = 2.0**80
 
 
 def tree_state(tree: SiteStyleTree) -> dict[str, Any]:
@@ -65,7 +64,9 @@ def read_tree(state: Mapping[str, Any], *, max_nodes: int) -> SiteStyleTree:
             style = node.style(tuple(element.label for element in below))
             if style.pages:
                 raise ValueError("a style node stands twice in one element node")
-            style.pages = _count(pages, above_zero=True)
+            style.pages = read_number(pages)
+            if not style.pages:
+                raise ValueError("a style node stands on no page")
             style.elements = below
     if following != len(nodes):
         raise ValueError("the tree has element nodes in no style")
@@ -77,31 +78,18 @@ def read_tree(state: Mapping[str, Any], *, max_nodes: int) -> SiteStyleTree:
 
 def _read_counts(node: ElementNode, row: list[Any], words: list[str]) -> None:
     _, pages, leaf_pages, dropped, features, frequency, dropped_styles, _ = row
-    node.pages = _count(pages)
-    node.leaf_pages = _count(leaf_pages)
-    node.leaf_features.dropped = _count(dropped)
+    node.pages = read_number(pages)
+    node.leaf_pages = read_number(leaf_pages)
+    node.leaf_features.dropped = read_number(dropped)
     node.leaf_features.totals = {
-        words[_index(f, len(words))]: [_count(c), _finite(t)] for f, c, t in features
+        words[_index(f, len(words))]: [read_number(c), read_sum(t)] for f, c, t in features
     }
-    node.document_frequency = {words[_index(f, len(words))]: _count(n) for f, n in frequency}
+    node.document_frequency = {words[_index(f, len(words))]: read_number(n) for f, n in frequency}
     styles, style_pages, weighted = dropped_styles
-    node.dropped_styles = [_count(styles), _count(style_pages), _finite(weighted)]
+    node.dropped_styles = [read_number(styles), read_number(style_pages), read_sum(weighted)]
 
 
 def _index(value: Any, length: int) -> int:
     if type(value) is not int or not 0 <= value < length:
         raise ValueError(f"{value!r} is not an index below {length}")
     return value
-
-
-def _count(value: Any, *, above_zero: bool = False) -> float:
-    number = _finite(value)
-    if number < 0 or (above_zero and not number):
-        raise ValueError(f"{value!r} is not a count")
-    return number
-
-
-def _finite(value: Any) -> float:
-    if type(value) not in (int, float) or not abs(value) <= _LARGEST:
-        raise ValueError(f"{value!r} is not a number that a tree can hold")
-    return float(value)
