@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from itertools import pairwise
 
 from noiseclean_scrapy.methods.base import Model, PageVerdict, Verdict
-from noiseclean_scrapy.methods.tree import TreeMethod
+from noiseclean_scrapy.methods.tree import TreeMethod, map_blocks
 from noiseclean_scrapy.page import Page
 from noiseclean_scrapy.site.structure_tree import (
     StructureElement,
@@ -43,7 +43,7 @@ class FeatureWeightingModel(Model):
 
     def judge(self, page: Page) -> PageVerdict:
         layout = StructureLayout(page)
-        mapped = self._map(layout)
+        mapped = map_blocks(layout, self.root, self._below, lambda element: False)
         verdicts = []
         weights: dict[str, float] = defaultdict(float)
         known = 0
@@ -61,31 +61,12 @@ class FeatureWeightingModel(Model):
             tuple(verdicts), dict(weights), known / characters if characters else 1.0
         )
 
-    def _map(self, layout: StructureLayout) -> list[StructureElement | None]:
-        """The leaf element of each block; None where the tree does not know the place.
-
-        Below a child sequence that the tree does not know, children are looked up one by one by
-        their labels.
-        """
-        mapped: list[StructureElement | None] = [None] * len(layout.page.blocks)
-        waiting: list[tuple[StructureElement, int]] = [(self.root, 0)]
-        if layout.empty:
-            return mapped
-        while waiting:
-            element, content = waiting.pop()
-            if layout.is_leaf(content):
-                for block in layout.blocks(content):
-                    mapped[block.index] = element
-                continue
-            slots = layout.slots(content)
-            labels = tuple(slot.label for slot in slots)
-            below: Iterable[StructureElement | None] | None = element.styles.get(labels)
-            if below is None:
-                below = map(self._by_label[id(element)].get, labels)
-            for child, slot in zip(below, slots, strict=True):
-                if child is not None:
-                    waiting.extend((child, member) for member in slot.members)
-        return mapped
+    def _below(
+        self, element: StructureElement, labels: tuple[str, ...]
+    ) -> Iterable[StructureElement | None]:
+        """The elements of a child sequence; of an unknown one, child by child by their labels."""
+        known = element.styles.get(labels)
+        return known if known else map(self._by_label[id(element)].get, labels)
 
     def _verdict(self, element: StructureElement | None, mean: float) -> Verdict:
         if element is None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from noiseclean_scrapy.methods.base import Model, PageVerdict, Verdict
-from noiseclean_scrapy.methods.tree import TreeMethod
+from noiseclean_scrapy.methods.tree import TreeMethod, map_blocks
 from noiseclean_scrapy.page import Page
 from noiseclean_scrapy.page.layout import Layout
 from noiseclean_scrapy.site.importance import MeasuredElement, mark, measure
@@ -40,7 +40,7 @@ class StyleTreeModel(Model):
 
     def judge(self, page: Page) -> PageVerdict:
         layout = Layout(page)
-        mapped = self._map(layout)
+        mapped = map_blocks(layout, self.root, self._below, lambda element: element.noisy)
         verdicts = []
         weights: Counter[str] = Counter()
         known = 0
@@ -56,33 +56,16 @@ class StyleTreeModel(Model):
         characters = sum(len(block.text) for block in page.blocks)
         return PageVerdict(tuple(verdicts), weights, known / characters if characters else 1.0)
 
-    def _map(self, layout: Layout) -> list[MeasuredElement | None]:
-        """The deepest known element of each block; None where the tree does not know the place.
+    def _below(
+        self, element: MeasuredElement, labels: tuple[str, ...]
+    ) -> Iterable[MeasuredElement | None]:
+        """The elements of a child sequence.
 
-        The mapping of the paper descends where a child sequence is known. Where it is not, the
-        children are looked up by their labels one by one instead of keeping all of them.
+        The mapping of the paper descends where the sequence is known. Where it is not, the children
+        are looked up by their labels one by one instead of keeping all of them.
         """
-        mapped: list[MeasuredElement | None] = [None] * len(layout.page.blocks)
-        waiting: list[tuple[MeasuredElement, int]] = [(self.root, 0)]
-        if layout.empty:
-            return mapped
-        while waiting:
-            element, content = waiting.pop()
-            if layout.is_leaf(content) or element.noisy:
-                for block in layout.blocks(content):
-                    mapped[block.index] = element
-                continue
-            slots = layout.slots(content)
-            style = element.styles.get(tuple(slot.label for slot in slots))
-            if style is not None:
-                below: tuple[MeasuredElement | None, ...] = style[1]
-            else:
-                by_label = self._by_label[id(element)]
-                below = tuple(by_label.get(slot.label) for slot in slots)
-            for child, slot in zip(below, slots, strict=True):
-                if child is not None:
-                    waiting.extend((child, member) for member in slot.members)
-        return mapped
+        style = element.styles.get(labels)
+        return style[1] if style else map(self._by_label[id(element)].get, labels)
 
     def _verdict(self, element: MeasuredElement | None, kept: bool) -> Verdict:
         if element is None:

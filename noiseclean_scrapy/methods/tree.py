@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from noiseclean_scrapy.methods.base import Method
 from noiseclean_scrapy.page import Page
@@ -13,6 +13,9 @@ from noiseclean_scrapy.site.tree_state import read_tree, tree_state
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+
+Place = TypeVar("Place")
 
 
 class TreeMethod(Method):
@@ -46,3 +49,30 @@ class TreeMethod(Method):
         if threshold is not None and not (isinstance(threshold, float) and 0 <= threshold <= 1):
             raise ValueError(f"{threshold!r} is not a threshold")
         self.tree, self.threshold = tree, threshold
+
+
+def map_blocks(
+    layout: Layout,
+    root: Place,
+    below: Callable[[Place, tuple[str, ...]], Iterable[Place | None]],
+    is_end: Callable[[Place], bool],
+) -> list[Place | None]:
+    """The place of each block of a page in a tree; None where the tree does not know it.
+
+    `below` gives the places of a child sequence, None for an unknown child; the mapping descends to
+    the page's leaves, or to where `is_end` says that all below belongs to one place.
+    """
+    mapped: list[Place | None] = [None] * len(layout.page.blocks)
+    waiting = [] if layout.empty else [(root, 0)]
+    while waiting:
+        place, content = waiting.pop()
+        if layout.is_leaf(content) or is_end(place):
+            for block in layout.blocks(content):
+                mapped[block.index] = place
+            continue
+        slots = layout.slots(content)
+        labels = tuple(slot.label for slot in slots)
+        for child, slot in zip(below(place, labels), slots, strict=True):
+            if child is not None:
+                waiting.extend((child, member) for member in slot.members)
+    return mapped
