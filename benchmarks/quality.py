@@ -12,11 +12,7 @@ repository; peers need `pip install "noiseclean-scrapy[bench]"`.
 from __future__ import annotations
 
 import argparse
-import importlib.metadata
-import importlib.util
 import json
-import os
-import platform
 import subprocess
 import sys
 import tempfile
@@ -29,9 +25,9 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.corpora import ROOT, SHARED, environment, load_scorer, read_manifest
 from noiseclean_scrapy.store import Store
 
-ROOT = Path(__file__).resolve().parents[1]
 CORPORA = ("cleanportaleval", "big9-dev", "blogs-dev", "daniel-dev")
 MANY_PAGES = 5
 MEASURES = ("bag", "gram4", "lcs")
@@ -42,7 +38,7 @@ PEER_VERSIONS = ("trafilatura", "readability-lxml", "resiliparse", "justext")
 def main(argv: Sequence[str] | None = None) -> int:
     """Command line; returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--shared", type=Path, default=ROOT.parent / "shared")
+    parser.add_argument("--shared", type=Path, default=SHARED)
     parser.add_argument("--corpus", action="append", help=f"default: {', '.join(CORPORA)}")
     parser.add_argument("--method", action="append", help="default: style-tree")
     parser.add_argument("--peer", action="append", default=[], help="a peer of peers.py --list")
@@ -53,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not (args.shared / "corpora").is_dir():
         parser.error(f"no corpora in {args.shared}: name the folder with --shared")
 
-    scorer = load_scorer(args.shared / "bench/score.py")
+    scorer = load_scorer(args.shared)
     results: dict[str, Any] = {}
     for name in args.corpus or CORPORA:
         corpus = args.shared / "corpora" / name
@@ -68,17 +64,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     print_tables(results)
     write_report(args.out, results, args.setting)
     return 0
-
-
-def load_scorer(path: Path) -> ModuleType:
-    """The scorer as a module."""
-    spec = importlib.util.spec_from_file_location("score", path)
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["score"] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 def crawl(corpus: Path, method: str, settings: Sequence[str]) -> dict[str, dict[str, str]]:
@@ -117,8 +102,7 @@ def run_peer(peer: str, corpus: Path, runner: Path) -> dict[str, str]:
 def score(scorer: ModuleType, corpus: Path, texts: Mapping[str, str]) -> dict[str, Any]:
     """Scores of a corpus: all pages, sites of many pages, every site, every page."""
     pages = scorer.score_corpus(corpus, texts)
-    with (corpus / "manifest.jsonl").open(encoding="utf-8") as lines:
-        sizes = Counter(str(json.loads(line)["site"]) for line in lines)
+    sizes = Counter(str(row["site"]) for row in read_manifest(corpus))
     many = [page for page in pages if sizes[page.site] >= MANY_PAGES]
     return {
         "pages": len(pages),
@@ -173,13 +157,7 @@ def write_report(path: Path, results: Mapping[str, Any], settings: Sequence[str]
         for scores in rows.values():
             del scores["per_page"]
     names = [*VERSIONS, *(PEER_VERSIONS if any(len(r) > 2 for r in results.values()) else ())]
-    report = {
-        "versions": {name: importlib.metadata.version(name) for name in names},
-        "python": platform.python_version(),
-        "cores": os.cpu_count(),
-        "settings": list(settings),
-        "results": results,
-    }
+    report = {**environment(names), "settings": list(settings), "results": results}
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(report, separators=(",", ":")) + "\n", encoding="utf-8")
 

@@ -1,0 +1,1 @@
+"""Benchmarks, each one command; the corpora are not part of the repository."""
