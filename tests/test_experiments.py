@@ -1,0 +1,173 @@
+"""The papers' experiments: features of informative blocks, and levels of cleaned pages."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from benchmarks.corpora import SHARED, load_scorer, read_corpus
+from benchmarks.experiments import features, levels
+from noiseclean_scrapy import SiteCleaner
+from noiseclean_scrapy.page import build_page
+
+STORIES = (
+    "Fog closes harbour ferries cancelled captains waiting",
+    "Bakery wins gold medal rye loaf judges praised",
+    "Trams delayed frozen points engineers repair overnight",
+    "Museum buys painting lost decades collectors surprised",
+    "Choir sings cathedral tickets sold within minutes",
+)
+MENU = "Sports Weather Concerts"
+
+needs_scorer = pytest.mark.skipif(
+    not (SHARED / "bench/score.py").is_file(), reason="the scorer is not beside the repository"
+)
+needs_corpora = pytest.mark.skipif(
+    not (SHARED / "corpora").is_dir(), reason="the corpora are not beside the repository"
+)
+
+
+def write_corpus(shared: Path, pages: dict[str, tuple[str, str]]) -> Path:
+    """A corpus `small` of one site: HTML and gold text by page id."""
+    corpus = shared / "corpora/small"
+    for folder in ("html", "gold"):
+        (corpus / folder).mkdir(parents=True)
+    with (corpus / "manifest.jsonl").open("w", encoding="utf-8") as manifest:
+        for name, (html, gold) in pages.items():
+            row = {"id": name, "site": "example.com", "html": f"html/{name}.html.gz"}
+            row["gold"] = f"gold/{name}.txt"
+            (corpus / row["html"]).write_bytes(gzip.compress(html.encode()))
+            (corpus / row["gold"]).write_text(gold, encoding="utf-8")
+            manifest.write(json.dumps(row) + "\n")
+    return corpus
+
+
+def article(menu: str, story: str) -> str:
+    return f"<html lang=en><title>News</title><body><div>{menu}</div><p>{story}</p></body></html>"
+
+
+def news(count: int) -> dict[str, tuple[str, str]]:
+    """Pages of one menu and different stories; story and gold of page n carry its own words."""
+    pages = {}
+    for number in range(count):
+        letter = chr(ord("a") + number // len(STORIES))
+        story = " ".join(letter + word for word in STORIES[number % len(STORIES)].split())
+        pages[f"p{number}"] = (article(MENU, story), story)
+    return pages
+
+
+def test_recall_and_precision_of_features_by_hand() -> None:
+    found = features.agreement({"fog", "port", "news"}, {"fog", "port", "ship", "late"})
+    assert (found.recall, found.precision) == (2 / 4, 2 / 3)
+    assert features.agreement(set(), {"fog"}) == features.Agreement(0.0, 1.0)
+    assert features.agreement({"fog"}, set()) == features.Agreement(1.0, 0.0)
+
+
+def test_features_count_once_a_page_or_once_a_site() -> None:
+    """Of the first page fog, port and news are kept, of the second fog and ship."""
+    pages = [
+        features.SitePage(build_page("<p>fog fog port news</p>"), frozenset({"fog", "port"})),
+        features.SitePage(build_page("<p>fog ship</p>"), frozenset({"ship", "late"})),
+        features.SitePage(build_page("<p>no gold</p>"), None),
+    ]
+    keeps_all = features.learn([pages[0].page], "element")
+    assert features.page_agreement(keeps_all, pages) == features.Agreement(3 / 4, 3 / 5)
+    assert features.site_agreement(keeps_all, pages) == features.Agreement(3 / 4, 3 / 4)
+
+
+@pytest.mark.parametrize(
+    ("recall", "precision", "expected"),
+    [
+        (1.0, 1.0, "A"),
+        (0.95, 0.95, "A"),
+        (0.95, 0.9499, "B"),
+        (1.0, 0.5, "B"),
+        (1.0, 0.4999, "C"),
+        (0.9499, 1.0, "C"),
+        (0.0, 0.0, "C"),
+    ],
+)
+def test_level_at_its_boundaries(recall: float, precision: float, expected: str) -> None:
+    assert levels.level(recall, precision) == expected
+
+
+def test_features_of_a_small_site(tmp_path: Path) -> None:
+    write_corpus(tmp_path, news(10))
+    console = Console(record=True, width=160)
+    figure = tmp_path / "images/curve.png"
+    result = features.run(tmp_path, console, figure, corpora=["small"])
+    (site,) = result["sites"]
+    assert (site["corpus"], site["site"], site["pages"]) == ("small", "example.com", 10)
+    assert (site["element"]["recall"], site["element"]["precision"]) == (1.0, 1.0)
+    curve = site["element"]["curve"]
+    assert list(curve) == ["1", "2", "5", "10"]
+    words = sum(len(set(gold.split())) for _, gold in news(10).values())
+    alone = words / (words + 10 * len(MENU.split()))  # one page learned: all is informative
+    assert curve["1"] == {"recall": 1.0, "precision": pytest.approx(alone, abs=1e-3)}
+    assert curve["10"] == {"recall": 1.0, "precision": 1.0}
+    assert result["mean"]["all"]["element"]["as_published"] == 1
+    assert figure.read_bytes().startswith(b"\x89PNG")
+    assert "example.com" in console.export_text()
+    json.dumps(result)
+
+
+def test_sites_of_few_pages_are_left_out(tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path, news(4))
+    assert features.sites_of(read_corpus(corpus)) == {}
+
+
+@needs_scorer
+def test_levels_of_small_pages(tmp_path: Path) -> None:
+    """A long text is kept, a short one lost, and one with noise in its own block keeps it."""
+    long = "The ferry left the harbour before dawn and came back late. " * 20
+    noise = "Buy tickets now. " * 40
+    corpus = write_corpus(
+        tmp_path,
+        {
+            "whole": (article(MENU, long), f"News {long}"),
+            "noisy": (article(MENU, long + noise), f"News {long}"),
+            "short": (article(MENU, "Fog closes the port."), "Fog closes the port."),
+        },
+    )
+    cleaned, speed = levels.clean_all(SiteCleaner("satisfiable-subtree"), read_corpus(corpus))
+    scorer = load_scorer(SHARED)
+    for page, expected in zip(cleaned, "ABC", strict=True):
+        counts = levels.count_levels(scorer, [page], levels.kept_text)
+        assert counts[expected] == 1, page[0].id
+        assert sum(counts[name] for name in levels.LEVELS) == 1
+    assert speed > 0
+
+
+@needs_scorer
+def test_levels_are_reported_by_corpus_language_and_portal(tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path, news(2))
+    first, second = read_corpus(corpus)
+    first.row["lang"], second.row["lang"] = "en", "zh"
+    cleaned, _ = levels.clean_all(SiteCleaner("satisfiable-subtree"), [first, second])
+    assert {name: len(g) for name, g in levels.groups("small", cleaned).items()} == {
+        "small": 2,
+        "small en": 1,
+        "small zh": 1,
+    }
+    (tmp_path / "bench").mkdir()
+    (tmp_path / "bench/score.py").write_bytes((SHARED / "bench/score.py").read_bytes())
+    console = Console(record=True, width=160)
+    result = levels.run(tmp_path, console, corpora=["small"])
+    assert result["groups"]["small"]["pages"] == 2
+    assert result["published"]["www.qq.com"] == [97, 0, 3]
+    assert "www.sohu.com" in console.export_text()
+    json.dumps(result)
+
+
+@needs_corpora
+def test_informative_blocks_of_portals_hold_most_features_and_less_noise() -> None:
+    for pages in features.sites_of(read_corpus(SHARED / "corpora/cleanportaleval")).values():
+        every_page = [page.page for page in pages]
+        learned = features.page_agreement(features.learn(every_page, "element"), pages)
+        one_page = features.page_agreement(features.learn(every_page[:1], "element"), pages)
+        assert learned.recall > 0.8
+        assert learned.precision > one_page.precision
