@@ -1,0 +1,136 @@
+"""Tables of the figures, for the terminal and as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import rich.table
+
+from benchmarks.scores import MEASURES
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A title, a header, and rows of cells; a cell may have several lines."""
+
+    title: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+    def to_rich(self) -> rich.table.Table:
+        """For a terminal."""
+        table = rich.table.Table(*self.header, title=self.title)
+        for row in self.rows:
+            table.add_row(*row)
+        return table
+
+    def to_markdown(self) -> str:
+        """As a section of a document."""
+        lines = [self.header, ["---"] * len(self.header), *self.rows]
+        cells = ["| " + " | ".join(line).replace("\n", "<br>") + " |" for line in lines]
+        return "\n".join([f"## {self.title}", "", *cells, ""])
+
+
+def quality_tables(results: Mapping[str, Any]) -> Iterator[Table]:
+    """The tables of all corpora, from their reports."""
+    columns = list(_columns(results))
+    rows = list(next(iter(columns))[1]["texts"])
+    names = ["text", *(name for name, _ in columns)]
+    yield Table(
+        "F1: bag / 4-gram / LCS, and the interval of bag",
+        names,
+        [[row, *(_measures(part["texts"][row]) for _, part in columns)] for row in rows],
+    )
+    methods = list(columns[0][1].get("differences", ()))
+    if methods:
+        best = [part["best_peer"] for _, part in columns]
+        yield Table(
+            "Bag F1 minus that of the best peer",
+            names,
+            [["best peer", *best]]
+            + [[m, *(_difference(part["differences"][m]) for _, part in columns)] for m in methods],
+        )
+    yield Table(
+        "Bag precision / recall",
+        names,
+        [[row, *(_precision_recall(part["texts"][row]) for _, part in columns)] for row in rows],
+    )
+    for kind, title in (("languages", "By language"), ("labels", "By type of page")):
+        groups = [
+            (f"{corpus}\n{name} ({group['pages']})", group["texts"])
+            for corpus, report in results.items()
+            for name, group in report["groups"].get(kind, {}).items()
+        ]
+        if groups:
+            yield Table(
+                f"{title}: bag F1",
+                ["text", *(name for name, _ in groups)],
+                [[row, *(f"{texts[row]['bag']:.3f}" for _, texts in groups)] for row in rows],
+            )
+    for corpus, report in results.items():
+        sites = report["groups"].get("sites")
+        if sites:
+            yield Table(
+                f"{corpus} by site: bag F1",
+                ["site", "pages", *rows],
+                [
+                    [site, str(g["pages"]), *(f"{g['texts'][row]['bag']:.3f}" for row in rows)]
+                    for site, g in sites.items()
+                ],
+            )
+
+
+def curve_tables(curves: Sequence[Mapping[str, Any]]) -> Iterator[Table]:
+    """One table for each set of sites of a learning curve."""
+    for curve in curves:
+        counts = [str(count) for count in curve["counts"]]
+        yield Table(
+            f"Bag F1 by pages seen: {curve['sites']} sites of {curve['least_pages']} pages "
+            f"or more, {curve['pages']} pages scored",
+            ["method", *counts, f"{counts[-1]} minus {counts[0]}"],
+            [
+                [
+                    method,
+                    *(_interval(points["f1"][count]["bag"]) for count in counts),
+                    _signed(points["gain"]["bag"]),
+                ]
+                for method, points in curve["methods"].items()
+            ],
+        )
+
+
+def _columns(results: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The parts of the corpora; all pages only where sites of few pages are among them."""
+    for corpus, report in results.items():
+        parts = report["parts"]
+        whole, many = parts["all"], parts.get("many")
+        if many:
+            yield f"{corpus}\n{many['pages']} pages, {many['sites']} sites", many
+        if not many or many["pages"] < whole["pages"]:
+            title = f"{corpus}, sites of any size" if many else corpus
+            yield f"{title}\n{whole['pages']} pages, {whole['sites']} sites", whole
+
+
+def _measures(scores: Mapping[str, Mapping[str, float]]) -> str:
+    bag = scores["bag"]
+    values = " / ".join(f"{scores[measure]['f1']:.3f}" for measure in MEASURES)
+    return f"{values}\n[{bag['low']:.3f}, {bag['high']:.3f}]"
+
+
+def _difference(scores: Mapping[str, Mapping[str, float]]) -> str:
+    bag = scores["bag"]
+    return f"{bag['f1_difference']:+.3f}\n[{bag['low']:+.3f}, {bag['high']:+.3f}]"
+
+
+def _precision_recall(scores: Mapping[str, Mapping[str, float]]) -> str:
+    return f"{scores['bag']['p']:.3f} / {scores['bag']['r']:.3f}"
+
+
+def _interval(values: Sequence[float]) -> str:
+    return f"{values[0]:.3f}\n[{values[1]:.3f}, {values[2]:.3f}]"
+
+
+def _signed(values: Sequence[float]) -> str:
+    return f"{values[0]:+.3f}\n[{values[1]:+.3f}, {values[2]:+.3f}]"

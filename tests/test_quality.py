@@ -1,0 +1,232 @@
+"""The benchmarks: figures of a corpus that are known by hand, learning curves, reports, bounds."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from lxml import html
+
+from benchmarks import quality, robustness
+from benchmarks.corpora import SHARED
+from benchmarks.worst_pages import BadPage, dropped_lines, write_worst_pages
+from noiseclean_scrapy.methods import METHODS
+from noiseclean_scrapy.methods.tree import TreeMethod
+
+needs_scorer = pytest.mark.skipif(
+    not (SHARED / "bench/score.py").is_file(), reason="the scorer is not beside the repository"
+)
+needs_proc = pytest.mark.skipif(
+    not Path("/proc/self/status").is_file(), reason="peak memory is measured on Linux only"
+)
+
+SITES = {"a.example": ("en", 4), "b.example": ("de-AT", 12)}
+"""Language, and words of the menu; an article has six words, a site ten pages."""
+PAGES = 10
+LETTERS = "abcdefghij"
+WORDS = re.compile(r"\w+").findall
+
+
+def write_corpus(folder: Path, *, gold: bool = True) -> Path:
+    """A corpus of two sites, each page a menu and an article."""
+    (folder / "html").mkdir(parents=True)
+    (folder / "gold").mkdir()
+    rows = []
+    for site, (language, words) in SITES.items():
+        menu = "".join(f"<li>menu{number}</li>" for number in range(words))
+        for number in range(PAGES):
+            name = f"{site}-{number}"
+            # Letters alone: digits are masked where texts are compared.
+            article = " ".join(LETTERS[number] * 3 + LETTERS[word] * 3 for word in range(6))
+            page = f"<html><body><ul>{menu}</ul><div><p>{article}</p></div></body></html>"
+            (folder / f"html/{name}.html.gz").write_bytes(gzip.compress(page.encode()))
+            (folder / f"gold/{name}.txt").write_text(article)
+            row = {"id": name, "site": site, "url": f"http://{site}/{number}", "lang": language}
+            row |= {"html": f"html/{name}.html.gz", "gold": f"gold/{name}.txt" if gold else None}
+            rows.append(json.dumps(row | {"label": "article"}))
+    (folder / "manifest.jsonl").write_text("\n".join(rows))
+    return folder
+
+
+@pytest.fixture(name="shared")
+def shared_folder(tmp_path: Path) -> Path:
+    """A folder with the real scorer and peers, and a corpus of our own."""
+    shared = tmp_path / "shared"
+    write_corpus(shared / "corpora/tiny")
+    (shared / "bench").symlink_to(SHARED / "bench")
+    return shared
+
+
+def run(shared: Path, *options: str) -> dict[str, Any]:
+    out = shared / "report.json"
+    arguments = ["--shared", str(shared), "--corpus", "tiny", "--out", str(out), *options]
+    assert quality.main(arguments) == 0
+    report: dict[str, Any] = json.loads(out.read_text())
+    return report
+
+
+@needs_scorer
+def test_figures_are_those_known_by_hand(shared: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    worst, markdown, texts = shared / "worst", shared / "tables.md", shared / "texts"
+    options = ["--method", "style-tree", "--peer", "lxml-text", "--texts", str(texts)]
+    options += ["--worst", "2", "--worst-out", str(worst), "--markdown", str(markdown)]
+    report = run(shared, *options)
+    tiny = report["results"]["tiny"]
+    assert list(tiny["parts"]) == ["all", "many"]
+    part = tiny["parts"]["many"]
+    assert (part["pages"], part["sites"]) == (20, 2)
+    # Bag: 6 of 10 words and 6 of 18 are content; 4-grams: 3 of 7 and 3 of 15.
+    visible = part["texts"]["no cleaning"]
+    assert visible["bag"] == {"f1": 0.625, "low": 0.5, "high": 0.75, "p": 0.4667, "r": 1.0}
+    assert visible["gram4"]["f1"] == pytest.approx((0.6 + 1 / 3) / 2, abs=1e-4)
+    assert visible["lcs"]["f1"] == 0.625
+    assert part["texts"]["style-tree"]["bag"] == dict.fromkeys(("f1", "low", "high", "p", "r"), 1)
+    assert part["texts"]["lxml-text"] == visible
+    assert part["best_peer"] == "lxml-text"
+    difference = part["differences"]["style-tree"]["bag"]
+    assert difference == {"f1_difference": 0.375, "low": 0.25, "high": 0.5}
+    assert tiny["pages_without_text"] == {"no cleaning": 0, "style-tree": 0, "lxml-text": 0}
+
+    groups = tiny["groups"]
+    assert {name: group["pages"] for name, group in groups["languages"].items()} == {
+        "en": 10,
+        "de": 10,
+    }
+    assert groups["languages"]["de"]["texts"]["no cleaning"]["bag"] == 0.5
+    assert groups["sites"]["a.example"]["texts"]["no cleaning"]["bag"] == 0.75
+    assert groups["labels"]["article"]["texts"]["style-tree"]["lcs"] == 1
+
+    assert "| no cleaning | 0.625 / 0.467 / 0.625<br>[0.500, 0.750] |" in markdown.read_text()
+    printed = capsys.readouterr().out
+    assert "0.625 / 0.467 / 0.625" in printed
+    assert "0.500  tiny  no cleaning  b.example-0" in printed
+    assert [path.name for path in texts.rglob("*.jsonl")] == ["lxml-text.jsonl"]
+
+    index = html.parse(worst / "index.html")
+    links = index.xpath("//table//a/@href")
+    assert len(links) == 6
+    assert all((worst / link).is_file() for link in links)
+    noisy = html.parse(worst / "tiny/no-cleaning/1.html")
+    marked = noisy.xpath("//section[@id='kept']//mark[@class='noise']/text()")
+    assert marked == [f"menu{number}" for number in range(12)]
+    clean = html.parse(worst / "tiny/style-tree/1.html")
+    assert not clean.xpath("//section//mark")
+    assert len(clean.xpath("//section[@id='dropped']/p")) == 4
+    article = clean.xpath("//section[@id='gold']/p/text()")
+    assert article == clean.xpath("//section[@id='kept']/p/text()") != []
+
+
+@needs_scorer
+def test_kept_texts_of_peers_are_used_again(shared: Path) -> None:
+    kept = shared / "texts/tiny/lxml-text.jsonl"
+    kept.parent.mkdir(parents=True)
+    gold = (shared / "corpora/tiny/gold/a.example-0.txt").read_text()
+    kept.write_text(json.dumps({"id": "a.example-0", "text": gold}))
+    options = ["--method", "shingle-template", "--peer", "lxml-text"]
+    tiny = run(shared, *options, "--texts", str(shared / "texts"))["results"]["tiny"]
+    assert tiny["parts"]["all"]["texts"]["lxml-text"]["bag"]["f1"] == 1 / 20
+    assert tiny["pages_without_text"]["lxml-text"] == 19
+
+
+@needs_scorer
+def test_learning_curve_rises_with_the_pages_seen(shared: Path) -> None:
+    pytest.importorskip("matplotlib")
+    picture = shared / "learning.png"
+    options = ["--method", "style-tree", "--method", "satisfiable-subtree", "--curve"]
+    report = run(shared, *options, "--curve-pages", "3", "--picture", str(picture))
+    (curve,) = report["curves"]
+    assert (curve["sites"], curve["pages"], curve["counts"]) == (2, 6, [1, 2, 5, 10])
+    points = curve["methods"]["style-tree"]
+    assert points["f1"]["1"]["bag"] == [0.625, 0.5, 0.75]
+    assert points["f1"]["10"]["bag"] == [1, 1, 1]
+    assert points["gain"]["bag"] == [0.375, 0.25, 0.5]
+    # A method for single pages learns nothing.
+    assert curve["methods"]["satisfiable-subtree"]["gain"]["lcs"] == [0, 0, 0]
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+@needs_scorer
+def test_a_corpus_without_gold_is_refused(tmp_path: Path, capsys: Any) -> None:
+    write_corpus(tmp_path / "corpora/tiny", gold=False)
+    (tmp_path / "bench").symlink_to(SHARED / "bench")
+    with pytest.raises(SystemExit):
+        quality.main(["--shared", str(tmp_path), "--corpus", "tiny"])
+    assert "corpus tiny has no gold text" in capsys.readouterr().err
+
+
+class Scores(NamedTuple):
+    p: float
+    r: float
+    f1: float
+
+
+class ScoredPage(NamedTuple):
+    id: str
+    site: str
+    scores: dict[str, Scores]
+
+
+def test_lost_and_noisy_words_are_marked_and_everything_is_escaped(tmp_path: Path) -> None:
+    scored = ScoredPage("<b>1</b>", "x.example", {"bag": Scores(0.5, 0.25, 1 / 3)})
+    lost = "Dieser Satz ging leider ganz verloren"
+    gold = f"The council met on Monday & voted\n{lost}\n记者今日报道"
+    kept = "The council met on Monday & voted. Read more here <script>alert(1)</script>\nSport"
+    visible = f"Menu\n{lost}\n记者今日报道\n{kept}"
+    page = BadPage(scored, "javascript:alert(1)", gold, kept, visible)
+    index = write_worst_pages(tmp_path, WORDS, {"tiny": {"peer": [page, page]}})
+
+    assert html.parse(index).xpath("//table//a/@title") == ["<b>1</b>", "<b>1</b>"]
+    document = html.parse(tmp_path / "tiny/peer/1.html")
+    assert not document.xpath("//script | //a[starts-with(@href, 'javascript')]")
+    assert document.xpath("//h1/text()") == ["<b>1</b>"]
+    assert document.xpath("//nav/a/text()") == ["All worst pages", "next"]
+
+    def marks(section: str) -> list[str]:
+        return [str(text) for text in document.xpath(f"//section[@id='{section}']//mark/text()")]
+
+    assert marks("gold") == [lost, "记者今日报道"]
+    assert marks("kept") == ["Read more here <script>alert(1)</script>", "Sport"]
+    assert marks("dropped") == [lost, "记者今日报道"]
+    paragraphs = document.xpath("//section[@id='dropped']/p")
+    assert [p.text_content() for p in paragraphs] == ["Menu", lost, "记者今日报道"]
+
+
+def test_dropped_lines_count_repetitions_and_look_into_longer_lines() -> None:
+    visible = "News\na long line of many words\nNews\nMore"
+    kept = "News\nbefore a long line of many words after"
+    assert dropped_lines(WORDS, visible, kept) == ["News", "More"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_cleans_every_page_of_a_corpus_of_odd_pages(
+    method: str, tmp_path: Path
+) -> None:
+    corpus = write_corpus(tmp_path / "odd")
+    odd = [b"", b"\x00\xff\xfe", b"%PDF-1.7 \x80", b"<div>" * 3000, b"plain text", b"<html></html>"]
+    for number, source in enumerate(odd):
+        (corpus / f"html/a.example-{number}.html.gz").write_bytes(gzip.compress(source))
+    report = robustness.clean_corpus(corpus, [method])
+    assert (report["pages"], report["sites"]) == (20, 2)
+    assert report["methods"][method]["exceptions"] == []
+
+
+@needs_proc
+@pytest.mark.parametrize("method", METHODS)
+def test_pages_of_one_site_stay_within_the_bound(method: str) -> None:
+    bound = 1_000
+    has_tree = issubclass(METHODS[method], TreeMethod)
+    figures = robustness.learn_pages(method, 200, **({"max_tree_nodes": bound} if has_tree else {}))
+    assert figures["pages"] == 200
+    assert figures["start_mib"] <= figures["half_mib"] <= figures["peak_mib"]
+    assert not has_tree or 0 < figures["most_nodes"] <= bound
+
+
+@needs_proc
+def test_each_method_is_measured_in_a_process_of_its_own() -> None:
+    figures = robustness.in_own_process("satisfiable-subtree", 20)
+    assert figures["pages"] == 20
+    assert 0 < figures["start_mib"] <= figures["peak_mib"]
