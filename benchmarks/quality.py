@@ -1,11 +1,13 @@
-"""Clean text against gold text: crawls each corpus with the add-on and scores what was stored.
+"""How good clean text is: crawls each corpus with the add-on and scores what was stored.
 
     python benchmarks/quality.py --peers               # the four corpora of many pages a site
     python benchmarks/quality.py --corpus big9-dev --method style-tree --peer goose3
+    python benchmarks/quality.py --corpus segments-train --peers --texts texts
     python benchmarks/quality.py --setting NOISECLEAN_CLUSTER_BY=host --worst-out worst
     python benchmarks/quality.py --curve
 
 Every corpus goes through `scrapy crawl archive`, that is through the middleware and the pipeline.
+Text is scored against gold text; that of a corpus without any, by the segments of its manifest.
 `--curve` draws learning curves instead, with `SiteCleaner`. The corpora, the scorer and the peers'
 runner are those of the folder `shared` beside the repository; peers and the curve need
 `pip install "noiseclean-scrapy[bench]"`.
@@ -24,14 +26,23 @@ from typing import Any
 from rich.console import Console
 
 from benchmarks.corpora import ROOT, SHARED, environment, load_scorer, read_manifest
-from benchmarks.extraction import NO_CLEANING, PEERS, crawl, run_peer
+from benchmarks.extraction import (
+    NO_CLEANING,
+    PEERS,
+    crawl,
+    is_installed,
+    peer_distributions,
+    run_peer,
+    scored_rows,
+)
 from benchmarks.learning import LEAST_PAGES, draw_curves, learning_curves
-from benchmarks.scores import corpus_report, score_texts
+from benchmarks.scores import corpus_report, repetition_report, score_texts, segment_report
 from benchmarks.tables import Table, curve_tables, quality_tables
 from benchmarks.worst_pages import BadPage, worst, write_worst_pages
 from noiseclean_scrapy.methods import METHODS
 
 CORPORA = ("cleanportaleval", "big9-dev", "blogs-dev", "daniel-dev")
+RUNNER = "bench/peers.py"
 VERSIONS = ("noiseclean-scrapy", "scrapy", "lxml", "parsel", "sqlalchemy")
 WORST_PAGES = 10
 WIDTH = 240
@@ -49,16 +60,36 @@ def main(argv: Sequence[str] | None = None) -> int:
     scorer = load_scorer(args.shared)
     corpora = [args.shared / "corpora" / name for name in args.corpus or CORPORA]
     for corpus in corpora:
-        if not any(row.get("gold") for row in read_manifest(corpus)):
-            parser.error(f"corpus {corpus.name} has no gold text to score against")
+        if not scored_rows(read_manifest(corpus)):
+            parser.error(f"corpus {corpus.name} has no gold text and no segments to score against")
     if args.curve:
         return _measure_curves(args, scorer, corpora)
-    return _measure_quality(args, scorer, corpora)
+    return _measure_quality(args, scorer, corpora, _installed_peers(parser, args))
 
 
-def _measure_quality(args: argparse.Namespace, scorer: ModuleType, corpora: Sequence[Path]) -> int:
+def _installed_peers(parser: argparse.ArgumentParser, args: argparse.Namespace) -> dict[str, str]:
+    """The peers to run, with their distributions; says which ones are left out."""
+    names = dict.fromkeys([*args.peer, *(PEERS if args.peers else ())])
+    distributions = peer_distributions(args.shared / RUNNER) if names else {}
+    peers = {}
+    for name in names:
+        if name not in distributions:
+            parser.error(f"there is no peer {name}; the peers are {', '.join(distributions)}")
+        distribution = distributions[name]
+        if is_installed(distribution):
+            peers[name] = distribution
+        else:
+            print(f"peer {name} is left out: {distribution} is not installed", file=sys.stderr)
+    return peers
+
+
+def _measure_quality(
+    args: argparse.Namespace,
+    scorer: ModuleType,
+    corpora: Sequence[Path],
+    peers: Mapping[str, str],
+) -> int:
     methods = args.method or list(METHODS)
-    peers = dict.fromkeys([*args.peer, *(PEERS if args.peers else ())])
     results = {}
     bad_pages = {}
     for corpus in corpora:
@@ -66,15 +97,20 @@ def _measure_quality(args: argparse.Namespace, scorer: ModuleType, corpora: Sequ
         for method in methods:
             texts |= crawl(corpus, method, args.setting)
         for peer in peers:
-            texts[peer] = run_peer(peer, corpus, args.shared / "bench/peers.py", args.texts)
-        scored = score_texts(scorer, corpus, texts)
-        missing = {
-            row: sum(page.id not in texts[row] for page in pages) for row, pages in scored.items()
-        }
-        report = corpus_report(scorer, corpus, scored, methods)
-        results[corpus.name] = {**report, "pages_without_text": missing}
-        bad_pages[corpus.name] = _bad_pages(corpus, texts, scored, args.worst or WORST_PAGES)
-    versions = [*VERSIONS, *sorted({PEERS[peer] for peer in peers if peer in PEERS})]
+            texts[peer] = run_peer(peer, corpus, args.shared / RUNNER, args.texts)
+        rows = scored_rows(read_manifest(corpus))
+        ids = {str(row["id"]) for row in rows}
+        missing = {row: len(ids - text.keys()) for row, text in texts.items()}
+        report: dict[str, Any] = {"pages_without_text": missing}
+        if rows[0].get("gold"):
+            scored = score_texts(scorer, corpus, texts)
+            report |= corpus_report(scorer, corpus, scored, methods)
+            report["repetition"] = repetition_report(corpus, texts)
+            bad_pages[corpus.name] = _bad_pages(corpus, texts, scored, args.worst or WORST_PAGES)
+        else:
+            report["segments"] = segment_report(rows, texts, methods)
+        results[corpus.name] = report
+    versions = dict.fromkeys([*VERSIONS, *sorted(set(peers.values()))])
     figures = {**environment(versions), "settings": args.setting, "results": results}
     _publish(quality_tables(results), figures, args.markdown, args.out or RESULTS / "quality.json")
     if args.worst:
@@ -88,7 +124,8 @@ def _measure_curves(args: argparse.Namespace, scorer: ModuleType, corpora: Seque
     methods = args.method or list(METHODS)
     curves = learning_curves(scorer, corpora, methods, most=args.curve_pages)
     if not curves:
-        print(f"no site has {min(LEAST_PAGES)} pages: there is no curve", file=sys.stderr)
+        least = min(LEAST_PAGES)
+        print(f"no site has {least} pages and gold text: there is no curve", file=sys.stderr)
         return 1
     draw_curves(curves, args.picture)
     figures = {**environment([*VERSIONS, "matplotlib"]), "curves": curves}

@@ -1,25 +1,37 @@
-"""Scores of a corpus: means with intervals, differences to the best peer, groups of pages.
+"""Scores of a corpus: against gold text, against segments, and what its sites repeat.
 
 All intervals are 95 % percentile-bootstrap intervals that draw whole sites.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
 from benchmarks.corpora import read_manifest
-from benchmarks.extraction import NO_CLEANING
+from benchmarks.extraction import NO_CLEANING, scored_rows
 
 MANY_PAGES = 5
 MEASURES = ("bag", "gram4", "lcs")
 GROUPS = ("languages", "labels", "sites")
+GOLD = "gold"
+REPEATED_SHARE = 0.3
+"""Share of a site's pages that show a repeated line."""
+ROUNDS = 2000
+_DIGITS = re.compile(r"\d+")
 
 Scored: TypeAlias = "Mapping[str, Sequence[Any]]"
 """The scorer's pages of each text row."""
+Counts: TypeAlias = "NDArray[np.int64]"
+"""One line a site, or a draw of sites; one column a thing that is counted."""
+Values: TypeAlias = "NDArray[np.float64]"
 
 
 def score_texts(
@@ -55,16 +67,164 @@ def corpus_report(
     }
 
 
+def segment_report(
+    rows: Sequence[Mapping[str, Any]],
+    texts: Mapping[str, Mapping[str, str]],
+    methods: Collection[str],
+) -> dict[str, Any]:
+    """Figures over all segments of a manifest's rows.
+
+    `texts` hold the counts of each row (see `count_segments`), its precision, recall, accuracy and
+    F1, with the interval of F1; the `differences` of our methods are those to the peer of the
+    highest F1.
+    """
+    sites = {site: line for line, site in enumerate(sorted({str(row["site"]) for row in rows}))}
+    figures = {}
+    f1 = {}
+    for name, text in texts.items():
+        counts = np.zeros((len(sites), 4), np.int64)
+        for row in rows:
+            counts[sites[str(row["site"])]] += count_segments(row, text.get(str(row["id"]), ""))
+        f1[name] = _draw_sites(counts, _segment_f1)
+        figures[name] = {
+            **_segment_figures(*counts.sum(axis=0).tolist()),
+            **_with_interval("f1", f1[name]),
+        }
+    report: dict[str, Any] = {
+        "pages": len(rows),
+        "sites": len(sites),
+        "with": sum(len(row.get("with") or ()) for row in rows),
+        "without": sum(len(row.get("without") or ()) for row in rows),
+        "texts": figures,
+    }
+    best = _best_peer({name: values[0] for name, values in f1.items()}, methods)
+    if best:
+        report["best_peer"] = best
+        report["differences"] = {
+            method: _with_interval("f1_difference", f1[method] - f1[best]) for method in methods
+        }
+    return report
+
+
+def count_segments(row: Mapping[str, Any], text: str) -> tuple[int, int, int, int]:
+    """A page's segments: true and false positives, false and true negatives.
+
+    Found is a segment that is a part of the text, with white space normalised and case as it is:
+    `with` segments found are true positives, `without` segments found are false ones. trafilatura's
+    own evaluation counts so (its tests/eval_common.py).
+
+    >>> row = {"with": ["the council met", "on Monday"], "without": ["Read more", "Menu"]}
+    >>> count_segments(row, "Menu\\nThe council met\\non   Monday")
+    (1, 1, 1, 1)
+    """
+    text = _normal_space(text)
+    wanted, unwanted = (
+        [_normal_space(segment) in text for segment in row.get(kind) or ()]
+        for kind in ("with", "without")
+    )
+    kept, noise = sum(wanted), sum(unwanted)
+    return kept, noise, len(wanted) - kept, len(unwanted) - noise
+
+
+def _segment_figures(tp: int, fp: int, fn: int, tn: int) -> dict[str, float]:
+    return {
+        "tp": tp,
+        "fp": fp,
+        "fn": fn,
+        "tn": tn,
+        "p": round(tp / max(tp + fp, 1), 4),
+        "r": round(tp / max(tp + fn, 1), 4),
+        "accuracy": round((tp + tn) / (tp + fp + fn + tn), 4),
+    }
+
+
+def repetition_report(
+    corpus: Path, texts: Mapping[str, Mapping[str, str]]
+) -> dict[str, Any] | None:
+    """The share of repeated characters of each row, and of the gold text, with intervals.
+
+    Of the sites with `MANY_PAGES` pages with gold or more, together; None if there is none.
+    """
+    sites: dict[str, list[str]] = {}
+    gold = {}
+    for row in scored_rows(read_manifest(corpus)):
+        sites.setdefault(str(row["site"]), []).append(str(row["id"]))
+        gold[str(row["id"])] = (corpus / row["gold"]).read_text(encoding="utf-8")
+    large = [pages for pages in sites.values() if len(pages) >= MANY_PAGES]
+    if not large:
+        return None
+    figures = {}
+    for name, text in {GOLD: gold, **texts}.items():
+        counts = [repeated_characters([text.get(page, "") for page in site]) for site in large]
+        figures[name] = _with_interval("share", _draw_sites(np.array(counts), _share))
+    return {"pages": sum(map(len, large)), "sites": len(large), "texts": figures}
+
+
+def repeated_characters(texts: Sequence[str]) -> tuple[int, int]:
+    """Characters of a site's texts in lines that `REPEATED_SHARE` of them have, and in all lines.
+
+    Lines are compared whole, with white space normalised and digits masked. Of five pages or more,
+    a repeated line stands on two at least.
+
+    >>> repeated_characters(["Page 1\\na", "Page 22\\nb", "c\\nc", "", "d"])
+    (12, 17)
+    """
+    on_pages: Counter[str] = Counter()
+    characters: Counter[str] = Counter()
+    for text in texts:
+        lines = [_DIGITS.sub("0", _normal_space(line)) for line in text.splitlines()]
+        on_pages.update(set(lines))
+        for line in lines:
+            characters[line] += len(line)
+    repeated = sum(
+        count for line, count in characters.items() if on_pages[line] / len(texts) >= REPEATED_SHARE
+    )
+    return repeated, characters.total()
+
+
+def _draw_sites(counts: Counts, measure: Callable[[Counts], Values]) -> Values:
+    """The measure of all sites together, then of each bootstrap draw: the same draws each time."""
+    sites = len(counts)
+    draws = np.random.default_rng(0).multinomial(sites, np.full(sites, 1 / sites), ROUNDS)
+    return measure(np.vstack([counts.sum(axis=0), draws @ counts]))
+
+
+def _with_interval(name: str, values: Values) -> dict[str, float]:
+    low, high = np.quantile(values[1:], (0.025, 0.975))
+    figures = {name: values[0], "low": low, "high": high}
+    return {key: round(float(value), 4) for key, value in figures.items()}
+
+
+def _segment_f1(counts: Counts) -> Values:
+    tp, fp, fn, _ = counts.T
+    f1: Values = 2 * tp / np.maximum(2 * tp + fp + fn, 1)
+    return f1
+
+
+def _share(counts: Counts) -> Values:
+    part, whole = counts.T
+    share: Values = part / np.maximum(whole, 1)
+    return share
+
+
+def _normal_space(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _best_peer(f1: Mapping[str, float], methods: Collection[str]) -> str | None:
+    peers = [row for row in f1 if row not in methods and row != NO_CLEANING]
+    return max(peers, key=lambda peer: f1[peer], default=None)
+
+
 def _part(scorer: ModuleType, scored: Scored, methods: Collection[str]) -> dict[str, Any]:
     texts = {row: _summary(scorer, pages) for row, pages in scored.items()}
-    peers = [row for row in texts if row not in methods and row != NO_CLEANING]
     part: dict[str, Any] = {
         "pages": len(next(iter(scored.values()))),
         "sites": len({page.site for page in next(iter(scored.values()))}),
         "texts": texts,
     }
-    if peers:
-        best = max(peers, key=lambda peer: texts[peer]["bag"]["f1"])
+    best = _best_peer({row: text["bag"]["f1"] for row, text in texts.items()}, methods)
+    if best:
         part["best_peer"] = best
         part["differences"] = {
             method: _rounded(scorer.compare(scored[method], scored[best], cluster_by_site=True))

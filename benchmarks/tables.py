@@ -8,7 +8,7 @@ from typing import Any
 
 import rich.table
 
-from benchmarks.scores import MEASURES
+from benchmarks.scores import GOLD, MEASURES, REPEATED_SHARE
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,15 @@ class Table:
 
 def quality_tables(results: Mapping[str, Any]) -> Iterator[Table]:
     """The tables of all corpora, from their reports."""
+    with_gold = {corpus: report for corpus, report in results.items() if "parts" in report}
+    if with_gold:
+        yield from _gold_tables(with_gold)
+    for corpus, report in results.items():
+        if "segments" in report:
+            yield _segment_table(corpus, report["segments"])
+
+
+def _gold_tables(results: Mapping[str, Any]) -> Iterator[Table]:
     columns = list(_columns(results))
     rows = list(next(iter(columns))[1]["texts"])
     names = ["text", *(name for name, _ in columns)]
@@ -57,6 +66,9 @@ def quality_tables(results: Mapping[str, Any]) -> Iterator[Table]:
         names,
         [[row, *(_precision_recall(part["texts"][row]) for _, part in columns)] for row in rows],
     )
+    repetition = {corpus: r["repetition"] for corpus, r in results.items() if r["repetition"]}
+    if repetition:
+        yield _repetition_table(repetition, [GOLD, *rows])
     for kind, title in (("languages", "By language"), ("labels", "By type of page")):
         groups = [
             (f"{corpus}\n{name} ({group['pages']})", group["texts"])
@@ -80,6 +92,33 @@ def quality_tables(results: Mapping[str, Any]) -> Iterator[Table]:
                     for site, g in sites.items()
                 ],
             )
+
+
+def _repetition_table(repetition: Mapping[str, Any], rows: Sequence[str]) -> Table:
+    return Table(
+        f"Repetition: % of characters in lines on {REPEATED_SHARE:.0%} or more of a site's pages",
+        ["text", *(_title(corpus, report) for corpus, report in repetition.items())],
+        [
+            [row, *(_percent(report["texts"][row]) for report in repetition.values())]
+            for row in rows
+        ],
+    )
+
+
+def _segment_table(corpus: str, report: Mapping[str, Any]) -> Table:
+    header = ["text", "F1", "precision", "recall", "accuracy"]
+    rows = [
+        [row, _interval([t["f1"], t["low"], t["high"]])]
+        + [f"{t[measure]:.3f}" for measure in ("p", "r", "accuracy")]
+        for row, t in report["texts"].items()
+    ]
+    if "best_peer" in report:
+        header.append(f"F1 minus that of {report['best_peer']}")
+        for cells in rows:
+            gap = report["differences"].get(cells[0])
+            cells.append(_signed(list(gap.values())) if gap else "")
+    counts = f"{report['with']} segments to keep, {report['without']} to drop"
+    return Table(f"{_title(corpus, report)}, {counts}".replace("\n", ": "), header, rows)
 
 
 def curve_tables(curves: Sequence[Mapping[str, Any]]) -> Iterator[Table]:
@@ -107,10 +146,13 @@ def _columns(results: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         parts = report["parts"]
         whole, many = parts["all"], parts.get("many")
         if many:
-            yield f"{corpus}\n{many['pages']} pages, {many['sites']} sites", many
+            yield _title(corpus, many), many
         if not many or many["pages"] < whole["pages"]:
-            title = f"{corpus}, sites of any size" if many else corpus
-            yield f"{title}\n{whole['pages']} pages, {whole['sites']} sites", whole
+            yield _title(f"{corpus}, sites of any size" if many else corpus, whole), whole
+
+
+def _title(name: str, part: Mapping[str, Any]) -> str:
+    return f"{name}\n{part['pages']} pages, {part['sites']} sites"
 
 
 def _measures(scores: Mapping[str, Mapping[str, float]]) -> str:
@@ -128,8 +170,13 @@ def _precision_recall(scores: Mapping[str, Mapping[str, float]]) -> str:
     return f"{scores['bag']['p']:.3f} / {scores['bag']['r']:.3f}"
 
 
-def _interval(values: Sequence[float]) -> str:
-    return f"{values[0]:.3f}\n[{values[1]:.3f}, {values[2]:.3f}]"
+def _interval(values: Sequence[float], decimals: int = 3) -> str:
+    value, low, high = (f"{value:.{decimals}f}" for value in values)
+    return f"{value}\n[{low}, {high}]"
+
+
+def _percent(figures: Mapping[str, float]) -> str:
+    return _interval([100 * figure for figure in figures.values()], 1)
 
 
 def _signed(values: Sequence[float]) -> str:

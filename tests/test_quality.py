@@ -11,8 +11,14 @@ from typing import Any, NamedTuple
 import pytest
 from lxml import html
 
-from benchmarks import quality, robustness
+from benchmarks import extraction, quality, robustness
 from benchmarks.corpora import SHARED
+from benchmarks.scores import (
+    count_segments,
+    repeated_characters,
+    repetition_report,
+    segment_report,
+)
 from benchmarks.worst_pages import BadPage, dropped_lines, write_worst_pages
 from noiseclean_scrapy.methods import METHODS
 from noiseclean_scrapy.methods.tree import TreeMethod
@@ -31,7 +37,7 @@ LETTERS = "abcdefghij"
 WORDS = re.compile(r"\w+").findall
 
 
-def write_corpus(folder: Path, *, gold: bool = True) -> Path:
+def write_corpus(folder: Path, *, gold: bool = True, segments: bool = False) -> Path:
     """A corpus of two sites, each page a menu and an article."""
     (folder / "html").mkdir(parents=True)
     (folder / "gold").mkdir()
@@ -47,6 +53,8 @@ def write_corpus(folder: Path, *, gold: bool = True) -> Path:
             (folder / f"gold/{name}.txt").write_text(article)
             row = {"id": name, "site": site, "url": f"http://{site}/{number}", "lang": language}
             row |= {"html": f"html/{name}.html.gz", "gold": f"gold/{name}.txt" if gold else None}
+            if segments:
+                row |= {"with": [article[:20], "not there"], "without": ["menu0", "menu5"]}
             rows.append(json.dumps(row | {"label": "article"}))
     (folder / "manifest.jsonl").write_text("\n".join(rows))
     return folder
@@ -91,6 +99,19 @@ def test_figures_are_those_known_by_hand(shared: Path, capsys: pytest.CaptureFix
     assert difference == {"f1_difference": 0.375, "low": 0.25, "high": 0.5}
     assert tiny["pages_without_text"] == {"no cleaning": 0, "style-tree": 0, "lxml-text": 0}
 
+    # An article has 41 characters in its line; a menu's lines are on all pages: 5 characters
+    # each, and "menu0" when digits are masked.
+    repetition = tiny["repetition"]
+    assert (repetition["pages"], repetition["sites"]) == (20, 2)
+    assert repetition["texts"]["gold"] == {"share": 0, "low": 0, "high": 0}
+    assert repetition["texts"]["style-tree"]["share"] == 0
+    assert repetition["texts"]["no cleaning"] == {
+        "share": round(80 / (80 + 82), 4),
+        "low": round(20 / (20 + 41), 4),
+        "high": round(60 / (60 + 41), 4),
+    }
+    assert repetition["texts"]["lxml-text"] == repetition["texts"]["no cleaning"]
+
     groups = tiny["groups"]
     assert {name: group["pages"] for name, group in groups["languages"].items()} == {
         "en": 10,
@@ -100,7 +121,9 @@ def test_figures_are_those_known_by_hand(shared: Path, capsys: pytest.CaptureFix
     assert groups["sites"]["a.example"]["texts"]["no cleaning"]["bag"] == 0.75
     assert groups["labels"]["article"]["texts"]["style-tree"]["lcs"] == 1
 
-    assert "| no cleaning | 0.625 / 0.467 / 0.625<br>[0.500, 0.750] |" in markdown.read_text()
+    tables = markdown.read_text()
+    assert "| no cleaning | 0.625 / 0.467 / 0.625<br>[0.500, 0.750] |" in tables
+    assert "| no cleaning | 49.4<br>[32.8, 59.4] |" in tables
     printed = capsys.readouterr().out
     assert "0.625 / 0.467 / 0.625" in printed
     assert "0.500  tiny  no cleaning  b.example-0" in printed
@@ -121,13 +144,20 @@ def test_figures_are_those_known_by_hand(shared: Path, capsys: pytest.CaptureFix
 
 
 @needs_scorer
-def test_kept_texts_of_peers_are_used_again(shared: Path) -> None:
+def test_kept_texts_of_peers_are_used_again_and_missing_peers_left_out(
+    shared: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(quality, "is_installed", lambda name: name != "newspaper4k")
     kept = shared / "texts/tiny/lxml-text.jsonl"
     kept.parent.mkdir(parents=True)
     gold = (shared / "corpora/tiny/gold/a.example-0.txt").read_text()
     kept.write_text(json.dumps({"id": "a.example-0", "text": gold}))
-    options = ["--method", "shingle-template", "--peer", "lxml-text"]
-    tiny = run(shared, *options, "--texts", str(shared / "texts"))["results"]["tiny"]
+    options = ["--method", "shingle-template", "--texts", str(shared / "texts")]
+    options += ["--peer", "newspaper4k-title", "--peer", "lxml-text"]
+    tiny = run(shared, *options)["results"]["tiny"]
+    assert list(tiny["parts"]["all"]["texts"]) == ["no cleaning", "shingle-template", "lxml-text"]
+    message = "peer newspaper4k-title is left out: newspaper4k is not installed\n"
+    assert message in capsys.readouterr().err
     assert tiny["parts"]["all"]["texts"]["lxml-text"]["bag"]["f1"] == 1 / 20
     assert tiny["pages_without_text"]["lxml-text"] == 19
 
@@ -150,12 +180,92 @@ def test_learning_curve_rises_with_the_pages_seen(shared: Path) -> None:
 
 
 @needs_scorer
-def test_a_corpus_without_gold_is_refused(tmp_path: Path, capsys: Any) -> None:
+def test_a_corpus_without_gold_is_scored_by_its_segments(tmp_path: Path) -> None:
+    write_corpus(tmp_path / "corpora/tiny", gold=False, segments=True)
+    (tmp_path / "bench").symlink_to(SHARED / "bench")
+    markdown = tmp_path / "tables.md"
+    options = ["--method", "style-tree", "--peer", "lxml-text", "--markdown", str(markdown)]
+    tiny = run(tmp_path, *options, "--worst", "1")["results"]["tiny"]
+    assert tiny.keys() == {"segments", "pages_without_text"}
+    assert tiny["pages_without_text"] == {"no cleaning": 0, "style-tree": 0, "lxml-text": 0}
+    segments = tiny["segments"]
+    assert (segments["pages"], segments["sites"]) == (20, 2)
+    assert (segments["with"], segments["without"]) == (40, 40)
+    # a.example has a menu0, b.example a menu5 as well.
+    visible = segments["texts"]["no cleaning"]
+    assert [visible[count] for count in ("tp", "fp", "fn", "tn")] == [20, 30, 20, 10]
+    assert (visible["p"], visible["r"], visible["accuracy"]) == (0.4, 0.5, 0.375)
+    # Of a draw of one site alone: 20 of 20 + 10 + 10, and 20 of 20 + 20 + 10.
+    assert [visible[figure] for figure in ("f1", "low", "high")] == [0.4444, 0.4, 0.5]
+    assert segments["texts"]["lxml-text"] == visible
+    clean = segments["texts"]["style-tree"]
+    assert [clean[count] for count in ("tp", "fp", "fn", "tn")] == [20, 0, 20, 40]
+    assert [clean[figure] for figure in ("f1", "low", "high")] == [0.6667] * 3
+    assert segments["best_peer"] == "lxml-text"
+    difference = segments["differences"]["style-tree"]
+    assert difference == {"f1_difference": 0.2222, "low": 0.1667, "high": 0.2667}
+    tables = markdown.read_text()
+    assert "## tiny: 20 pages, 2 sites, 40 segments to keep, 40 to drop" in tables
+    assert "| no cleaning | 0.444<br>[0.400, 0.500] | 0.400 | 0.500 | 0.375 |  |" in tables
+
+
+@needs_scorer
+def test_a_corpus_without_gold_and_segments_is_refused(tmp_path: Path, capsys: Any) -> None:
     write_corpus(tmp_path / "corpora/tiny", gold=False)
     (tmp_path / "bench").symlink_to(SHARED / "bench")
     with pytest.raises(SystemExit):
         quality.main(["--shared", str(tmp_path), "--corpus", "tiny"])
-    assert "corpus tiny has no gold text" in capsys.readouterr().err
+    assert "corpus tiny has no gold text and no segments" in capsys.readouterr().err
+
+
+@needs_scorer
+def test_an_unknown_peer_is_refused(shared: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert extraction.is_installed("lxml")
+    assert not extraction.is_installed("no-such-distribution")
+    with pytest.raises(SystemExit):
+        run(shared, "--peer", "no-such-peer")
+    assert "there is no peer no-such-peer; the peers are lxml-parse," in capsys.readouterr().err
+
+
+def test_segments_are_found_whatever_the_white_space_but_with_their_case() -> None:
+    row = {"with": ["The  council\nmet", "ON MONDAY", "voted"], "without": ["Menu", "Sport"]}
+    text = "Menu\nThe council\u00a0met on Monday\nand outvoted"
+    assert count_segments(row, text) == (2, 1, 1, 1)
+    assert count_segments(row, "") == (0, 0, 3, 2)
+    assert count_segments({"with": None, "without": ["a"]}, "a") == (0, 1, 0, 0)
+
+
+def test_segment_scores_of_a_text_that_keeps_nothing() -> None:
+    rows = [{"id": 1, "site": "a", "with": ["a", "b"], "without": ["c"]}]
+    report = segment_report(rows, {"no cleaning": {"1": "a b"}, "style-tree": {}}, ["style-tree"])
+    assert report["texts"]["no cleaning"]["f1"] == 1
+    nothing = report["texts"]["style-tree"]
+    assert [nothing[figure] for figure in ("p", "r", "f1", "accuracy")] == [0, 0, 0, 0.3333]
+    assert "best_peer" not in report
+
+
+def test_repeated_characters_are_those_of_whole_lines_on_three_pages_of_ten() -> None:
+    teaser = ["Read  more (12)\nRead more (7)", "Read more (345)", "Read more"]
+    # Masked, "Read more (0)" has 13 characters; a line twice on one page is on one page.
+    assert repeated_characters([*teaser, *[""] * 6, "Read more (1)"]) == (4 * 13, 4 * 13 + 9)
+    assert repeated_characters([*teaser, *[""] * 7]) == (0, 3 * 13 + 9)
+    assert repeated_characters(["twice\ntwice", "", "", "", "once"]) == (0, 14)
+    assert repeated_characters([""] * 5) == (0, 0)
+
+
+@needs_scorer
+def test_repetition_is_that_of_large_sites(shared: Path) -> None:
+    corpus = shared / "corpora/tiny"
+    manifest = (corpus / "manifest.jsonl").read_text().splitlines()
+    small = "\n".join(manifest[6:14])
+    (corpus / "manifest.jsonl").write_text(small)
+    assert repetition_report(corpus, {}) is None
+    (corpus / "manifest.jsonl").write_text(f"{manifest[5]}\n{small}")
+    report = repetition_report(corpus, {"peer": {"a.example-5": "same", "a.example-6": "same"}})
+    assert report
+    assert (report["pages"], report["sites"]) == (5, 1)
+    assert report["texts"]["gold"]["share"] == 0
+    assert report["texts"]["peer"] == {"share": 1, "low": 1, "high": 1}
 
 
 class Scores(NamedTuple):
