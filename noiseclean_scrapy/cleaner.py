@@ -26,10 +26,10 @@ class SiteCleaner:
     """Learns the template of one site from its pages and gives their clean text.
 
     `method` is a name of `noiseclean_scrapy.methods.METHODS`; `options` are the method's, for
-    example `threshold`. With `templates` pages made from different templates are told apart and
-    learned apart. `headline=False` leaves the headline out of the text.
+    example `comments` or `lean` of `evidence`. With `templates` pages made from different templates
+    are told apart and learned apart. `headline=False` leaves the headline out of the text.
 
-    >>> cleaner = SiteCleaner()
+    >>> cleaner = SiteCleaner("style-tree")
     >>> for story in ("Fog closes the port", "A bakery wins gold", "Trams run late"):
     ...     cleaner.observe(f"<body><ul><li>News</li></ul><p>{story}</p></body>")
     >>> cleaner.clean("<body><ul><li>News</li></ul><p>Rain in Porto</p></body>").text
@@ -38,7 +38,7 @@ class SiteCleaner:
 
     def __init__(
         self,
-        method: str = "style-tree",
+        method: str = "evidence",
         *,
         templates: bool = False,
         headline: bool = True,

@@ -13,8 +13,7 @@ from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError
 
 from noiseclean_scrapy.errors import ConfigurationError
-from noiseclean_scrapy.methods import METHODS
-from noiseclean_scrapy.methods.tree import TreeMethod
+from noiseclean_scrapy.methods import METHODS, create_method, method_parameters
 from noiseclean_scrapy.site.cluster import CLUSTERINGS, host
 
 if TYPE_CHECKING:
@@ -33,15 +32,16 @@ class Config:
     """The add-on's settings, each under `NOISECLEAN_` and its name in capitals.
 
     `sample_quota` pages of a cluster are learned before its first tree is built, `refresh_pages`
-    further ones before each new version. `allow` and `deny` are regular expressions searched in
-    URLs. `fields` maps item fields to what goes into them (see `ITEM_VALUES`). `cluster_by` gives
-    the name of a response's page cluster, or None to leave the page alone. `templates` tells
-    whether pages of one cluster are told apart by their structure.
+    further ones before each new version. `method_options` go to the method. `allow` and `deny` are
+    regular expressions searched in URLs. `fields` maps item fields to what goes into them (see
+    `ITEM_VALUES`). `cluster_by` gives the name of a response's page cluster, or None to leave the
+    page alone. `templates` tells whether pages of one cluster are told apart by their structure.
     """
 
     enabled: bool = True
     database_url: str = "sqlite:///noiseclean.db"
-    method: str = "style-tree"
+    method: str = "evidence"
+    method_options: Mapping[str, Any] = field(default_factory=dict)
     cluster_by: ClusterBy = field(default=lambda response: CLUSTERINGS["domain"](response.url))
     templates: bool = False
     sample_quota: int = 100
@@ -68,13 +68,16 @@ class Config:
         values = {name: _READERS[name](name, value) for name, value in given.items()}
         if given.get("cluster_by") == "template":
             values["templates"] = True
-        return cls(**values)
+        config = cls(**values)
+        create_method(config.method, **config.all_method_options)
+        return config
 
     @property
-    def method_options(self) -> dict[str, Any]:
-        """Options of the method: only trees have nodes to bound."""
-        has_tree = issubclass(METHODS[self.method], TreeMethod)
-        return {"max_tree_nodes": self.max_tree_nodes} if has_tree else {}
+    def all_method_options(self) -> dict[str, Any]:
+        """Options of the method, with the bound on its memory where it has one."""
+        bounded = "max_tree_nodes" in method_parameters(self.method)
+        bound = {"max_tree_nodes": self.max_tree_nodes} if bounded else {}
+        return {**bound, **self.method_options}
 
     @property
     def tree_kind(self) -> str:
@@ -172,6 +175,12 @@ def _method(name: str, value: Any) -> str:
     return value
 
 
+def _options(name: str, value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+        raise _error(name, value, "a dict of option name to value")
+    return dict(value)
+
+
 def _database_url(name: str, value: Any) -> str:
     try:
         return make_url(value).render_as_string(hide_password=False)
@@ -206,6 +215,7 @@ _READERS: dict[str, Callable[[str, Any], Any]] = {
     "enabled": _flag,
     "database_url": _database_url,
     "method": _method,
+    "method_options": _options,
     "cluster_by": _cluster_by,
     "sample_quota": _count,
     "refresh_pages": _count,

@@ -40,9 +40,9 @@ class Site:
 
     def _cleaner(self, record: ClusterRecord | None) -> SiteCleaner:
         if record and record.tree:
-            return SiteCleaner.from_bytes(record.tree, **self.config.method_options)
+            return SiteCleaner.from_bytes(record.tree, **self.config.all_method_options)
         config = self.config
-        return SiteCleaner(config.method, templates=config.templates, **config.method_options)
+        return SiteCleaner(config.method, templates=config.templates, **config.all_method_options)
 
     def restore(self, provisional: list[Page], covered: int) -> None:
         """Learn the pages again that the stored tree does not cover yet."""

@@ -38,7 +38,7 @@ def story_page(number: int) -> str:
 
 @pytest.fixture
 def cleaner() -> SiteCleaner:
-    cleaner = SiteCleaner()
+    cleaner = SiteCleaner("style-tree")
     for number in range(len(STORIES)):
         cleaner.observe(story_page(number), url=f"http://paper.example/{number}")
     return cleaner
@@ -75,7 +75,9 @@ def test_headline_can_be_left_out() -> None:
 
 
 def test_html_of_a_clean_page_is_inert() -> None:
-    page = SiteCleaner().clean("<p>1 &lt; 2 &amp; <b onclick=x()>&lt;script&gt;</b></p>")
+    page = SiteCleaner("style-tree").clean(
+        "<p>1 &lt; 2 &amp; <b onclick=x()>&lt;script&gt;</b></p>"
+    )
     assert page.html == "<p>1 &lt; 2 &amp; &lt;script&gt;</p>"
 
 
@@ -94,7 +96,7 @@ def test_all_kinds_of_source_give_the_same_page(cleaner: SiteCleaner) -> None:
 
 
 def test_one_page_is_kept_whole() -> None:
-    cleaner = SiteCleaner()
+    cleaner = SiteCleaner("style-tree")
     cleaner.observe(story_page(0))
     assert all(block.kept for block in cleaner.clean(story_page(0)).blocks)
 
@@ -102,13 +104,13 @@ def test_one_page_is_kept_whole() -> None:
 @settings(deadline=None, max_examples=60)
 @given(st.one_of(st.binary(max_size=400), st.text(max_size=400)))
 def test_clean_never_raises(source: bytes | str) -> None:
-    cleaner = SiteCleaner()
+    cleaner = SiteCleaner("style-tree")
     cleaner.observe(source)
     assert isinstance(cleaner.clean(source).text, str)
 
 
 def test_halves_merge_to_the_whole(cleaner: SiteCleaner) -> None:
-    halves = SiteCleaner(), SiteCleaner()
+    halves = SiteCleaner("style-tree"), SiteCleaner("style-tree")
     for number in reversed(range(len(STORIES))):
         halves[number % 2].observe(story_page(number))
     halves[1].merge(halves[0])
@@ -160,7 +162,7 @@ def test_unknown_method_is_named() -> None:
 
 
 def test_a_threshold_of_ones_own(cleaner: SiteCleaner) -> None:
-    strict, lenient = SiteCleaner(threshold=1.0), SiteCleaner(threshold=0.0)
+    strict, lenient = (SiteCleaner("style-tree", threshold=t) for t in (1.0, 0.0))
     for number in range(len(STORIES)):
         strict.observe(story_page(number))
         lenient.observe(story_page(number))
@@ -170,7 +172,7 @@ def test_a_threshold_of_ones_own(cleaner: SiteCleaner) -> None:
 
 
 def test_forgetting_lets_a_redesign_win() -> None:
-    cleaner = SiteCleaner()
+    cleaner = SiteCleaner("style-tree")
     for number in range(5):
         cleaner.observe(story_page(number))
     cleaner.decay(0.25)
@@ -183,7 +185,7 @@ def test_demo_site_is_cleaned_after_learning_in_any_order() -> None:
     cleaners = []
     for seed in (1, 2):
         random.Random(seed).shuffle(pages)
-        cleaner = SiteCleaner()
+        cleaner = SiteCleaner("style-tree")
         for page in pages:
             cleaner.observe(page.html, url=page.path)
         cleaners.append(cleaner)
@@ -191,7 +193,7 @@ def test_demo_site_is_cleaned_after_learning_in_any_order() -> None:
     articles = [page for page in pages if page.kind == "article"]
     for page in articles:
         assert cleaners[0].clean(page.html).text == cleaners[1].clean(page.html).text
-    noisy = SiteCleaner()
+    noisy = SiteCleaner("style-tree")
     before = [score(noisy.clean(page.html).text, page.gold) for page in articles]
     after = [score(cleaners[0].clean(page.html).text, page.gold) for page in articles]
     assert sum(s.precision for s in after) > sum(s.precision for s in before) + 0.1 * len(articles)

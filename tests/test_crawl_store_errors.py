@@ -82,7 +82,7 @@ def test_trees_of_another_kind_are_not_mixed(tmp_path: Path, site: PageServer) -
     assert first.stats["finish_reason"] == "finished"
     assert second.stats["finish_reason"] == "noiseclean_store_error"
     (line,) = second.lines("ERROR", logger="")
-    assert "trees of the kind style-tree, and the settings ask for style-tree+templates" in line
+    assert "trees of the kind evidence, and the settings ask for evidence+templates" in line
     assert not second.items
 
 

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.methods.base import Method, Model, PageVerdict, Verdict
 from noiseclean_scrapy.methods.block_entropy import BlockEntropyMethod
+from noiseclean_scrapy.methods.evidence import EvidenceMethod
 from noiseclean_scrapy.methods.feature_weighting import FeatureWeightingMethod
 from noiseclean_scrapy.methods.satisfiable_subtree import SatisfiableSubtreeMethod
 from noiseclean_scrapy.methods.shingle_template import ShingleTemplateMethod
 from noiseclean_scrapy.methods.style_tree import StyleTreeMethod
 
-__all__ = ["METHODS", "Method", "Model", "PageVerdict", "Verdict", "create_method"]
+__all__ = [
+    "METHODS",
+    "Method",
+    "Model",
+    "PageVerdict",
+    "Verdict",
+    "create_method",
+    "method_parameters",
+]
 
 METHODS: dict[str, type[Method]] = {
     method.name: method
     for method in (
+        EvidenceMethod,
         StyleTreeMethod,
         FeatureWeightingMethod,
         BlockEntropyMethod,
@@ -28,7 +39,19 @@ METHODS: dict[str, type[Method]] = {
 
 def create_method(name: str, **options: Any) -> Method:
     """A new, untaught method by its name; raises ConfigurationError for an unknown one."""
+    parameters = method_parameters(name)
+    for option in options:
+        if option not in parameters:
+            known = ", ".join(parameters) or "none"
+            raise ConfigurationError(
+                f"the method {name!r} has no option {option!r}; its options are: {known}"
+            )
+    return METHODS[name](**options)
+
+
+def method_parameters(name: str) -> tuple[str, ...]:
+    """Names of the options of a method; raises ConfigurationError for an unknown one."""
     if name not in METHODS:
         known = ", ".join(sorted(METHODS))
         raise ConfigurationError(f"there is no method {name!r}; the methods are: {known}")
-    return METHODS[name](**options)
+    return tuple(inspect.signature(METHODS[name]).parameters)

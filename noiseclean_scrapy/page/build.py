@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 from lxml import etree
 
 from noiseclean_scrapy.page.labels import element_label
+from noiseclean_scrapy.page.metadata import declared_body, description
 from noiseclean_scrapy.page.model import Element, Page, TextBlock
 from noiseclean_scrapy.page.parse import Html, inner_text, parse_html
 
@@ -30,6 +31,7 @@ _SKIPPED = frozenset(
 _IMAGE_SOURCES = ("src", "data-src", "data-original")
 _LANGUAGE = ("lang", "xml:lang", "{http://www.w3.org/XML/1998/namespace}lang")
 _ZERO_WIDTH = ("\u200b", "\ufeff")
+_HIDING = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _XPATH_NAME = re.compile(r"[a-z_][\w-]*", re.IGNORECASE | re.ASCII)
 
 
@@ -49,6 +51,8 @@ def build_page(source: Html, *, url: str = "", text: str | None = None) -> Page:
     # Some forums and picture galleries keep all they have in NOSCRIPT.
     if _fallback_length(parsed.root) > len(page.text):
         page = _Builder(parsed.root, url, _SKIPPED - {"noscript"}).build()
+    page.description = description(parsed.root)
+    page.declared_body = declared_body(parsed.root)
     page.characters_lost = parsed.characters_lost
     return page
 
@@ -116,7 +120,9 @@ class _Builder:
         name = _name(node)
         attributes = cast("Mapping[str, str]", node.attrib)
         label = name if node is self.body else element_label(name, attributes)
-        self.page.elements.append(Element(index, parent, name, label, self.steps.pop(node)))
+        element = Element(index, parent, name, label, self.steps.pop(node))
+        element.hidden = _is_hidden(attributes)
+        self.page.elements.append(element)
         if parent >= 0:
             self.page.elements[parent].content.append(index)
         self.open.append(index)
@@ -173,6 +179,15 @@ class _Builder:
         self.images: list[str] = []
         self.links = self.anchors[-1:]  # an anchor may span several runs
         self.breaks = False
+
+
+def _is_hidden(attributes: Mapping[str, str]) -> bool:
+    style = attributes.get("style")
+    return (
+        "hidden" in attributes
+        or attributes.get("aria-hidden") == "true"
+        or bool(style and _HIDING.search(style))
+    )
 
 
 def _fallback_length(root: _Element) -> int:

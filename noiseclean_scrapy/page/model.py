@@ -11,7 +11,8 @@ class Element:
     """A block-level element.
 
     `label` is its identity in the layout: tag and stable display attributes. `content` lists what
-    it holds in document order: index >= 0 is a child element's, ~index a text block's.
+    it holds in document order: index >= 0 is a child element's, ~index a text block's. `hidden`
+    tells that its own attributes hide it (a closed tab or dialogue).
     """
 
     index: int
@@ -20,6 +21,7 @@ class Element:
     label: str
     step: str
     content: list[int] = field(default_factory=list)
+    hidden: bool = False
 
 
 @dataclass(slots=True)
@@ -42,7 +44,9 @@ class TextBlock:
 class Page:
     """Elements in document order (the first is BODY), text blocks in document order.
 
-    `characters_lost` tells how much text the parser cut off (0: none that matters).
+    `description` and `declared_body` are what the page's metadata says of its content: the summary
+    for search engines, and the article's text in JSON-LD. `characters_lost` tells how much text the
+    parser cut off (0: none that matters).
     """
 
     url: str
@@ -50,6 +54,8 @@ class Page:
     language: str
     elements: list[Element]
     blocks: list[TextBlock]
+    description: str = ""
+    declared_body: str = ""
     characters_lost: int = 0
 
     def path(self, element: int) -> Iterator[Element]:

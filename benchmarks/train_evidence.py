@@ -1,0 +1,389 @@
+"""Fits the model of the method `evidence` and writes its weights.
+
+    python benchmarks/train_evidence.py                # cross-validation, then the weights
+    python benchmarks/train_evidence.py --ablate       # what each kind of evidence is worth
+
+Only openly licensed corpora are used (see `CORPORA`); folds are made of whole sites. Needs
+`pip install "noiseclean-scrapy[train]"`. The weights depend on nothing but the corpora, the code
+and the versions that are written beside them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+import time
+import zlib
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.corpora import SHARED, CorpusPage, environment, load_scorer, read_corpus
+from benchmarks.grafts import content_element, graft, wrap
+from noiseclean_scrapy.evidence.context import context_features
+from noiseclean_scrapy.evidence.features import PageFeatures
+from noiseclean_scrapy.evidence.model import WEIGHTS, EvidenceModel, save_model
+from noiseclean_scrapy.evidence.trees import BoostedTrees, level_means
+from noiseclean_scrapy.page import build_page
+from noiseclean_scrapy.page.headline import find_headline
+
+Floats: TypeAlias = NDArray[np.float64]
+
+CORPORA = {
+    "wcxb-train": "CC-BY-4.0",
+    "wcxb-dev": "CC-BY-4.0",
+    "scrapinghub-dev": "MIT",
+    "zh-cold-dev": "MIT",
+    "readability-pages": "Apache-2.0",
+    "segments-train": "Apache-2.0",
+}
+"""The corpora that weights may be fitted on, and their licences."""
+
+GRAFTED = (("forum",), ("forum",), ("listing", "collection"), ("article",))
+"""Kinds of pages whose content is grafted behind articles, as noise."""
+FOLDS = 3
+LENGTH_POWER = 0.7
+PARAMETERS: dict[str, Any] = {
+    "loss_function": "CrossEntropy",
+    "iterations": 400,
+    "depth": 6,
+    "learning_rate": 0.1,
+    "l2_leaf_reg": 5,
+    "rsm": 0.3,
+    "border_count": 64,
+    "bootstrap_type": "Bernoulli",
+    "subsample": 0.8,
+    "random_seed": 0,
+    "allow_writing_files": False,
+    "verbose": False,
+}
+"""CatBoost's parameters for both stages."""
+
+
+@dataclass(frozen=True)
+class Example:
+    """A page with its features and, for each block, the share of it that is content.
+
+    `labels` are -1 where nothing is known (segments that the corpus does not speak of, headlines,
+    which are kept by a rule of their own). `tokens` counts the scorer's tokens of each block.
+    """
+
+    corpus: str
+    id: str
+    site: str
+    kind: str
+    features: PageFeatures
+    labels: Floats
+    tokens: Floats
+    gold_tokens: int | None
+
+    @property
+    def fold(self) -> int:
+        """Which fold holds the site."""
+        return zlib.crc32(self.site.encode()) % FOLDS
+
+    @property
+    def weights(self) -> Floats:
+        """Weights of the blocks; those of a page sum to 1, since pages count alike in a mean F1."""
+        weights = np.where(self.labels >= 0, np.maximum(self.tokens, 0.5) ** LENGTH_POWER, 0.0)
+        return weights / max(float(weights.sum()), 1e-9)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Command line; returns the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--shared", type=Path, default=SHARED)
+    parser.add_argument("--out", type=Path, default=WEIGHTS)
+    parser.add_argument("--ablate", action="store_true", help="leave out kinds of evidence, too")
+    parser.add_argument("--no-validation", action="store_true", help="fit the weights only")
+    args = parser.parse_args(argv)
+    if not (args.shared / "corpora").is_dir():
+        parser.error(f"no corpora in {args.shared}: name the folder with --shared")
+    start = time.monotonic()
+    examples = load_examples(args.shared)
+    examples += make_grafts(examples) + make_wrapped(examples)
+    console = Console()
+    console.print(f"{len(examples)} pages, {time.monotonic() - start:.0f} s")
+    first_scores = cross_scores(examples, [e.features.matrix for e in examples])
+    matrices = with_context(examples, first_scores)
+    report: dict[str, Any] = {}
+    if not args.no_validation:
+        report["first stage"] = quality(examples, first_scores)
+        scores = cross_scores(examples, matrices)
+        report["both stages"] = quality(examples, scores)
+        report["calibration"] = calibration(examples, scores)
+        print_report(console, report)
+    names = examples[0].features.names
+    context_names = context_features(examples[0].features, first_scores[0])[0]
+    model = EvidenceModel(
+        fit(examples, [e.features.matrix for e in examples], names),
+        fit(examples, matrices, names + context_names),
+    )
+    save_model(model, args.out, provenance(report))
+    console.print(
+        f"{args.out}: {args.out.stat().st_size:,} bytes, {time.monotonic() - start:.0f} s"
+    )
+    return 0
+
+
+def load_examples(shared: Path, corpora: Iterable[str] = tuple(CORPORA)) -> list[Example]:
+    """All pages of the corpora that have labels."""
+    examples: list[Example] = []
+    with ProcessPoolExecutor() as pool:
+        for corpus in corpora:
+            pages = read_corpus(shared / "corpora" / corpus)
+            made = pool.map(partial(make_example, corpus, shared), pages, chunksize=8)
+            examples += [example for example in made if example is not None]
+    return examples
+
+
+def make_example(corpus: str, shared: Path, source: CorpusPage) -> Example | None:
+    """The page with its labels; None without any."""
+    scorer = _scorer(shared)
+    page = build_page(source.html, url=source.url)
+    tokens = [scorer.tokens(block.text) for block in page.blocks]
+    gold = None if source.gold is None else scorer.tokens(source.gold)
+    if gold is not None:
+        labels = aligned_shares(tokens, gold)
+    else:
+        labels = snippet_labels(tokens, source.row, scorer)
+    headline = find_headline(page)
+    if headline is not None:
+        labels[headline.index] = -1
+    if not page.blocks or labels.max() < 0:
+        return None
+    return Example(
+        corpus=corpus,
+        id=source.id,
+        site=source.site,
+        kind=str(source.row.get("label") or "article"),
+        features=PageFeatures(page),
+        labels=labels,
+        tokens=np.array([len(t) for t in tokens], dtype=np.float64),
+        gold_tokens=None if gold is None else len(gold),
+    )
+
+
+def make_grafts(examples: Sequence[Example]) -> list[Example]:
+    """Every second article with a forum's posts, another article or a list behind its content.
+
+    Both pages are of one fold.
+    """
+    chance = random.Random(0)
+    rooted = [(e, content_element(e.features.page, e.labels.tolist())) for e in examples]
+    rooted = [(example, root) for example, root in rooted if example.gold_tokens and root]
+    made = []
+    for example, trunk in rooted:
+        if example.kind != "article" or chance.random() < 0.5:
+            continue
+        kinds = chance.choice(GRAFTED)
+        other, scion = chance.choice(
+            [(e, r) for e, r in rooted if e.kind in kinds and e.fold == example.fold]
+        )
+        page, origins = graft(
+            example.features.page, trunk, other.features.page, scion, chance.randrange(1 << 30)
+        )
+        tokens = [(example if own else other).tokens[index] for own, index in origins]
+        labels = [example.labels[index] if own else 0.0 for own, index in origins]
+        made.append(
+            replace(
+                example,
+                corpus="grafts",
+                kind=kinds[0],
+                features=PageFeatures(page),
+                labels=np.array(labels),
+                tokens=np.array(tokens),
+            )
+        )
+    return made
+
+
+def make_wrapped(examples: Sequence[Example]) -> list[Example]:
+    """Every third page with its content in boxes of several blocks each."""
+    chance = random.Random(1)
+    made = []
+    for example in examples:
+        trunk = content_element(example.features.page, example.labels.tolist())
+        if example.gold_tokens and trunk and chance.random() < 1 / 3:
+            page = wrap(example.features.page, trunk, chance.randrange(1 << 30))
+            made.append(replace(example, corpus="wrapped", features=PageFeatures(page)))
+    return made
+
+
+def aligned_shares(blocks: Sequence[Sequence[str]], gold: Sequence[str]) -> Floats:
+    """For each block the share of its tokens on a longest common subsequence with the gold."""
+    from rapidfuzz.distance import LCSseq
+
+    owners = [index for index, block in enumerate(blocks) for _ in block]
+    hits = [0] * len(blocks)
+    for step in LCSseq.opcodes([token for block in blocks for token in block], list(gold)):
+        if step.tag == "equal":
+            for place in range(step.src_start, step.src_end):
+                hits[owners[place]] += 1
+    return np.array([n / max(len(b), 1) for n, b in zip(hits, blocks, strict=True)])
+
+
+def snippet_labels(
+    blocks: Sequence[Sequence[str]], row: dict[str, Any], scorer: ModuleType
+) -> Floats:
+    """1 for blocks with a snippet of the content, 0 for those with one of the noise, else -1."""
+    wanted, unwanted = (
+        [" ".join(scorer.tokens(snippet)) for snippet in row.get(key) or ()]
+        for key in ("with", "without")
+    )
+    labels = []
+    for block in blocks:
+        text = " ".join(block)
+        noise = any(snippet and snippet in text for snippet in unwanted)
+        content = any(snippet and snippet in text for snippet in wanted)
+        labels.append(1.0 if content else 0.0 if noise else -1.0)
+    return np.array(labels)
+
+
+def cross_scores(examples: Sequence[Example], matrices: Sequence[NDArray[Any]]) -> list[Floats]:
+    """Log-odds of each page's blocks from a model that has not seen the page's site."""
+    scores: list[Floats] = [np.zeros(0)] * len(examples)
+    for fold in range(FOLDS):
+        inside = [i for i, example in enumerate(examples) if example.fold == fold]
+        outside = [i for i, example in enumerate(examples) if example.fold != fold]
+        names = tuple(str(index) for index in range(matrices[0].shape[1]))
+        trees = fit([examples[i] for i in outside], [matrices[i] for i in outside], names)
+        for index in inside:
+            scores[index] = trees.score(matrices[index])
+    return scores
+
+
+def with_context(examples: Sequence[Example], scores: Sequence[Floats]) -> list[NDArray[Any]]:
+    """The matrices of the second stage: page features and what the first stage says around."""
+    return [
+        np.hstack([e.features.matrix, context_features(e.features, score)[1]])
+        for e, score in zip(examples, scores, strict=True)
+    ]
+
+
+def fit(
+    examples: Sequence[Example], matrices: Sequence[NDArray[Any]], names: tuple[str, ...]
+) -> BoostedTrees:
+    """Boosted trees for the labels of the examples."""
+    from catboost import CatBoostClassifier, Pool  # type: ignore[import-untyped]
+
+    labels = np.concatenate([e.labels for e in examples])
+    weights = np.concatenate([e.weights for e in examples])[labels >= 0]
+    matrix = np.concatenate(matrices)[labels >= 0]
+    model = CatBoostClassifier(**PARAMETERS)
+    model.fit(Pool(matrix, labels[labels >= 0], weight=weights / weights.mean()))
+    return _export(model, names)
+
+
+def _export(model: Any, names: tuple[str, ...]) -> BoostedTrees:
+    scale, bias = model.get_scale_and_bias()
+    borders = model.get_borders()
+    depth = PARAMETERS["depth"]
+    split_features, split_borders, values, weights = [], [], [], []
+    for tree in _trees(model):
+        splits = [(s["float_feature_index"], s["border"]) for s in tree["splits"]]
+        # A tree that found fewer questions asks one that is always answered with no.
+        splits += [(0, float("inf"))] * (depth - len(splits))
+        repeat = (1 << depth) // len(tree["leaf_values"])
+        split_features.append([feature for feature, _ in splits])
+        split_borders.append([border for _, border in splits])
+        values.append(np.tile(np.array(tree["leaf_values"]) * scale, repeat))
+        leaf_weights = np.zeros(1 << depth)
+        leaf_weights[: len(tree["leaf_weights"])] = tree["leaf_weights"]
+        weights.append(leaf_weights)
+    assert len(borders) <= len(names)
+    leaves = np.array(values, dtype=np.float32)
+    return BoostedTrees(
+        names,
+        np.array(split_features, dtype=np.int64),
+        np.array(split_borders, dtype=np.float32),
+        leaves,
+        level_means(leaves, np.array(weights)),
+        float(bias),
+    )
+
+
+def _trees(model: Any) -> list[dict[str, Any]]:
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "model.json")
+        model.save_model(str(path), format="json")
+        trees: list[dict[str, Any]] = json.loads(path.read_text())["oblivious_trees"]
+        return trees
+
+
+def quality(examples: Sequence[Example], scores: Sequence[Floats]) -> dict[str, dict[str, float]]:
+    """Mean bag F1 by corpus and page type, with all blocks above log-odds 0 kept."""
+    groups: dict[str, list[float]] = {}
+    for example, score in zip(examples, scores, strict=True):
+        if example.gold_tokens:
+            f1 = bag_f1(example, score > 0)
+            for name in (example.corpus, f"{example.corpus}: {example.kind}"):
+                groups.setdefault(name, []).append(f1)
+    return {name: {"pages": len(f), "f1": float(np.mean(f))} for name, f in sorted(groups.items())}
+
+
+def bag_f1(example: Example, kept: NDArray[np.bool_]) -> float:
+    """F1 of the kept blocks' aligned tokens against the gold, the headline left aside."""
+    kept = kept & (example.labels >= 0)
+    common = float((example.labels * example.tokens)[kept].sum())
+    return 2 * common / max(float(example.tokens[kept].sum()) + (example.gold_tokens or 0), 1.0)
+
+
+def calibration(examples: Sequence[Example], scores: Sequence[Floats]) -> list[dict[str, float]]:
+    """Ten classes of predicted probability: mean prediction, share of content, share of text."""
+    p = np.concatenate([1 / (1 + np.exp(-s)) for s in scores])
+    labels = np.concatenate([e.labels for e in examples])
+    weights = np.concatenate([e.weights for e in examples])
+    rows = []
+    for decile in range(10):
+        inside = (labels >= 0) & (p >= decile / 10) & (p < (decile + 1) / 10 + (decile == 9))
+        total = float(weights[inside].sum())
+        rows.append(
+            {
+                "predicted": float((p * weights)[inside].sum()) / max(total, 1e-9),
+                "content": float((labels * weights)[inside].sum()) / max(total, 1e-9),
+                "share": total / float(weights.sum()),
+            }
+        )
+    return rows
+
+
+def print_report(console: Console, report: dict[str, Any]) -> None:
+    """The cross-validated figures."""
+    stages = [name for name in report if name != "calibration"]
+    table = Table("group", "pages", *stages, title="Bag F1, left-out sites")
+    for group, row in report[stages[0]].items():
+        figures = (f"{report[stage][group]['f1']:.4f}" for stage in stages)
+        table.add_row(group, str(row["pages"]), *figures)
+    console.print(table)
+
+
+def provenance(report: dict[str, Any]) -> dict[str, Any]:
+    """What stands beside the weights."""
+    return {
+        "corpora": CORPORA,
+        "parameters": PARAMETERS,
+        **environment(["catboost", "numpy", "lxml", "rapidfuzz"]),
+        "validation": report,
+    }
+
+
+def _scorer(shared: Path) -> ModuleType:
+    return sys.modules.get("score") or load_scorer(shared)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""What the method `evidence` reads from pages, and the small model that weighs it."""

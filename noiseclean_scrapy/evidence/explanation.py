@@ -1,0 +1,67 @@
+"""Why a block was kept: what each kind of evidence adds to its log-odds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noiseclean_scrapy.evidence.model import load_model
+from noiseclean_scrapy.evidence.site import SiteTerms
+from noiseclean_scrapy.evidence.wording import in_words, kind_of
+
+STRONGEST = 5
+"""Features of the page and its neighbours that are named."""
+
+
+class Explanation(Mapping[str, float]):
+    """Log-odds by what they come from; worked out when it is first looked at.
+
+    `prior`, `page`, `neighbours` and `site` add up to `log_odds`. Next come the terms of the site
+    and the strongest features, named in words, each with its part of the sum of its kind.
+    """
+
+    __slots__ = ("_found", "_index", "_row", "_terms")
+
+    def __init__(self, row: NDArray[np.float32], terms: SiteTerms, index: int) -> None:
+        self._row, self._terms, self._index = row, terms, index
+        self._found: dict[str, float] | None = None
+
+    def __getitem__(self, name: str) -> float:
+        return self._values()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values())
+
+    def __len__(self) -> int:
+        return len(self._values())
+
+    def __repr__(self) -> str:
+        return repr(self._values())
+
+    def _values(self) -> dict[str, float]:
+        if self._found is None:
+            self._found = self._explain()
+        return self._found
+
+    def _explain(self) -> dict[str, float]:
+        trees = load_model().together
+        prior, changes = trees.contributions(self._row)
+        place = float(self._terms.place[self._index])
+        repetition = float(self._terms.repetition[self._index])
+        found = {"log_odds": prior + float(changes.sum()) + place + repetition, "prior": prior}
+        found |= {"page": 0.0, "neighbours": 0.0, "site": place + repetition}
+        for name, change in zip(trees.names, changes.tolist(), strict=True):
+            found[kind_of(name)] += change
+        pages = self._terms.place_pages[self._index]
+        if pages:
+            found[f"site: this place on {pages:.0f} other pages"] = place
+        if shown := self._terms.text_pages[self._index]:
+            found[f"site: this text on {shown:.0f} other pages"] = repetition
+        order = np.argsort(-np.abs(changes), kind="stable")[:STRONGEST]
+        for feature in order.tolist():
+            name = trees.names[feature]
+            words = f"{kind_of(name)}: {in_words(name)} = {self._row[feature]:.3g}"
+            found[words] = float(changes[feature])
+        return found

@@ -1,0 +1,86 @@
+"""A page as arrays: which blocks stand below which element, and sums over them."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noiseclean_scrapy.page import Page
+
+Floats: TypeAlias = NDArray[np.float64]
+Integers: TypeAlias = NDArray[np.int64]
+
+
+class PageArrays:
+    """Index arrays of a page with B text blocks and E block-level elements.
+
+    `parent` (E) is 0 for the root, `depth` (E) counts from 0; blocks `first[e]` to `end[e]` stand
+    in element e or below it; `places` names elements with an equal label under an equal parent
+    label alike.
+    """
+
+    def __init__(self, page: Page) -> None:
+        elements, blocks = page.elements, page.blocks
+        self.parent = np.array([max(e.parent, 0) for e in elements], dtype=np.int64)
+        self.element = np.array([b.element for b in blocks], dtype=np.int64)
+        self.first, self.end = self._ranges(page)
+        depth = [0] * len(elements)
+        for element in elements[1:]:
+            depth[element.index] = depth[element.parent] + 1
+        self.depth = np.array(depth, dtype=np.int64)
+        names: dict[tuple[str, str], int] = {}
+        self.places = np.array(
+            [
+                names.setdefault((elements[max(e.parent, 0)].label, e.label), len(names))
+                for e in elements
+            ],
+            dtype=np.int64,
+        )
+        siblings: dict[tuple[int, str], int] = {}
+        self.groups = np.array(
+            [siblings.setdefault((e.parent, e.label), len(siblings)) for e in elements],
+            dtype=np.int64,
+        )
+        self.group_sizes = np.bincount(self.groups)[self.groups] if elements else self.groups
+
+    def ancestors(self, levels: int) -> list[Integers]:
+        """For each block its element, that one's parent, and so on; the root again at the end."""
+        found = [self.element]
+        for _ in range(levels):
+            found.append(self.parent[found[-1]])
+        return found
+
+    def below(self, values: Floats) -> Floats:
+        """Sums of block values over each element and all below it."""
+        sums = np.concatenate(([0.0], np.cumsum(values)))
+        result: Floats = sums[self.end] - sums[self.first]
+        return result
+
+    def inherit(self, masks: Integers) -> Integers:
+        """Bits of each element and all its ancestors."""
+        inherited = masks.tolist()
+        for index, parent in enumerate(self.parent.tolist()):
+            inherited[index] |= inherited[parent]
+        return np.array(inherited, dtype=np.int64)
+
+    def repeated_item(self) -> Integers:
+        """For each element the nearest one, itself or above, with like siblings; 0 without one."""
+        nearest = [0] * len(self.parent)
+        repeated = (self.group_sizes > 1).tolist()
+        for index, parent in enumerate(self.parent.tolist()):
+            nearest[index] = index if repeated[index] else nearest[parent]
+        return np.array(nearest, dtype=np.int64)
+
+    def _ranges(self, page: Page) -> tuple[Integers, Integers]:
+        count = len(page.blocks)
+        first, end = [count] * len(page.elements), [0] * len(page.elements)
+        for block in page.blocks:
+            first[block.element] = min(first[block.element], block.index)
+            end[block.element] = max(end[block.element], block.index + 1)
+        for element in reversed(page.elements[1:]):
+            first[element.parent] = min(first[element.parent], first[element.index])
+            end[element.parent] = max(end[element.parent], end[element.index])
+        starts = np.minimum(np.array(first, dtype=np.int64), np.array(end, dtype=np.int64))
+        return starts, np.array(end, dtype=np.int64)

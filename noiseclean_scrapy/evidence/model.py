@@ -1,0 +1,74 @@
+"""The model of `evidence`: two stages of boosted trees, and the file that holds their weights."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noiseclean_scrapy.evidence.context import context_features
+from noiseclean_scrapy.evidence.features import PageFeatures
+from noiseclean_scrapy.evidence.layout import Floats
+from noiseclean_scrapy.evidence.trees import BoostedTrees
+
+WEIGHTS = Path(__file__).parent / "weights.npz"
+
+
+@dataclass(frozen=True)
+class EvidenceModel:
+    """`alone` judges each block by itself, `together` again with what `alone` said around it."""
+
+    alone: BoostedTrees
+    together: BoostedTrees
+
+    def matrix(self, features: PageFeatures) -> NDArray[np.float32]:
+        """What `together` reads: (blocks, features)."""
+        first = self.alone.score(features.matrix)
+        return np.hstack([features.matrix, context_features(features, first)[1]])
+
+    def score(self, features: PageFeatures) -> Floats:
+        """Log-odds that each block of a page is content, from the page alone."""
+        if not len(features.matrix):
+            return np.zeros(0)
+        return self.together.score(self.matrix(features))
+
+
+@lru_cache(maxsize=1)
+def load_model(path: Path = WEIGHTS) -> EvidenceModel:
+    """The model in a file that `save_model` wrote; arrays only, nothing in it is run."""
+    with np.load(path, allow_pickle=False) as data:
+        stages = [_read(data, stage) for stage in ("alone", "together")]
+    return EvidenceModel(*stages)
+
+
+def save_model(model: EvidenceModel, path: Path, provenance: dict[str, Any]) -> None:
+    """Write the weights, and beside them where they come from, as JSON."""
+    arrays: dict[str, Any] = {}
+    for stage, trees in (("alone", model.alone), ("together", model.together)):
+        arrays[f"{stage}_names"] = np.array(trees.names)
+        arrays[f"{stage}_features"] = trees.features.astype(np.uint16)
+        arrays[f"{stage}_borders"] = trees.borders
+        arrays[f"{stage}_values"] = trees.values
+        arrays[f"{stage}_bias"] = np.array(trees.bias)
+        for level, means in enumerate(trees.means):
+            arrays[f"{stage}_means{level}"] = means
+    np.savez_compressed(path, **arrays)
+    text = json.dumps(provenance, indent=1) + "\n"
+    path.with_suffix(".json").write_text(text, encoding="utf-8")
+
+
+def _read(data: Any, stage: str) -> BoostedTrees:
+    features = data[f"{stage}_features"].astype(np.int64)
+    return BoostedTrees(
+        tuple(str(name) for name in data[f"{stage}_names"]),
+        features,
+        data[f"{stage}_borders"],
+        data[f"{stage}_values"],
+        tuple(data[f"{stage}_means{level}"] for level in range(features.shape[1])),
+        float(data[f"{stage}_bias"]),
+    )

@@ -1,0 +1,221 @@
+"""Evidence of the site: what other pages hold at a block's place, and how many show its text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+
+from noiseclean_scrapy.evidence.layout import Floats
+from noiseclean_scrapy.page import Page
+from noiseclean_scrapy.site.counts import read_number
+
+PLACE_LEVELS = 4
+"""Labels, the innermost first, that name a place in the layout: an added wrapper far up moves
+nothing."""
+PLACE_WEIGHT = 0.5
+"""How far a block's log-odds move towards the mean of its place on other pages, at full support."""
+REPETITION = 5.0
+"""Log-odds that a text loses by the share of the other pages that show it."""
+COMMON_REPETITION = 6.0
+"""Log-odds that a text loses besides when at least `COMMON` of the other pages show it."""
+COMMON = 0.3
+SUPPORT = 2.0
+"""Pages of a place that have half of the full weight."""
+COMMON_SUPPORT = 3.0
+CLIP = 6.0
+
+_QUANTUM = 2.0**20
+_DIGITS = re.compile(r"\d+")
+_KEY = re.compile(r"[0-9a-f]{16}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class SiteTerms:
+    """What the site adds to each block's log-odds, and why.
+
+    `place_pages` and `text_pages` count the other pages that have the block's place and text.
+    """
+
+    place: Floats
+    repetition: Floats
+    place_pages: Floats
+    text_pages: Floats
+
+    @property
+    def total(self) -> Floats:
+        return self.place + self.repetition
+
+
+class SiteEvidence:
+    """Sums over the pages of a site: additive, mergeable, bounded.
+
+    For each place the number of pages that have it and the sum of their mean log-odds there; for
+    each text, digits masked, the number of pages that show it. A place is named twice: as that of a
+    block and as that of the block's surroundings. Above `max_entries` places or texts the more
+    frequent half is kept (ties by key). A page with just the texts of an
+    earlier one does not count.
+    """
+
+    def __init__(self, max_entries: int) -> None:
+        self.max_entries = max_entries
+        self.pages = 0.0
+        self.places: dict[int, list[float]] = {}
+        self.texts: dict[int, float] = {}
+        self.seen: set[int] = set()
+
+    def observe(self, page: Page, scores: Floats) -> None:
+        """Count a page whose blocks have these log-odds by the page alone."""
+        texts = _texts(page)
+        digest = _digest(page)
+        if digest in self.seen:
+            return
+        self.pages += 1
+        self.seen.add(digest)
+        for key, mean in _place_means(page, scores).items():
+            entry = self.places.setdefault(key, [0.0, 0.0])
+            entry[0] += 1
+            entry[1] += mean
+        for key in set(texts):
+            self.texts[key] = self.texts.get(key, 0.0) + 1
+        self._prune()
+
+    def terms(self, page: Page, scores: Floats) -> SiteTerms:
+        """What the other pages of the site say of each block; zeros where there are none."""
+        texts = _texts(page)
+        own = 1.0 if _digest(page) in self.seen else 0.0
+        others = self.pages - own
+        count = len(page.blocks)
+        if others <= 0:
+            return SiteTerms(*(np.zeros(count) for _ in range(4)))
+        means = _place_means(page, scores) if own else {}
+        moved = np.zeros(count)
+        support = np.zeros(count)
+        for index, (block, around) in enumerate(_place_keys(page)):
+            here = min(max(float(scores[index]), -CLIP), CLIP)
+            for key in (block, around):
+                pages, total = self.places.get(key, (0.0, 0.0))
+                pages -= own if key in means else 0.0
+                if pages <= 0:
+                    continue
+                mean = min(max((total - means.get(key, 0.0)) / pages, -CLIP), CLIP)
+                moved[index] += PLACE_WEIGHT * pages / (pages + SUPPORT) * (mean - here)
+                if key == block:
+                    support[index] = pages
+        shown = np.array([max(self.texts.get(key, 0.0) - own, 0.0) for key in texts])
+        share = np.minimum(shown / others, 1.0)
+        lost = REPETITION * share * shown / (shown + 1)
+        lost += np.where(share >= COMMON, COMMON_REPETITION * shown / (shown + COMMON_SUPPORT), 0)
+        return SiteTerms(moved, -lost, support, shown)
+
+    def merge(self, other: SiteEvidence) -> None:
+        """Add what was learned from other pages."""
+        self.pages += other.pages
+        self.seen |= other.seen
+        for key, (pages, total) in other.places.items():
+            entry = self.places.setdefault(key, [0.0, 0.0])
+            entry[0] += pages
+            entry[1] += total
+        for key, pages in other.texts.items():
+            self.texts[key] = self.texts.get(key, 0.0) + pages
+        self._prune()
+
+    def decay(self, factor: float) -> None:
+        """Let every page so far count `factor` of a page."""
+        self.pages *= factor
+        for entry in self.places.values():
+            entry[0] *= factor
+            entry[1] *= factor
+        for key in self.texts:
+            self.texts[key] *= factor
+
+    def state(self) -> dict[str, Any]:
+        """All counts, as JSON values in a fixed order."""
+        return {
+            "pages": self.pages,
+            "places": {_name(key): entry for key, entry in sorted(self.places.items())},
+            "texts": {_name(key): pages for key, pages in sorted(self.texts.items())},
+            "seen": [_name(key) for key in sorted(self.seen)],
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take over what `state` returned; raises KeyError, TypeError or ValueError on others."""
+        pages = read_number(state["pages"])
+        places = {_read_key(k): _read_place(v) for k, v in dict(state["places"]).items()}
+        texts = {_read_key(key): read_number(n) for key, n in dict(state["texts"]).items()}
+        seen = {_read_key(key) for key in list(state["seen"])}
+        self.pages, self.places, self.texts, self.seen = pages, places, texts, seen
+        self._prune()
+
+    def _prune(self) -> None:
+        half = max(1, self.max_entries // 2)
+        if len(self.places) > self.max_entries:
+            kept = sorted(self.places.items(), key=lambda entry: (-entry[1][0], entry[0]))[:half]
+            self.places = dict(kept)
+        if len(self.texts) > self.max_entries:
+            frequent = sorted(self.texts.items(), key=lambda entry: (-entry[1], entry[0]))[:half]
+            self.texts = dict(frequent)
+        if len(self.seen) > self.max_entries:
+            self.seen = set(sorted(self.seen)[:half])
+
+
+def _place_keys(page: Page) -> Iterator[tuple[int, int]]:
+    """For each block the keys of its element's place and of the place around that."""
+    paths: list[tuple[str, ...]] = []
+    for element in page.elements:
+        above = paths[element.parent] if element.parent >= 0 else ()
+        paths.append((element.label, *above)[:PLACE_LEVELS])
+    for block in page.blocks:
+        parent = max(page.elements[block.element].parent, 0)
+        yield _key(("=", *paths[block.element])), _key(("^", *paths[parent]))
+
+
+def _place_means(page: Page, scores: Floats) -> dict[int, float]:
+    """Mean log-odds of the page's blocks by place, on a grid so that sums are exact."""
+    sums: dict[int, list[float]] = {}
+    for score, keys in zip(scores.tolist(), _place_keys(page), strict=True):
+        for key in keys:
+            entry = sums.setdefault(key, [0.0, 0.0])
+            entry[0] += 1
+            entry[1] += score
+    return {key: round(total / n * _QUANTUM) / _QUANTUM for key, (n, total) in sums.items()}
+
+
+def _texts(page: Page) -> list[int]:
+    return [_key((_DIGITS.sub("0", block.text.lower()),)) for block in page.blocks]
+
+
+def _digest(page: Page) -> int:
+    return _hash(block.text for block in page.blocks)
+
+
+@lru_cache(maxsize=50_000)
+def _key(parts: tuple[str, ...]) -> int:
+    return _hash(parts)
+
+
+def _hash(parts: Iterable[str]) -> int:
+    data = "\0".join(parts).encode(errors="surrogatepass")
+    return int.from_bytes(blake2b(data, digest_size=8).digest(), "big")
+
+
+def _name(key: int) -> str:
+    return f"{key:016x}"
+
+
+def _read_key(name: Any) -> int:
+    if not isinstance(name, str) or not _KEY.fullmatch(name):
+        raise ValueError(f"{name!r} is not a key")
+    return int(name, 16)
+
+
+def _read_place(entry: Any) -> list[float]:
+    pages, total = entry
+    if type(total) not in (int, float) or not abs(total) < 2.0**80:
+        raise ValueError(f"{total!r} is not a sum of log-odds")
+    return [read_number(pages), float(total)]

@@ -1,0 +1,90 @@
+"""Boosted oblivious trees: prediction and the contribution of every feature, in numpy alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noiseclean_scrapy.evidence.layout import Floats
+
+_BLOCKS_AT_ONCE = 4096
+
+
+@dataclass(frozen=True)
+class BoostedTrees:
+    """T oblivious trees of depth D: all nodes of one level ask the same question.
+
+    `names` are the features' (F), `features` (T, D) says which of them a level asks for, `borders`
+    (T, D) above which value the answer is yes; `values` (T, 2^D) are the leaves, the answer of
+    level d being bit d of the leaf's number. `means` has an array (T, 2^d) for each d < D: the mean
+    over the training data of the leaves with these first d answers. Scores are log-odds.
+    """
+
+    names: tuple[str, ...]
+    features: NDArray[np.int64]
+    borders: NDArray[np.float32]
+    values: NDArray[np.float32]
+    means: tuple[NDArray[np.float32], ...]
+    bias: float
+
+    def score(self, matrix: NDArray[np.float32]) -> Floats:
+        """The log-odds of each row of (rows, F)."""
+        parts = [
+            self._score(matrix[start : start + _BLOCKS_AT_ONCE])
+            for start in range(0, len(matrix), _BLOCKS_AT_ONCE)
+        ]
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+    def _score(self, matrix: NDArray[np.float32]) -> Floats:
+        columns = np.ascontiguousarray(matrix.T)
+        leaves = np.zeros((len(self.features), len(matrix)), dtype=np.intp)
+        for level in range(self.features.shape[1]):
+            yes = columns[self.features[:, level]] > self.borders[:, level, None]
+            leaves |= yes.astype(np.intp) << level
+        found = np.take_along_axis(self.values, leaves, axis=1)
+        scores: Floats = found.sum(axis=0, dtype=np.float64) + self.bias
+        return scores
+
+    def contributions(self, row: NDArray[np.float32]) -> tuple[float, Floats]:
+        """The mean score and what each feature adds to it for one row (F); they sum to the score.
+
+        Each answer on the way to a leaf changes the mean score of the leaves that remain; the
+        change is credited to the feature that was asked for (Saabas 2014).
+        """
+        changes = np.zeros(len(self.names))
+        trees = np.arange(len(self.features))
+        prefix = np.zeros(len(self.features), dtype=np.intp)
+        levels = [*self.means, self.values]
+        base = float(levels[0][:, 0].sum(dtype=np.float64)) + self.bias
+        for level in range(self.features.shape[1]):
+            asked = self.features[:, level]
+            before = levels[level][trees, prefix]
+            prefix |= (row[asked] > self.borders[:, level]).astype(np.intp) << level
+            after = levels[level + 1][trees, prefix]
+            np.add.at(changes, asked, after.astype(np.float64) - before)
+        return base, changes
+
+
+def level_means(
+    values: NDArray[np.float32], weights: NDArray[np.float64]
+) -> tuple[NDArray[np.float32], ...]:
+    """`BoostedTrees.means` from the leaves (T, 2^D) and the weight of training data in each."""
+    count, leaves = values.shape
+    depth = leaves.bit_length() - 1
+    means: list[NDArray[np.float32]] = []
+    for level in range(depth):
+        shape = (count, leaves >> level, 1 << level)
+        weight = weights.reshape(shape).sum(axis=1)
+        total = (values * weights).reshape(shape).sum(axis=1)
+        plain = values.reshape(shape).mean(axis=1)
+        mean = np.where(weight > 0, total / np.where(weight > 0, weight, 1), plain)
+        means.append(mean.astype(np.float32))
+    return tuple(means)
+
+
+def used_features(models: Sequence[BoostedTrees]) -> set[str]:
+    """Names of the features that any tree asks for."""
+    return {model.names[index] for model in models for index in np.unique(model.features)}

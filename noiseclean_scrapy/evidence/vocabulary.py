@@ -1,0 +1,121 @@
+"""What tags, class names and ids say about an element, as bits."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+TAG_GROUPS: dict[str, str] = {
+    "p": "p",
+    "heading": "h1 h2 h3 h4 h5 h6",
+    "h1": "h1",
+    "li": "li",
+    "list": "ul ol dl menu",
+    "definition": "dt dd",
+    "cell": "td th",
+    "table": "table",
+    "pre": "pre code samp",
+    "quote": "blockquote q",
+    "figure": "figure figcaption picture",
+    "anchor": "a",
+    "button": "button label",
+    "form": "form fieldset",
+    "article": "article",
+    "main": "main",
+    "section": "section",
+    "nav": "nav",
+    "aside": "aside",
+    "header": "header hgroup",
+    "footer": "footer",
+    "address": "address time",
+    "details": "details summary",
+    "inline": "span b i em strong font small u",
+    "div": "div",
+}
+"""Groups of tags, by name."""
+
+CLASS_GROUPS: dict[str, str] = {
+    "c_content": "content contents inhalt contenido contenu tresc cont",
+    "c_article": "article articles story artikel articulo artykul news post posts entry blog "
+    "hentry",
+    "c_body": "body text txt copy prose rich richtext rte wysiwyg markdown paragraph "
+    "description desc detail details articlebody bodytext editor read p",
+    "c_main": "main primary center middle central maincontent core",
+    "c_nav": "nav navi navigation navbar menu menus submenu topbar tabs tab breadcrumb "
+    "breadcrumbs crumb crumbs pager pagination paging prev next sitemap toc jump "
+    "skip",
+    "c_header": "header head top masthead banner logo brand hdr",
+    "c_footer": "footer foot bottom copyright legal colophon ftr fuss stopka disclaimer",
+    "c_side": "sidebar side aside rail left right secondary tertiary widget widgets col "
+    "column rightcol leftcol gadget module mod",
+    "c_related": "related relation recommend recommended recommendations more similar popular "
+    "trending latest recent also outbrain taboola suggest suggested most top hot "
+    "ranking headlines readmore upnext",
+    "c_teaser": "teaser card cards tile tiles item items thumb thumbnail list listing "
+    "listings grid feed promo box carousel slider slide swiper featured feature "
+    "excerpt summary",
+    "c_share": "share sharing social follow facebook twitter addthis sharethis like likes "
+    "tweet instagram linkedin tools toolbar print email mail actions action vote "
+    "rating ratings",
+    "c_comment": "comment comments disqus reply replies respond discussion kommentar "
+    "kommentare comentarios koment message messages response responses livefyre "
+    "talkback",
+    "c_forum": "forum thread topic postbody quote signature sig member bb bbcode "
+    "conversation answer answers question poster",
+    "c_ad": "ad ads adv advert advertisement sponsor sponsored dfp gpt banner banners "
+    "adsense werbung anzeige reklama commercial promotion publicidad",
+    "c_popup": "popup modal overlay cookie cookies consent gdpr dialog lightbox paywall "
+    "notice alert newsletter signup subscribe subscription login signin register "
+    "search form cta donate gate",
+    "c_meta": "meta byline author authors date time timestamp published pubdate posted info "
+    "credit credits source category categories tag tags label labels section "
+    "kicker views count bio avatar user profile",
+    "c_caption": "caption captions image img photo photos figure gallery media video picture "
+    "legend player wp",
+    "c_title": "title titles headline headlines heading subtitle subhead standfirst lead "
+    "lede dek intro deck name",
+    "c_product": "product products price cart shop shipping spec specs specification "
+    "specifications features sku buy review reviews stock",
+    "c_docs": "doc docs document documentation code highlight section api wiki reference "
+    "sphinx rst md doxygen example",
+    "c_hidden": "hidden hide sr screen reader invisible offscreen mobile desktop print "
+    "noprint only none",
+    "x_comment": "comment comments commentlist disqus livefyre talkback kommentar kommentare "
+    "komentarz komentarze comentario comentarios commentaire commentaires opinie "
+    "reacties respond",
+    "x_caption": "caption captions figcaption legend cutline credit credits copyright",
+    "x_embed": "tweet instagram embed embedded oembed iframe infogram video audio player poll quiz",
+    "r_main": "role=main itemprop=articlebody itemprop=text itemprop=description "
+    "itemprop=reviewbody",
+    "r_noise": "role=navigation role=banner role=contentinfo role=complementary role=search "
+    "role=dialog role=menu role=menuitem role=tablist role=menubar",
+}
+"""Words of class names, ids and roles that tell an element's purpose, by name of the group."""
+
+NAMES = (*TAG_GROUPS, *CLASS_GROUPS, "hidden")
+"""Names of the bits, lowest first."""
+
+_TAGS: dict[str, int] = {}
+for _bit, _tags in enumerate(TAG_GROUPS.values()):
+    for _tag in _tags.split():
+        _TAGS[_tag] = _TAGS.get(_tag, 0) | 1 << _bit
+_WORDS: dict[str, int] = {}
+for _bit, _words in enumerate(CLASS_GROUPS.values(), len(TAG_GROUPS)):
+    for _word in _words.split():
+        _WORDS[_word] = _WORDS.get(_word, 0) | 1 << _bit
+_WORD = re.compile(r"[a-z]+=[a-zA-Z]+|[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+
+
+@lru_cache(maxsize=20_000)
+def element_bits(tag: str, label: str, hidden: bool = False) -> int:
+    """The groups that an element belongs to, by its tag and the words of its label.
+
+    >>> bits = element_bits("div", "div#navBar.c-share")
+    >>> [name for bit, name in enumerate(NAMES) if bits >> bit & 1]
+    ['div', 'c_nav', 'c_share']
+    """
+    bits = _TAGS.get(tag, 0) | hidden << len(NAMES) - 1
+    for word in _WORD.findall(label[len(tag) :]):
+        word = word.lower()
+        bits |= _WORDS.get(word, 0) or _WORDS.get(word.removesuffix("s"), 0)
+    return bits

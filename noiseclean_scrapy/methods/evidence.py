@@ -1,0 +1,116 @@
+"""`evidence`: what a block's page, neighbours and site say, weighed by one small model."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from noiseclean_scrapy.errors import ConfigurationError
+from noiseclean_scrapy.evidence.exclusions import EXCLUSIONS
+from noiseclean_scrapy.evidence.explanation import Explanation
+from noiseclean_scrapy.evidence.features import PageFeatures
+from noiseclean_scrapy.evidence.model import load_model
+from noiseclean_scrapy.evidence.site import SiteEvidence
+from noiseclean_scrapy.methods.base import Method, Model, PageVerdict, Verdict
+from noiseclean_scrapy.page import Page
+from noiseclean_scrapy.page.features import block_features
+
+LEANS = {"recall": -1.0, "balanced": 0.0, "precision": 1.0}
+"""Log-odds above which a block is kept."""
+
+
+class EvidenceMethod(Method):
+    """Judges by the page alone on its first page, and by the site as well from the second on.
+
+    `lean` is "balanced", "precision" (only what is sure) or "recall" (also what is doubtful).
+    `comments` keeps readers' comments on pages that are no discussion; `tables`, `captions` and
+    `links` False leave out data tables, the captions of images, and lists of links.
+    """
+
+    name = "evidence"
+
+    def __init__(
+        self,
+        *,
+        lean: str = "balanced",
+        comments: bool = False,
+        tables: bool = True,
+        captions: bool = True,
+        links: bool = True,
+        max_tree_nodes: int = 100_000,
+    ) -> None:
+        if lean not in LEANS:
+            raise ConfigurationError(f"lean={lean!r} is none of {', '.join(LEANS)}")
+        self.lean = lean
+        self.left_out = tuple(
+            name
+            for name, kept in (
+                ("comments", comments),
+                ("tables", tables),
+                ("captions", captions),
+                ("links", links),
+            )
+            if not kept
+        )
+        self.site = SiteEvidence(max_tree_nodes)
+
+    @property
+    def pages(self) -> float:
+        return self.site.pages
+
+    def observe(self, page: Page) -> None:
+        self.site.observe(page, load_model().score(PageFeatures(page)))
+
+    def merge(self, other: EvidenceMethod) -> None:
+        self.site.merge(other.site)
+
+    def decay(self, factor: float) -> None:
+        self.site.decay(factor)
+
+    def model(self) -> SiteModel:
+        site = SiteEvidence(self.site.max_entries)
+        site.merge(self.site)
+        return SiteModel(site, LEANS[self.lean], self.left_out)
+
+    def state(self) -> dict[str, Any]:
+        return self.site.state()
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        self.site.restore(state)
+
+
+class SiteModel(Model):
+    """The page model, and what the site's pages have shown. `fit`: characters at known places."""
+
+    def __init__(self, site: SiteEvidence, threshold: float, left_out: tuple[str, ...]) -> None:
+        self.site = site
+        self.threshold = threshold
+        self.left_out = left_out
+
+    def judge(self, page: Page) -> PageVerdict:
+        if not page.blocks:
+            return PageVerdict((), {}, 1.0)
+        model = load_model()
+        features = PageFeatures(page)
+        matrix = model.matrix(features)
+        alone = model.together.score(matrix)
+        terms = self.site.terms(page, alone)
+        scores = alone + terms.total
+        kept = scores > self.threshold
+        for name in self.left_out:
+            kept &= ~EXCLUSIONS[name](features, scores)
+        chance = 1 / (1 + np.exp(-np.clip(scores, -30, 30)))
+        verdicts = tuple(
+            Verdict(bool(kept[i]), float(chance[i]), Explanation(matrix[i], terms, i))
+            for i in range(len(page.blocks))
+        )
+        weights: Counter[str] = Counter()
+        for block, keep in zip(page.blocks, kept.tolist(), strict=True):
+            if keep:
+                weights.update(block_features(block))
+        lengths = np.array([len(block.text) for block in page.blocks], dtype=np.float64)
+        known = float(lengths[terms.place_pages > 0].sum()) / max(float(lengths.sum()), 1.0)
+        return PageVerdict(verdicts, weights, known if self.site.pages else 1.0)
