@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,12 +100,13 @@ class PageFeatures:
 
     def _add_text(self) -> None:
         title = set(words(self.page.title))
+        block_words = [words(b.text) for b in self.page.blocks]
         seen: dict[str, int] = {}
         for block in self.page.blocks:
             seen[block.text] = seen.get(block.text, 0) + 1
         rows = [
-            (*_text_row(b.text, title), len(b.images), seen[b.text], len(b.links))
-            for b in self.page.blocks
+            (*_text_row(b.text, own, title), len(b.images), seen[b.text], len(b.links))
+            for b, own in zip(self.page.blocks, block_words, strict=True)
         ]
         table = np.array(rows, dtype=np.float64)
         length = np.maximum(self.lengths, 1.0)
@@ -121,28 +123,21 @@ class PageFeatures:
             np.log1p(self.lengths), np.log1p(n_words), length / np.maximum(n_words, 1), links,
             self.link_share, sentences, ends, pauses / length * 100, digits / length, capitals,
             upper, dates, separators, currency, rights, address, code / length, quotes, lower,
-            colon, images, in_title, repeated, *self._metadata(),
+            colon, images, in_title, repeated, *self._metadata(block_words),
         )  # fmt: skip
         for name, value in zip(_TEXT_NAMES, values, strict=True):
             self._add(name, value)
 
-    def _metadata(self) -> tuple[Floats, Floats]:
+    def _metadata(self, block_words: Sequence[Sequence[str]]) -> tuple[Floats, Floats]:
         """How far the description and the declared body hold each block; -1 where there is none."""
         described = set(words(self.page.description))
         body = " ".join(words(self.page.declared_body))
-        texts = [" ".join(words(b.text)) for b in self.page.blocks]
-        in_description = [
-            len(described.intersection(own)) / len(own) if len(own := set(t.split())) > 3 else 0.0
-            for t in texts
-        ]
-        declared = [
-            float(t[:_DECLARED] in body or t[-_DECLARED:] in body) if t else 0.0 for t in texts
-        ]
-        count = len(texts)
-        return (
-            np.array(in_description) if described else np.full(count, -1.0),
-            np.array(declared) if len(body) > _LONG else np.full(count, -1.0),
-        )
+        in_description = declared = np.full(len(block_words), -1.0)
+        if described:
+            in_description = np.array([_share(set(own), described) for own in block_words])
+        if len(body) > _LONG:
+            declared = np.array([_stands_in(" ".join(own), body) for own in block_words])
+        return in_description, declared
 
     def _add_places(self) -> None:
         elements = self.page.elements
@@ -328,9 +323,17 @@ class PageFeatures:
 _HEADINGS = frozenset("h1 h2 h3 h4 h5 h6".split())
 
 
-def _text_row(text: str, title: set[str]) -> tuple[float, ...]:
+def _share(own: set[str], described: set[str]) -> float:
+    return len(described & own) / len(own) if len(own) > 3 else 0.0
+
+
+def _stands_in(text: str, body: str) -> float:
+    return float(text[:_DECLARED] in body or text[-_DECLARED:] in body) if text else 0.0
+
+
+def _text_row(text: str, block_words: Sequence[str], title: set[str]) -> tuple[float, ...]:
     split = text.split()
-    own = set(words(text)) if title and len(text) < 300 else set()
+    own = set(block_words) if title and len(text) < 300 else set()
     capitals = sum(1 for word in split if word[0].isupper())
     return (
         len(split) if text.isascii() else max(len(split), len(_HAN_KANA.findall(text)) / 2),
