@@ -13,11 +13,12 @@ pytest.importorskip("sklearn", reason="scikit-learn is in the extra bench")
 pytest.importorskip("matplotlib", reason="matplotlib is in the extra bench")
 
 from benchmarks import mining
-from benchmarks.corpora import SHARED
+from benchmarks.corpora import ROOT, SHARED
 from benchmarks.experiments.classification import splits
 from benchmarks.experiments.clustering import best_f, k_means
 from benchmarks.experiments.labelled import (
     NO_CLEANING,
+    controls,
     feature_vectors,
     inverse_document_frequency,
     only_words,
@@ -78,6 +79,13 @@ def test_vectors_as_matrices() -> None:
     assert only_words(vectors) == [{"lens": 3.0}, {"lens": 1.0}, {}]
 
 
+def test_controls_tell_recurring_features_of_each_site_from_the_others() -> None:
+    vectors = [{"menu": 1.0, "lens": 2.0}, {"menu": 1.0, "ink": 1.0}, {"menu": 1.0}, {"lens": 3.0}]
+    recurring, others = controls(vectors, ["a", "a", "a", "b"]).values()
+    assert recurring == [{"menu": 1.0}, {"menu": 1.0}, {"menu": 1.0}, {"lens": 3.0}]
+    assert others == [{"lens": 2.0}, {"ink": 1.0}, {}, {}]
+
+
 def test_splits_follow_the_three_configurations() -> None:
     labels = ["camera", "printer"] * 3
     sites = ["a", "a", "b", "b", "c", "c"]
@@ -92,21 +100,41 @@ def test_splits_follow_the_three_configurations() -> None:
     assert (3, (0, 3), (1, 2, 4, 5)) in chosen
 
 
-def test_a_run_on_the_shops_writes_figures_and_a_picture(tmp_path: Path) -> None:
-    out, figure = tmp_path / "mining.json", tmp_path / "clustering.png"
+def test_a_run_on_the_shops_writes_figures_tables_and_a_picture(tmp_path: Path) -> None:
+    out, markdown = tmp_path / "mining.json", tmp_path / "tables.md"
+    old = {"experiments": {"1": 0, "2": 1, "3": 0}, "texts": {}}
+    out.write_text(json.dumps({"classification": {"swde": old}, "clustering": {}}))
     command = ["--data", "shops", "--method", "feature-weighting", "--runs", "20"]
-    command += ["--experiment", "clustering", "--out", str(out), "--figure", str(figure)]
-    assert mining.main(command) == 0
+    command += ["--experiment", "clustering", "--out", str(out), "--pictures", str(tmp_path)]
+    assert mining.main([*command, "--markdown", str(markdown)]) == 0
     report = json.loads(out.read_text())
-    result = report["data"]["shops"]
-    assert (report["runs"], result["sites"], len(result["classes"])) == (20, 5, 5)
-    noisy, clean = (
-        result["clustering"][s]["unit length"] for s in (NO_CLEANING, "feature-weighting")
-    )
+    assert report["classification"] == {"swde": old}, "other experiments stay"
+    result = report["clustering"]["shops"]
+    assert (result["runs"], result["sites"], len(result["classes"])) == (20, 5, 5)
+    noisy, clean = (result["texts"][s]["unit length"] for s in (NO_CLEANING, "feature-weighting"))
     assert sum(noisy["histogram"]) == sum(clean["histogram"]) == 20
     assert noisy["purity_by_site"] > noisy["purity_by_class"]
     assert clean["mean_f"] > noisy["mean_f"] + 0.3
-    assert figure.read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "clustering.png").read_bytes().startswith(b"\x89PNG")
+    assert f"| feature-weighting | {clean['mean_f']:.3f} / " in markdown.read_text()
+
+
+def test_tables_of_the_documentation_are_those_of_the_figures() -> None:
+    report = json.loads((ROOT / "benchmarks/results/mining.json").read_text(encoding="utf-8"))
+    text = (ROOT / "docs/mining.md").read_text(encoding="utf-8")
+    tables = list(mining.mining_tables(report))
+    assert len(tables) == 8
+    for table in tables:
+        rows = table.to_markdown().partition("\n\n")[2]
+        assert rows in text, table.title
+
+
+def test_without_an_experiment_only_the_tables_are_written(tmp_path: Path) -> None:
+    out, markdown = tmp_path / "mining.json", tmp_path / "tables.md"
+    out.write_bytes((ROOT / "benchmarks/results/mining.json").read_bytes())
+    assert mining.main(["--experiment", "--out", str(out), "--markdown", str(markdown)]) == 0
+    assert out.read_bytes() == (ROOT / "benchmarks/results/mining.json").read_bytes()
+    assert markdown.read_text().count("## ") == 8
 
 
 @pytest.mark.skipif(

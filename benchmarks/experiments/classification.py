@@ -9,7 +9,7 @@ Two classes C1, C2 and sites S_i, S_j, in three configurations of training and t
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations
@@ -18,18 +18,17 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from rich.console import Console
-from rich.table import Table
 from sklearn.metrics import accuracy_score, f1_score  # type: ignore[import-untyped]
 from sklearn.naive_bayes import MultinomialNB  # type: ignore[import-untyped]
 from sklearn.svm import LinearSVC  # type: ignore[import-untyped]
 
 from benchmarks.experiments.labelled import Matrix, Vector, to_matrix, unit_rows
+from benchmarks.tables import Table
 
 # F and accuracy; the mean over configurations for Naive Bayes, configuration 2 for the SVM.
 PAPER_SVM = {"no cleaning": (0.695, 0.785), "feature-weighting": (0.919, 0.951)}
 PAPER_BAYES_ACCURACY = {"no cleaning": 0.625, "style-tree": 0.954}
-CLASSIFIERS = ("naive bayes", "svm")
+CLASSIFIERS = ("Naive Bayes", "SVM")
 
 Mask = npt.NDArray[np.bool_]
 
@@ -70,14 +69,12 @@ def _usable(split: Split, first: Mask, second: Mask) -> Iterator[Split]:
 def run(
     vectors: Mapping[str, Sequence[Vector]], labels: Sequence[str], sites: Sequence[str]
 ) -> dict[str, Any]:
-    """Mean F and accuracy by setting, classifier and configuration, and by pair of classes."""
+    """Number of experiments by configuration; `texts`: mean F and accuracy of each setting by
+    classifier and configuration, and by pair of classes.
+    """
     experiments = list(splits(labels, sites))
     truth = np.array(labels)
-    result: dict[str, Any] = {
-        "experiments": {
-            str(c): sum(split.configuration == c for split in experiments) for c in (1, 2, 3)
-        }
-    }
+    texts: dict[str, Any] = {}
     for setting, pages in vectors.items():
         counts = to_matrix(pages)
         scores: dict[str, dict[int, dict[tuple[str, str], list[tuple[float, float]]]]] = {
@@ -87,11 +84,12 @@ def run(
             for name in CLASSIFIERS:
                 score = classify(name, counts, truth, split)
                 scores[name][split.configuration][split.classes].append(score)
-        result[setting] = {
+        texts[setting] = {
             name: {str(c): _averages(pairs) for c, pairs in sorted(scores[name].items())}
             for name in CLASSIFIERS
         }
-    return result
+    counted = Counter(split.configuration for split in experiments)
+    return {"experiments": {str(c): counted[c] for c in (1, 2, 3)}, "texts": texts}
 
 
 def classify(
@@ -102,7 +100,7 @@ def classify(
     if not vocabulary.size:  # Nothing was kept of any training page: all features weigh the same.
         vocabulary = np.arange(counts.shape[1])
     train, test = counts[split.train][:, vocabulary], counts[split.test][:, vocabulary]
-    if classifier == "svm":
+    if classifier == "SVM":
         model, train, test = LinearSVC(random_state=0), unit_rows(train), unit_rows(test)
     else:
         model = MultinomialNB()
@@ -126,25 +124,39 @@ def _averages(pairs: Mapping[tuple[str, str], Sequence[tuple[float, float]]]) ->
     }
 
 
-def print_tables(console: Console, data: str, result: Mapping[str, Any]) -> None:
-    """F / accuracy of each classifier by configuration."""
-    console.print(f"{data}: experiments by configuration {result['experiments']}")
-    settings = {name: rows for name, rows in result.items() if name != "experiments"}
+def tables(results: Mapping[str, Any]) -> Iterator[Table]:
+    """F / accuracy of each classifier by data set and configuration."""
+    texts = list(dict.fromkeys(text for result in results.values() for text in result["texts"]))
+    columns = [
+        (data, configuration)
+        for data, result in results.items()
+        for configuration, count in result["experiments"].items()
+        if count
+    ]
     for classifier in CLASSIFIERS:
-        present = list(next(iter(settings.values()))[classifier])
-        table = Table("text", title=f"{classifier}, {data}: F / accuracy by configuration")
-        for configuration in present:
-            table.add_column(configuration)
-        table.add_column("the papers")
-        for setting, rows in settings.items():
-            figures = [rows[classifier][c] for c in present]
-            cells = [f"{row['f']:.3f} / {row['accuracy']:.3f}" for row in figures]
-            table.add_row(setting, *cells, _paper(classifier, setting))
-        console.print(table)
+        yield Table(
+            f"{classifier}: F / accuracy by configuration",
+            ["text", *(f"{data} {configuration}" for data, configuration in columns), "the papers"],
+            [
+                [
+                    text,
+                    *(_cell(results[data]["texts"], text, classifier, c) for data, c in columns),
+                    _paper(classifier, text),
+                ]
+                for text in texts
+            ],
+        )
 
 
-def _paper(classifier: str, setting: str) -> str:
-    if classifier == "svm":
-        return "{:.3f} / {:.3f}".format(*PAPER_SVM[setting]) if setting in PAPER_SVM else ""
-    accuracy = PAPER_BAYES_ACCURACY.get(setting)
+def _cell(rows: Mapping[str, Any], text: str, classifier: str, configuration: str) -> str:
+    if text not in rows:
+        return ""
+    row = rows[text][classifier][configuration]
+    return f"{row['f']:.3f} / {row['accuracy']:.3f}"
+
+
+def _paper(classifier: str, text: str) -> str:
+    if classifier == "SVM":
+        return "{:.3f} / {:.3f}".format(*PAPER_SVM[text]) if text in PAPER_SVM else ""
+    accuracy = PAPER_BAYES_ACCURACY.get(text)
     return f"- / {accuracy:.3f}" if accuracy else ""

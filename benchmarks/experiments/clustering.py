@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +10,11 @@ import matplotlib as mpl
 import numpy as np
 import numpy.typing as npt
 from matplotlib.figure import Figure
-from rich.console import Console
-from rich.table import Table
 from scipy.optimize import linear_sum_assignment  # type: ignore[import-untyped]
 
 from benchmarks.experiments.labelled import (
+    CONTROLS,
+    NO_CLEANING,
     Matrix,
     Vector,
     inverse_document_frequency,
@@ -22,13 +22,15 @@ from benchmarks.experiments.labelled import (
     to_matrix,
     unit_rows,
 )
+from benchmarks.tables import Table
 
-# Mean F, share of runs above 0.7, share below 0.5; None where our text of the paper lost it.
-PAPER: Mapping[str, tuple[float, float | None, float | None]] = {
+# Mean F, share of runs above 0.7, share below 0.5 (Yi & Liu 2003).
+PAPER: Mapping[str, tuple[float, float, float]] = {
     "no cleaning": (0.506, 0.005, 0.4763),
     "feature-weighting": (0.756, 0.8438, 0.0463),
 }
 MAIN = "unit length"
+VARIANTS = (MAIN, "as they are", "tf-idf", "words only")
 _BINS = 40
 _MOST_ROUNDS = 300
 
@@ -38,12 +40,13 @@ Labels = npt.NDArray[np.int64]
 def variants(vectors: Sequence[Vector]) -> dict[str, Matrix]:
     """The same vectors weighed in several ways; the papers leave it open."""
     counts = to_matrix(vectors)
-    return {
-        MAIN: unit_rows(counts),
-        "as they are": counts,
-        "tf-idf": unit_rows(inverse_document_frequency(counts)),
-        "words only": unit_rows(to_matrix(only_words(vectors))),
-    }
+    matrices = (
+        unit_rows(counts),
+        counts,
+        unit_rows(inverse_document_frequency(counts)),
+        unit_rows(to_matrix(only_words(vectors))),
+    )
+    return dict(zip(VARIANTS, matrices, strict=True))
 
 
 def run(
@@ -120,41 +123,67 @@ def _numbered(names: Sequence[str]) -> Labels:
     return np.unique(names, return_inverse=True)[1].astype(np.int64)
 
 
-def print_tables(console: Console, data: str, result: Mapping[str, Any]) -> None:
-    """Our figures beside the paper's, and the variants."""
-    table = Table(title=f"k-means, {data}: vectors of {MAIN}; in brackets the papers' figures")
-    for name in ("text", "mean F", "F > 0.7", "F < 0.5", "purity by site", "by class"):
-        table.add_column(name)
-    for setting, rows in result.items():
-        row, paper = rows[MAIN], PAPER.get(setting, (None, None, None))
-        cells = [
-            f"{row[key]:.3f}" + ("" if theirs is None else f" ({theirs:.3f})")
-            for key, theirs in zip(("mean_f", "above_0.7", "below_0.5"), paper, strict=True)
-        ]
-        cells += [f"{row['purity_by_site']:.3f}", f"{row['purity_by_class']:.3f}"]
-        table.add_row(setting, *cells)
-    console.print(table)
-    names = list(next(iter(result.values())))
-    table = Table("text", *names, title=f"k-means, {data}: mean F by vector")
-    for setting, rows in result.items():
-        table.add_row(setting, *(f"{rows[name]['mean_f']:.3f}" for name in names))
-    console.print(table)
+def tables(results: Mapping[str, Any]) -> Iterator[Table]:
+    """Our figures beside the papers', and the other vectors; `results` by data set."""
+    texts = list(dict.fromkeys(text for result in results.values() for text in result["texts"]))
+    yield Table(
+        f"k-means, vectors of {MAIN}: mean F / share of runs with F > 0.7 / with F < 0.5, "
+        "and purity by site / by class",
+        ["text", *(f"{data}{what}" for data in results for what in ("", ": purity")), "the papers"],
+        [
+            [
+                text,
+                *(cell for result in results.values() for cell in _cells(result["texts"], text)),
+                " / ".join(f"{figure:.3f}" for figure in PAPER.get(text, ())),
+            ]
+            for text in texts
+        ],
+    )
+    yield Table(
+        "k-means, mean F by vector",
+        ["text", *(f"{data}: {variant}" for data in results for variant in VARIANTS)],
+        [
+            [
+                text,
+                *(
+                    f"{result['texts'][text][variant]['mean_f']:.3f}"
+                    if text in result["texts"]
+                    else ""
+                    for result in results.values()
+                    for variant in VARIANTS
+                ),
+            ]
+            for text in texts
+        ],
+    )
+
+
+def _cells(rows: Mapping[str, Any], text: str) -> tuple[str, str]:
+    if text not in rows:
+        return "", ""
+    row = rows[text][MAIN]
+    return (
+        f"{row['mean_f']:.3f} / {row['above_0.7']:.3f} / {row['below_0.5']:.3f}",
+        f"{row['purity_by_site']:.3f} / {row['purity_by_class']:.3f}",
+    )
 
 
 def draw(results: Mapping[str, Mapping[str, Any]], path: Path) -> None:
-    """Cumulative distribution of F over the runs, a panel a data set."""
+    """Cumulative distribution of F over the runs, a panel a data set, as an image file."""
     with mpl.rc_context({"font.size": 9}):
-        figure = Figure(figsize=(5 * len(results), 3.6), layout="constrained")
+        figure = Figure(figsize=(4.2 * len(results) + 2, 3.6), layout="constrained")
         panels = figure.subplots(1, len(results), squeeze=False, sharey=True)[0]
         edges = np.linspace(0, 1, _BINS + 1)[1:]
         for panel, (data, result) in zip(panels, results.items(), strict=True):
-            for setting, rows in result.items():
+            for setting, rows in result["texts"].items():
+                if setting in CONTROLS:
+                    continue
                 counts = np.array(rows[MAIN]["histogram"])
-                style = "--" if setting == "no cleaning" else "-"
+                style = "--" if setting == NO_CLEANING else "-"
                 panel.plot(edges, counts.cumsum() / counts.sum(), style, label=setting)
             panel.set(title=data, xlabel="F", xlim=(0, 1))
             panel.grid(alpha=0.3)
         panels[0].set_ylabel("share of runs with this F or less")
-        panels[0].legend(loc="upper left", fontsize=8)
+        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside right center")
         path.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(path, dpi=130)

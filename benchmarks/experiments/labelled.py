@@ -19,6 +19,8 @@ from noiseclean_scrapy.page.features import block_features
 
 NO_CLEANING = "no cleaning"
 SHOPS = "shops"
+CONTROLS = ("recurring features only", "no recurring features")
+"""Texts of no method: features on half of the pages of their site or more, and all others."""
 
 Matrix = npt.NDArray[np.float64]
 Vector = Mapping[str, float]
@@ -60,6 +62,20 @@ def feature_vectors(pages: Sequence[LabelledPage], setting: str, **options: Any)
     for page in pages:
         cleaners.setdefault(page.site, SiteCleaner(setting, **options)).observe_page(page.page)
     return [cleaners[page.site].model().judge(page.page).weights for page in pages]
+
+
+def controls(vectors: Sequence[Vector], sites: Sequence[str]) -> dict[str, list[Vector]]:
+    """The `CONTROLS`, out of the vectors without cleaning: what recurrence alone tells."""
+    pages = Counter(sites)
+    frequency: dict[str, Counter[str]] = {site: Counter() for site in pages}
+    for vector, site in zip(vectors, sites, strict=True):
+        frequency[site].update(vector.keys())
+    parts: tuple[list[Vector], list[Vector]] = ([], [])
+    for vector, site in zip(vectors, sites, strict=True):
+        recurring = {f: w for f, w in vector.items() if 2 * frequency[site][f] >= pages[site]}
+        parts[0].append(recurring)
+        parts[1].append({f: w for f, w in vector.items() if f not in recurring})
+    return dict(zip(CONTROLS, parts, strict=True))
 
 
 def to_matrix(vectors: Sequence[Vector]) -> Matrix:

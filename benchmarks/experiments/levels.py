@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
 from benchmarks.corpora import CorpusPage, load_scorer, read_corpus
-from benchmarks.experiments.features import CORPORA
+from benchmarks.quality import CORPORA
+from benchmarks.tables import Table
 from noiseclean_scrapy import CleanPage, SiteCleaner
 from noiseclean_scrapy.methods.satisfiable_subtree import HAN_KANA
 
@@ -23,6 +21,8 @@ WHOLE = 0.95
 MOST = 0.5
 """Least precision of "most of noise": more content than noise is left."""
 LEVELS = ("A", "B", "C")
+TEXTS = ("no cleaning", "published constants", "fitted constants")
+"""Published: those of the paper on every page. Fitted: the method's default, by script."""
 PORTALS = ("sina.com", "qq.com", "sohu.com", "163.com")
 """The paper's four portals, as part of a host's name."""
 PUBLISHED = {
@@ -38,12 +38,12 @@ PUBLISHED_SPEED = 30
 CleanedPages = list[tuple[CorpusPage, CleanPage]]
 
 
-def run(shared: Path, console: Console, corpora: Sequence[str] = CORPORA) -> dict[str, Any]:
-    """Count the levels by corpus, language and portal, and print them beside the paper's."""
+def run(shared: Path, corpora: Sequence[str] = CORPORA) -> dict[str, Any]:
+    """Count the levels by corpus, language and portal, and measure the speed."""
     scorer = load_scorer(shared)
     cleaners = {
-        "published constants": SiteCleaner("satisfiable-subtree", **asdict(HAN_KANA)),
-        "fitted constants": SiteCleaner("satisfiable-subtree"),
+        TEXTS[1]: SiteCleaner("satisfiable-subtree", **asdict(HAN_KANA)),
+        TEXTS[2]: SiteCleaner("satisfiable-subtree"),
     }
     result: dict[str, Any] = {
         "rule": {"whole": WHOLE, "most": MOST},
@@ -59,9 +59,9 @@ def run(shared: Path, console: Console, corpora: Sequence[str] = CORPORA) -> dic
             result["pages_per_second"].setdefault(corpus, {})[name] = round(speed, 1)
             for group, members in groups(corpus, cleaned).items():
                 counts = result["groups"].setdefault(group, {"pages": len(members)})
+                if TEXTS[0] not in counts:
+                    counts[TEXTS[0]] = count_levels(scorer, members, visible_text)
                 counts[name] = count_levels(scorer, members, kept_text)
-                counts["no cleaning"] = count_levels(scorer, members, visible_text)
-    _print_tables(console, result)
     return result
 
 
@@ -122,18 +122,34 @@ def visible_text(page: CleanPage) -> str:
     return "\n".join(block.text for block in page.blocks)
 
 
-def _print_tables(console: Console, result: Mapping[str, Any]) -> None:
-    table = Table("pages of", "pages", "constants", *LEVELS, title="Levels, pages out of 100")
-    for portal, levels in PUBLISHED.items():
-        table.add_row(portal, "100", "the paper's figures", *map(str, levels))
-    for group, counts in result["groups"].items():
-        for name in ("no cleaning", "published constants", "fitted constants"):
-            shares = [f"{100 * counts[name][found] / counts['pages']:.0f}" for found in LEVELS]
-            table.add_row(group, str(counts["pages"]), name, *shares)
-    console.print(table)
-    table = Table("corpus", "constants", "pages a second")
-    table.add_row("four portals", "the paper's figure", str(PUBLISHED_SPEED))
-    for corpus, speeds in result["pages_per_second"].items():
-        for name, speed in speeds.items():
-            table.add_row(corpus, name, f"{speed:.0f}")
-    console.print(table)
+def tables(result: Mapping[str, Any]) -> Iterator[Table]:
+    """Levels beside the paper's, and the speed."""
+    yield Table(
+        "Levels, pages out of 100: A / B / C",
+        ["pages of", "pages", *TEXTS],
+        [
+            *(
+                [f"{portal} (the paper)", "100", "", " / ".join(map(str, counts)), ""]
+                for portal, counts in result["published"].items()
+            ),
+            *(
+                [group, str(counts["pages"]), *(_shares(counts, text) for text in TEXTS)]
+                for group, counts in result["groups"].items()
+            ),
+        ],
+    )
+    yield Table(
+        "Pages a second",
+        ["corpus", *TEXTS[1:]],
+        [
+            ["four portals (the paper)", str(result["published_pages_per_second"]), ""],
+            *(
+                [corpus, *(f"{speeds[text]:.0f}" for text in TEXTS[1:])]
+                for corpus, speeds in result["pages_per_second"].items()
+            ),
+        ],
+    )
+
+
+def _shares(counts: Mapping[str, Any], text: str) -> str:
+    return " / ".join(f"{100 * counts[text][found] / counts['pages']:.0f}" for found in LEVELS)
