@@ -12,6 +12,7 @@ from pathlib import Path
 from pictures import (
     block_entropy,
     browser,
+    evidence,
     feature_weighting,
     satisfiable_subtree,
     shingle_template,
@@ -25,6 +26,7 @@ from example_project.demo import DemoServer, DemoSite
 FOLDER = Path(__file__).parent / "images"
 PICTURES = {
     "verdicts": verdicts,
+    "evidence": evidence,
     "style-tree": style_tree,
     "feature-weighting": feature_weighting,
     "block-entropy": block_entropy,

@@ -33,7 +33,7 @@ def tables(features: PageFeatures, scores: Floats) -> NDArray[np.bool_]:
     return inside
 
 
-def captions(features: PageFeatures, scores: Floats) -> NDArray[np.bool_]:
+def images(features: PageFeatures, scores: Floats) -> NDArray[np.bool_]:
     """Captions of images."""
     return features.near("x_caption") | features.inside("figure")
 
@@ -45,6 +45,6 @@ def links(features: PageFeatures, scores: Floats) -> NDArray[np.bool_]:
 
 
 EXCLUSIONS: dict[str, Callable[[PageFeatures, Floats], NDArray[np.bool_]]] = {
-    function.__name__: function for function in (comments, tables, captions, links)
+    function.__name__: function for function in (comments, tables, images, links)
 }
 """By the name of the option: which blocks it leaves out, given the page and the log-odds."""

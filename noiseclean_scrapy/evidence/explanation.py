@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 
 import numpy as np
@@ -18,14 +19,18 @@ STRONGEST = 5
 class Explanation(Mapping[str, float]):
     """Log-odds by what they come from; worked out when it is first looked at.
 
-    `prior`, `page`, `neighbours` and `site` add up to `log_odds`. Next come the terms of the site
-    and the strongest features, named in words, each with its part of the sum of its kind.
+    `prior`, `page`, `neighbours` and `site` add up to `log_odds`, which is above `threshold` where
+    the block is kept. Next come the terms of the site and the strongest features, named in words,
+    each with its part of the sum of its kind.
     """
 
-    __slots__ = ("_found", "_index", "_row", "_terms")
+    __slots__ = ("_found", "_index", "_row", "_terms", "_threshold")
 
-    def __init__(self, row: NDArray[np.float32], terms: SiteTerms, index: int) -> None:
+    def __init__(
+        self, row: NDArray[np.float32], terms: SiteTerms, index: int, threshold: float
+    ) -> None:
         self._row, self._terms, self._index = row, terms, index
+        self._threshold = math.log(threshold / (1 - threshold))
         self._found: dict[str, float] | None = None
 
     def __getitem__(self, name: str) -> float:
@@ -50,7 +55,8 @@ class Explanation(Mapping[str, float]):
         prior, changes = trees.contributions(self._row)
         place = float(self._terms.place[self._index])
         repetition = float(self._terms.repetition[self._index])
-        found = {"log_odds": prior + float(changes.sum()) + place + repetition, "prior": prior}
+        found = {"log_odds": prior + float(changes.sum()) + place + repetition}
+        found |= {"threshold": self._threshold, "prior": prior}
         found |= {"page": 0.0, "neighbours": 0.0, "site": place + repetition}
         for name, change in zip(trees.names, changes.tolist(), strict=True):
             found[kind_of(name)] += change

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from noiseclean_scrapy.errors import ConfigurationError
+from noiseclean_scrapy.evidence.decision import LEANS, threshold
 from noiseclean_scrapy.evidence.exclusions import EXCLUSIONS
 from noiseclean_scrapy.evidence.explanation import Explanation
 from noiseclean_scrapy.evidence.features import PageFeatures
@@ -18,16 +19,13 @@ from noiseclean_scrapy.methods.base import Method, Model, PageVerdict, Verdict
 from noiseclean_scrapy.page import Page
 from noiseclean_scrapy.page.features import block_features
 
-LEANS = {"recall": -1.0, "balanced": 0.0, "precision": 1.0}
-"""Log-odds above which a block is kept."""
-
 
 class EvidenceMethod(Method):
     """Judges by the page alone on its first page, and by the site as well from the second on.
 
     `lean` is "balanced", "precision" (only what is sure) or "recall" (also what is doubtful).
-    `comments` keeps readers' comments on pages that are no discussion; `tables`, `captions` and
-    `links` False leave out data tables, the captions of images, and lists of links.
+    `comments` keeps readers' comments on pages that are no discussion. `tables`, `images` and `links`
+    False leave out data tables, the captions of images, and lists of links.
     """
 
     name = "evidence"
@@ -38,23 +36,15 @@ class EvidenceMethod(Method):
         lean: str = "balanced",
         comments: bool = False,
         tables: bool = True,
-        captions: bool = True,
+        images: bool = True,
         links: bool = True,
         max_tree_nodes: int = 100_000,
     ) -> None:
         if lean not in LEANS:
             raise ConfigurationError(f"lean={lean!r} is none of {', '.join(LEANS)}")
         self.lean = lean
-        self.left_out = tuple(
-            name
-            for name, kept in (
-                ("comments", comments),
-                ("tables", tables),
-                ("captions", captions),
-                ("links", links),
-            )
-            if not kept
-        )
+        kinds = {"comments": comments, "tables": tables, "images": images, "links": links}
+        self.left_out = tuple(name for name, kept in kinds.items() if not kept)
         self.site = SiteEvidence(max_tree_nodes)
 
     @property
@@ -85,9 +75,9 @@ class EvidenceMethod(Method):
 class SiteModel(Model):
     """The page model, and what the site's pages have shown. `fit`: characters at known places."""
 
-    def __init__(self, site: SiteEvidence, threshold: float, left_out: tuple[str, ...]) -> None:
+    def __init__(self, site: SiteEvidence, lean: float, left_out: tuple[str, ...]) -> None:
         self.site = site
-        self.threshold = threshold
+        self.lean = lean
         self.left_out = left_out
 
     def judge(self, page: Page) -> PageVerdict:
@@ -99,12 +89,14 @@ class SiteModel(Model):
         alone = model.together.score(matrix)
         terms = self.site.terms(page, alone)
         scores = alone + terms.total
-        kept = scores > self.threshold
-        for name in self.left_out:
-            kept &= ~EXCLUSIONS[name](features, scores)
         chance = 1 / (1 + np.exp(-np.clip(scores, -30, 30)))
+        eligible = np.ones(len(scores), dtype=bool)
+        for name in self.left_out:
+            eligible &= ~EXCLUSIONS[name](features, scores)
+        least = threshold(chance[eligible], features.lengths[eligible], self.lean)
+        kept = eligible & (chance >= least)
         verdicts = tuple(
-            Verdict(bool(kept[i]), float(chance[i]), Explanation(matrix[i], terms, i))
+            Verdict(bool(kept[i]), float(chance[i]), Explanation(matrix[i], terms, i, least))
             for i in range(len(page.blocks))
         )
         weights: Counter[str] = Counter()
