@@ -190,9 +190,10 @@ def make_grafts(examples: Sequence[Example]) -> list[Example]:
         if example.kind != "article" or chance.random() < 3 / 4:
             continue
         kinds = chance.choice(GRAFTED)
-        other, scion = chance.choice(
-            [(e, r) for e, r in rooted if e.kind in kinds and e.fold == example.fold]
-        )
+        others = [(e, r) for e, r in rooted if e.kind in kinds and e.fold == example.fold]
+        if not others:
+            continue
+        other, scion = chance.choice(others)
         page, origins = graft(
             example.features.page, trunk, other.features.page, scion, chance.randrange(1 << 30)
         )

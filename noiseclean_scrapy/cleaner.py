@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from noiseclean_scrapy.clean_page import CleanPage, clean_page
 from noiseclean_scrapy.errors import TreeDataError
-from noiseclean_scrapy.methods import Model, create_method
+from noiseclean_scrapy.methods import METHODS, Model, create_method
 from noiseclean_scrapy.methods.templates import TemplateMethod
 from noiseclean_scrapy.page import Html, Page, build_page
 
@@ -111,6 +111,8 @@ class SiteCleaner:
         checked while it is read.
         """
         state = _read_state(data)
+        if str(state.get("method")) not in METHODS:
+            raise TreeDataError(f"the method {state.get('method')!r} is unknown to this version")
         try:
             cleaner = cls(
                 state["method"],

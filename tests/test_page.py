@@ -352,3 +352,96 @@ def is_sound_but_for_content(page: Page) -> None:
     assert sum(len(element.content) for element in page.elements) == (
         len(page.elements) - 1 + len(page.blocks)
     )
+
+
+@pytest.mark.parametrize(
+    ("head", "expected"),
+    [
+        ("", ""),
+        ("<meta name=description content=' A  flood.\n'>", "A flood."),
+        ("<meta name=DESCRIPTION content='A flood.'>", "A flood."),
+        ("<meta property='og:description' content='A flood.'>", "A flood."),
+        ("<meta name='twitter:description' content='A flood.'>", "A flood."),
+        ("<meta name=description><meta name=keywords content='flood, river'>", ""),
+        (
+            "<meta name=description content=Short><meta property='og:description' "
+            "content='The longer one'><meta name=author content='Nobody at all, as it seems'>",
+            "The longer one",
+        ),
+    ],
+)
+def test_description(head: str, expected: str) -> None:
+    assert build_page(f"<html><head>{head}</head><body><p>x").description == expected
+    assert build_page(f"<html><body><p>x{head}").description == expected
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        ('{"articleBody": "It  rose.\\n"}', "It rose."),
+        ('{"reviewBody": "Good."}', "Good."),
+        ('[{"@type": "Thing"}, {"@graph": [{"articleBody": "Inside."}]}]', "Inside."),
+        ('{"articleBody": "Bread &amp; roses"}', "Bread & roses"),
+        ('{"articleBody": "a\nline"}', "a line"),  # a control character, as often written
+        ('{"review": [{"reviewBody": "One."}, {"reviewBody": "The second."}]}', "The second."),
+        ('{"articleBody": ["no", "text"]}', ""),
+        ('{"articleBody": null, "reviewBody": 3}', ""),
+        ('{"articleBody": "cut off', ""),
+        ('{"headline": "It rose."}', ""),
+        ('"articleBody"', ""),
+        ("[" * 100_000 + '"articleBody"', ""),
+        ("[" * 30 + '{"articleBody": "too deep"}' + "]" * 30, ""),
+        ("[" * 10 + '{"articleBody": "deep"}' + "]" * 10, "deep"),
+        ("", ""),
+    ],
+)
+def test_declared_body(data: str, expected: str) -> None:
+    for kind in ("application/ld+json", "Application/LD+JSON"):
+        page = build_page(f"<head><script type='{kind}'>{data}</script></head><p>x")
+        assert page.declared_body == expected
+        assert page.text == "x"
+    assert build_page(f"<script>{data}</script><p>x").declared_body == ""
+
+
+def test_the_longest_body_is_declared() -> None:
+    one, two, broken = (
+        f"<script type=application/ld+json>{data}</script>"
+        for data in ('{"articleBody": "A."}', '{"articleBody": "A and B."}', '{"articleBody": }')
+    )
+    for scripts in (one + two + broken, broken + two + one):
+        assert build_page(f"{scripts}<p>x").declared_body == "A and B."
+
+
+@pytest.mark.parametrize(
+    ("attributes", "expected"),
+    [
+        ("", False),
+        ("hidden", True),
+        ("hidden=''", True),
+        ("aria-hidden=true", True),
+        ("aria-hidden=false", False),
+        ("style='display:none'", True),
+        ("style='color: red; DISPLAY : none !important'", True),
+        ("style='visibility:hidden'", True),
+        ("style='display:block'", False),
+        ("style='overflow:hidden'", False),
+        ("style", False),
+        ("class=hidden", False),
+    ],
+)
+def test_hidden_by_own_attributes(attributes: str, expected: bool) -> None:
+    page = build_page(f"<div {attributes}><p>in</p></div><p>out")
+    assert page.text == "in\nout"
+    hidden = {element.tag: element.hidden for element in page.elements}
+    assert hidden == {"body": False, "div": expected, "p": False}
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.text(max_size=200), st.text(max_size=50))
+def test_metadata_never_raises(data: str, value: str) -> None:
+    page = build_page(
+        f'<meta name="description" content="{value}">'
+        f'<script type="application/ld+json">{{"articleBody": "{data}"}}</script><p>x'
+    )
+    assert isinstance(page.description, str)
+    assert isinstance(page.declared_body, str)

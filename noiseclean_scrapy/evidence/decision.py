@@ -13,7 +13,7 @@ LEAST_TEXT = 200.0
 
 
 def threshold(chances: Floats, lengths: Floats, lean: float) -> float:
-    """Least probability of a kept block: `lean`, lower on pages that would be left (nearly) empty.
+    """Least probability of a kept block: `lean`, or lower on a page that is nearly empty otherwise.
 
     There it is the one with the highest expected F over characters: with the blocks above it kept,
     `sum(p n) / sum(n)` of the kept text is content, and `sum(p n)` of all content is kept (Lipton,
@@ -23,7 +23,7 @@ def threshold(chances: Floats, lengths: Floats, lean: float) -> float:
     >>> threshold(chances, lengths, 0.5), threshold(chances, 10 * lengths, 0.5)
     (0.4, 0.5)
     """
-    if not len(chances) or lengths[chances >= lean].sum() >= LEAST_TEXT:
+    if not len(chances) or lengths[chances >= LEANS["balanced"]].sum() >= LEAST_TEXT:
         return lean
     order = np.argsort(-chances, kind="stable")
     content = np.cumsum((chances * lengths)[order])

@@ -10,6 +10,7 @@ from hashlib import blake2b
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noiseclean_scrapy.evidence.layout import Floats
 from noiseclean_scrapy.page import Page
@@ -28,6 +29,7 @@ COMMON = 0.3
 SUPPORT = 2.0
 """Pages of a place that have half of the full weight."""
 COMMON_SUPPORT = 3.0
+_SEEN = 0.5
 CLIP = 6.0
 
 _QUANTUM = 2.0**20
@@ -39,13 +41,15 @@ _KEY = re.compile(r"[0-9a-f]{16}", re.ASCII)
 class SiteTerms:
     """What the site adds to each block's log-odds, and why.
 
-    `place_pages` and `text_pages` count the other pages that have the block's place and text.
+    `place_pages` and `text_pages` count the other pages that have the block's place and text;
+    `known` tells whether any page has the place, this one included if it was observed.
     """
 
     place: Floats
     repetition: Floats
     place_pages: Floats
     text_pages: Floats
+    known: NDArray[np.bool_]
 
     @property
     def total(self) -> Floats:
@@ -58,8 +62,8 @@ class SiteEvidence:
     For each place the number of pages that have it and the sum of their mean log-odds there; for
     each text, digits masked, the number of pages that show it. A place is named twice: as that of a
     block and as that of the block's surroundings. Above `max_entries` places or texts the more
-    frequent half is kept (ties by key). A page with just the texts of an
-    earlier one does not count.
+    frequent half is kept (ties by key). A page with just the places and
+    texts of an earlier one does not count.
     """
 
     def __init__(self, max_entries: int) -> None:
@@ -67,16 +71,16 @@ class SiteEvidence:
         self.pages = 0.0
         self.places: dict[int, list[float]] = {}
         self.texts: dict[int, float] = {}
-        self.seen: set[int] = set()
+        self.seen: dict[int, float] = {}
 
     def observe(self, page: Page, scores: Floats) -> None:
         """Count a page whose blocks have these log-odds by the page alone."""
         texts = _texts(page)
         digest = _digest(page)
-        if digest in self.seen:
+        if self.seen.get(digest, 0.0) >= _SEEN:
             return
         self.pages += 1
-        self.seen.add(digest)
+        self.seen[digest] = self.seen.get(digest, 0.0) + 1
         for key, mean in _place_means(page, scores).items():
             entry = self.places.setdefault(key, [0.0, 0.0])
             entry[0] += 1
@@ -88,22 +92,23 @@ class SiteEvidence:
     def terms(self, page: Page, scores: Floats) -> SiteTerms:
         """What the other pages of the site say of each block; zeros where there are none."""
         texts = _texts(page)
-        own = 1.0 if _digest(page) in self.seen else 0.0
+        own = self.seen.get(_digest(page), 0.0)  # the page does not vote on itself
         others = self.pages - own
         count = len(page.blocks)
+        keys = list(_place_keys(page))
+        known = np.array([block in self.places for block, _ in keys], dtype=bool)
+        moved, support = np.zeros(count), np.zeros(count)
         if others <= 0:
-            return SiteTerms(*(np.zeros(count) for _ in range(4)))
-        means = _place_means(page, scores) if own else {}
-        moved = np.zeros(count)
-        support = np.zeros(count)
-        for index, (block, around) in enumerate(_place_keys(page)):
+            return SiteTerms(moved, np.zeros(count), support, np.zeros(count), known)
+        means = _place_means(page, scores)
+        for index, (block, around) in enumerate(keys):
             here = min(max(float(scores[index]), -CLIP), CLIP)
             for key in (block, around):
                 pages, total = self.places.get(key, (0.0, 0.0))
-                pages -= own if key in means else 0.0
+                pages -= own
                 if pages <= 0:
                     continue
-                mean = min(max((total - means.get(key, 0.0)) / pages, -CLIP), CLIP)
+                mean = min(max((total - own * means[key]) / pages, -CLIP), CLIP)
                 moved[index] += PLACE_WEIGHT * pages / (pages + SUPPORT) * (mean - here)
                 if key == block:
                     support[index] = pages
@@ -111,12 +116,13 @@ class SiteEvidence:
         share = np.minimum(shown / others, 1.0)
         lost = REPETITION * share * shown / (shown + 1)
         lost += np.where(share >= COMMON, COMMON_REPETITION * shown / (shown + COMMON_SUPPORT), 0)
-        return SiteTerms(moved, -lost, support, shown)
+        return SiteTerms(moved, -lost, support, shown, known)
 
     def merge(self, other: SiteEvidence) -> None:
         """Add what was learned from other pages."""
         self.pages += other.pages
-        self.seen |= other.seen
+        for key, votes in other.seen.items():
+            self.seen[key] = self.seen.get(key, 0.0) + votes
         for key, (pages, total) in other.places.items():
             entry = self.places.setdefault(key, [0.0, 0.0])
             entry[0] += pages
@@ -131,16 +137,17 @@ class SiteEvidence:
         for entry in self.places.values():
             entry[0] *= factor
             entry[1] *= factor
-        for key in self.texts:
-            self.texts[key] *= factor
+        for counts in (self.texts, self.seen):
+            for key in counts:
+                counts[key] *= factor
 
     def state(self) -> dict[str, Any]:
         """All counts, as JSON values in a fixed order."""
         return {
             "pages": self.pages,
-            "places": {_name(key): entry for key, entry in sorted(self.places.items())},
+            "places": {_name(key): list(entry) for key, entry in sorted(self.places.items())},
             "texts": {_name(key): pages for key, pages in sorted(self.texts.items())},
-            "seen": [_name(key) for key in sorted(self.seen)],
+            "seen": {_name(key): votes for key, votes in sorted(self.seen.items())},
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -148,7 +155,7 @@ class SiteEvidence:
         pages = read_number(state["pages"])
         places = {_read_key(k): _read_place(v) for k, v in dict(state["places"]).items()}
         texts = {_read_key(key): read_number(n) for key, n in dict(state["texts"]).items()}
-        seen = {_read_key(key) for key in list(state["seen"])}
+        seen = {_read_key(key): read_number(n) for key, n in dict(state["seen"]).items()}
         self.pages, self.places, self.texts, self.seen = pages, places, texts, seen
         self._prune()
 
@@ -161,7 +168,7 @@ class SiteEvidence:
             frequent = sorted(self.texts.items(), key=lambda entry: (-entry[1], entry[0]))[:half]
             self.texts = dict(frequent)
         if len(self.seen) > self.max_entries:
-            self.seen = set(sorted(self.seen)[:half])
+            self.seen = dict(sorted(self.seen.items())[:half])
 
 
 def _place_keys(page: Page) -> Iterator[tuple[int, int]]:
@@ -187,11 +194,12 @@ def _place_means(page: Page, scores: Floats) -> dict[int, float]:
 
 
 def _texts(page: Page) -> list[int]:
-    return [_key((_DIGITS.sub("0", block.text.lower()),)) for block in page.blocks]
+    return [_hash([_DIGITS.sub("0", block.text.lower())]) for block in page.blocks]
 
 
 def _digest(page: Page) -> int:
-    return _hash(block.text for block in page.blocks)
+    places = [f"{block}{around}" for block, around in _place_keys(page)]
+    return _hash([*places, *(block.text for block in page.blocks)])
 
 
 @lru_cache(maxsize=50_000)

@@ -13,7 +13,7 @@ _STEP = re.compile(r"(before|after)(\d)_(.+)")
 _WINDOW = re.compile(r"window(\d+)_(.+)_(before|after)")
 _GROUP = re.compile(r"(own|near|any):(.+)")
 _OF = re.compile(r"(item|outer|place|siblings|main|page|section)_(.+)")
-_CLASS_WORDS = {"c": "class names of", "x": "class names of", "r": "roles of"}
+_CLASS_WORDS = {"c": "class names of", "x": "class names that mean", "r": "roles of"}
 _WHERE = {"own": "its element", "near": "elements near above", "any": "elements above"}
 _WHOLE = {
     "item": "the repeated item around",
@@ -94,7 +94,7 @@ def in_words(name: str) -> str:
         return f"{in_words(found[2])} in the {found[1]} blocks {found[3]}"
     if found := _GROUP.fullmatch(name):
         group = found[2]
-        prefix = _CLASS_WORDS[group[0]] + " " if group[1] == "_" else ""
+        prefix = _CLASS_WORDS[group[0]] + " " if group[1:2] == "_" else ""
         return f"{_WHERE[found[1]]}: {prefix}{group[2:] if prefix else group}"
     if found := _OF.fullmatch(name):
         return f"{in_words(found[2])} of {_WHOLE[found[1]]}"

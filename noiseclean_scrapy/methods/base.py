@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.page import Page
 
 if TYPE_CHECKING:
@@ -80,3 +81,10 @@ class Method(ABC):
     @abstractmethod
     def restore(self, state: Mapping[str, Any]) -> None:
         """Take over what `state` returned; raises KeyError, TypeError or ValueError on others."""
+
+
+def above_zero(name: str, value: Any) -> int:
+    """An option that counts something; raises ConfigurationError for anything but 1, 2, 3..."""
+    if type(value) is not int or value < 1:
+        raise ConfigurationError(f"{name}={value!r} is not a number: give an integer from 1 on")
+    return value

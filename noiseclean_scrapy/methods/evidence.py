@@ -15,7 +15,7 @@ from noiseclean_scrapy.evidence.explanation import Explanation
 from noiseclean_scrapy.evidence.features import PageFeatures
 from noiseclean_scrapy.evidence.model import load_model
 from noiseclean_scrapy.evidence.site import SiteEvidence
-from noiseclean_scrapy.methods.base import Method, Model, PageVerdict, Verdict
+from noiseclean_scrapy.methods.base import Method, Model, PageVerdict, Verdict, above_zero
 from noiseclean_scrapy.page import Page
 from noiseclean_scrapy.page.features import block_features
 
@@ -24,8 +24,8 @@ class EvidenceMethod(Method):
     """Judges by the page alone on its first page, and by the site as well from the second on.
 
     `lean` is "balanced", "precision" (only what is sure) or "recall" (also what is doubtful).
-    `comments` keeps readers' comments on pages that are no discussion. `tables`, `images` and `links`
-    False leave out data tables, the captions of images, and lists of links.
+    `comments` keeps readers' comments on pages that are no discussion. `tables`, `images` and
+    `links` False leave out data tables, the captions of images, and lists of links.
     """
 
     name = "evidence"
@@ -40,12 +40,12 @@ class EvidenceMethod(Method):
         links: bool = True,
         max_tree_nodes: int = 100_000,
     ) -> None:
-        if lean not in LEANS:
+        if str(lean) not in LEANS:
             raise ConfigurationError(f"lean={lean!r} is none of {', '.join(LEANS)}")
         self.lean = lean
         kinds = {"comments": comments, "tables": tables, "images": images, "links": links}
         self.left_out = tuple(name for name, kept in kinds.items() if not kept)
-        self.site = SiteEvidence(max_tree_nodes)
+        self.site = SiteEvidence(above_zero("max_tree_nodes", max_tree_nodes))
 
     @property
     def pages(self) -> float:
@@ -104,5 +104,5 @@ class SiteModel(Model):
             if keep:
                 weights.update(block_features(block))
         lengths = np.array([len(block.text) for block in page.blocks], dtype=np.float64)
-        known = float(lengths[terms.place_pages > 0].sum()) / max(float(lengths.sum()), 1.0)
+        known = float(lengths[terms.known].sum()) / max(float(lengths.sum()), 1.0)
         return PageVerdict(verdicts, weights, known if self.site.pages else 1.0)

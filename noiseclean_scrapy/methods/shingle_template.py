@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
-from noiseclean_scrapy.errors import ConfigurationError
-from noiseclean_scrapy.methods.base import Method, Model, PageVerdict, Verdict
+from noiseclean_scrapy.methods.base import Method, Model, PageVerdict, Verdict, above_zero
 from noiseclean_scrapy.page import Page, TextBlock
 from noiseclean_scrapy.page.features import block_features, words
 from noiseclean_scrapy.site.counts import read_number
@@ -35,8 +34,8 @@ class ShingleTemplateMethod(Method):
     name = "shingle-template"
 
     def __init__(self, *, links: int = 3, max_fingerprints: int = 100_000) -> None:
-        self.links = _above_zero("links", links)
-        self.max_fingerprints = _above_zero("max_fingerprints", max_fingerprints)
+        self.links = above_zero("links", links)
+        self.max_fingerprints = above_zero("max_fingerprints", max_fingerprints)
         self._pages = 0.0
         self._counts: dict[int, float] = {}
 
@@ -189,9 +188,3 @@ def _read(name: Any) -> int:
     if not isinstance(name, str) or not _FINGERPRINT.fullmatch(name):
         raise ValueError(f"{name!r} is not a fingerprint")
     return int(name, 16)
-
-
-def _above_zero(name: str, value: Any) -> int:
-    if type(value) is not int or value < 1:
-        raise ConfigurationError(f"{name}={value!r} is not a number: give an integer from 1 on")
-    return value

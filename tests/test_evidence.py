@@ -1,0 +1,452 @@
+"""The method `evidence` as a whole: cold start, explanations, options, hostile input, a site."""
+
+from __future__ import annotations
+
+import json
+import math
+import pickle
+import random
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from example_project.demo import DemoPage, DemoSite
+from example_project.scoring import score
+from noiseclean_scrapy import CleanPage, SiteCleaner
+from noiseclean_scrapy.errors import ConfigurationError, TreeDataError
+from noiseclean_scrapy.evidence import exclusions
+from noiseclean_scrapy.evidence.decision import LEANS, LEAST_TEXT, threshold
+from noiseclean_scrapy.evidence.explanation import STRONGEST
+from noiseclean_scrapy.evidence.features import PageFeatures
+from noiseclean_scrapy.evidence.model import load_model
+from noiseclean_scrapy.evidence.site import SiteEvidence
+from noiseclean_scrapy.methods import METHODS, method_parameters
+from noiseclean_scrapy.methods.evidence import EvidenceMethod, SiteModel
+from noiseclean_scrapy.page import Page, build_page
+
+THINGS = "ferries lanterns bakeries ropes gulls sailors timber tides anchors nets".split()
+MENU = "".join(f"<li><a href=/{thing}>{thing.title()}</a>" for thing in THINGS)
+NAV = f"<nav class=menu><ul>{MENU}</ul></nav>"
+STORY = "".join(
+    f"<p>The harbour master said on Monday that the {thing} of the old pier would be away until "
+    f"the end of the winter, because storms had washed out its stones. The council agreed.</p>"
+    for thing in THINGS[:6]
+)
+COMMENTS = "".join(
+    f"<div class=comment><b>Reader {thing[0]}</b><p>I think that the {thing} were a waste of "
+    f"money, and that the council should have known so long ago. They never listen!</p></div>"
+    for thing in THINGS[:5]
+)
+COMMENTS = f"<section class=comments id=comments><h3>Comments</h3>{COMMENTS}</section>"
+FIGURE = (
+    "<figure><img src=pier.jpg><figcaption>The old pier in the storm of last winter, seen from "
+    "the lighthouse.</figcaption></figure>"
+)
+TABLE = "".join(f"<tr><td>{1990 + n}<td>{n * 37} ships" for n in range(8))
+TABLE = f"<table class=data><tr><th>Year<th>Ships{TABLE}</table>"
+LINKS = "".join(
+    f"<li><a href=/all/{thing}>All about the {thing} of the town and its people</a>"
+    for thing in THINGS[:4]
+)
+FOOTER = "<footer class=footer>Copyright 2031 Harbour Times. All rights reserved.</footer>"
+
+
+def article(story: str = STORY, after: str = "") -> str:
+    return (
+        f"<html><head><title>Old pier closes for repairs</title></head><body>{NAV}"
+        f"<article><h1>Old pier closes for repairs</h1>{story}</article>{after}{FOOTER}"
+    )
+
+
+FULL = article(STORY + FIGURE + TABLE + f"<ul>{LINKS}</ul>", COMMENTS)
+DISCUSSION = f"<html><head><title>Piers</title></head><body>{NAV}{COMMENTS}{FOOTER}"
+
+
+def clean(source: str, learned: tuple[str, ...] = (), **options: Any) -> CleanPage:
+    cleaner = SiteCleaner("evidence", **options)
+    for page in learned:
+        cleaner.observe(page)
+    return cleaner.clean(source)
+
+
+def kept(page: CleanPage) -> list[int]:
+    return [index for index, block in enumerate(page.blocks) if block.kept]
+
+
+def page_alone(page: Page) -> list[float]:
+    return load_model().score(PageFeatures(page)).tolist()
+
+
+def other_story(number: int) -> str:
+    """A story of the same site in the same layout, with other words."""
+    words = random.Random(number)
+    sentences = (
+        " ".join(words.choices(THINGS, k=14)).capitalize() + f", said {chr(0x391 + number)}."
+        for _ in range(12)
+    )
+    return article("".join(f"<p>{sentence}</p>" for sentence in sentences))
+
+
+def test_is_one_of_the_methods() -> None:
+    assert METHODS["evidence"] is EvidenceMethod
+    assert set(method_parameters("evidence")) >= {
+        *("lean", "comments", "tables", "images", "links", "max_tree_nodes")
+    }
+
+
+# Page model and site.
+
+
+@pytest.mark.parametrize("source", [FULL, DISCUSSION, article()])
+def test_the_first_page_is_judged_by_itself(source: str) -> None:
+    page = build_page(source)
+    expected = [1 / (1 + math.exp(-s)) for s in page_alone(page)]
+    for learned in ((), (source,), (source, source)):
+        cleaner = SiteCleaner("evidence")
+        for observed in learned:
+            cleaner.observe(observed)
+        verdicts = cleaner.model().judge(page).verdicts
+        assert [v.score for v in verdicts] == pytest.approx(expected)
+        assert [v.evidence["log_odds"] for v in verdicts] == pytest.approx(
+            page_alone(page), abs=1e-3
+        )
+        assert all(v.evidence["site"] == 0 for v in verdicts)
+    assert clean(source, (source,)).text == clean(source).text
+
+
+def test_other_pages_change_what_is_thought_of_repeated_text() -> None:
+    stories = tuple(other_story(number) for number in range(4))
+    alone, learned = clean(article()), clean(article(), stories)
+    menu = [i for i, block in enumerate(alone.blocks) if "/nav" in block.xpath]
+    assert menu
+    for index in menu:
+        evidence = learned.blocks[index].evidence
+        assert evidence["site: this text on 4 other pages"] < 0
+        assert evidence["site: this place on 4 other pages"] <= evidence["site"] + 10
+        assert learned.blocks[index].score <= alone.blocks[index].score + 0.05
+    for block in learned.blocks:
+        if "said on Monday" in block.text:
+            assert not any("this text" in name for name in block.evidence)
+            assert block.kept
+
+
+def test_scores_are_page_and_site_together() -> None:
+    stories = [build_page(other_story(number)) for number in range(3)]
+    method = EvidenceMethod()
+    for story in stories:
+        method.observe(story)
+    page = build_page(article())
+    alone = np.array(page_alone(page))
+    total = alone + method.site.terms(page, alone).total
+    verdicts = method.model().judge(page).verdicts
+    assert [v.score for v in verdicts] == pytest.approx((1 / (1 + np.exp(-total))).tolist())
+    assert all(v.kept == (v.evidence["log_odds"] >= v.evidence["threshold"]) for v in verdicts)
+    assert [v.evidence["log_odds"] for v in verdicts] == pytest.approx(total.tolist(), abs=1e-3)
+
+
+def test_fit_tells_whether_places_are_known() -> None:
+    stories = tuple(other_story(number) for number in range(3))
+    assert clean(article()).fit == 1
+    assert clean(article(), stories).fit == pytest.approx(1)
+    moved = article().replace("<p>", "<div class=new-look>").replace("</p>", "</div>")
+    assert clean(moved, stories).fit < 0.5
+    assert clean("", stories).fit == 1
+
+
+def test_the_model_does_not_see_what_is_learned_later() -> None:
+    method = EvidenceMethod()
+    method.observe(build_page(other_story(0)))
+    page = build_page(article())
+    model = method.model()
+    before = model.judge(page)
+    method.observe(build_page(other_story(1)))
+    method.decay(0.5)
+    assert model.judge(page) == before
+
+
+def test_images_are_no_text() -> None:
+    page = clean("<img src=a.gif><div><img src=b.gif></div>")
+    assert (page.blocks, page.text) == ((), "")
+    mixed = clean(article(STORY.replace("<p>", "<p><img src=a.gif><br><br>")))
+    assert all(block.text for block in mixed.blocks)
+
+
+# Explanations.
+
+
+def test_explanations_add_up() -> None:
+    stories = tuple(other_story(number) for number in range(3))
+    for learned in ((), stories):
+        for block in clean(FULL, learned).blocks:
+            evidence = block.evidence
+            parts = [evidence[kind] for kind in ("prior", "page", "neighbours", "site")]
+            assert sum(parts) == pytest.approx(evidence["log_odds"], abs=1e-6)
+            assert 1 / (1 + math.exp(-evidence["log_odds"])) == pytest.approx(block.score, abs=1e-4)
+            assert all(math.isfinite(value) for value in evidence.values())
+            named = [name for name in evidence if ": " in name]
+            assert all(name.split(": ")[0] in ("page", "neighbours", "site") for name in named)
+            of_site = [evidence[name] for name in named if name.startswith("site: ")]
+            assert sum(of_site) == pytest.approx(evidence["site"], abs=1e-9)
+            assert len(named) - len(of_site) == STRONGEST
+            assert bool(of_site) <= bool(learned)
+
+
+def test_named_features_are_the_strongest() -> None:
+    matrix = load_model().matrix(PageFeatures(build_page(article())))
+    for row, block in zip(matrix, clean(article()).blocks, strict=True):
+        _, changes = load_model().together.contributions(row)
+        named = [
+            abs(value)
+            for name, value in block.evidence.items()
+            if name.startswith(("page: ", "neighbours: "))
+        ]
+        assert named == pytest.approx(np.sort(np.abs(changes))[::-1][:STRONGEST].tolist())
+
+
+def test_explanations_are_mappings() -> None:
+    block = clean(article()).blocks[0]
+    evidence = block.evidence
+    assert isinstance(evidence, Mapping)
+    assert len(evidence) == len(list(evidence)) == len(dict(evidence))
+    assert evidence == dict(evidence)
+    assert repr(evidence) == repr(dict(evidence))
+    assert "log_odds" in evidence
+    assert "nothing" not in evidence
+    assert evidence.get("nothing") is None
+    with pytest.raises(KeyError):
+        evidence["nothing"]
+    assert json.loads(json.dumps(dict(evidence))) == evidence
+
+
+@pytest.mark.parametrize("looked_at", [True, False])
+def test_clean_pages_can_be_pickled(looked_at: bool) -> None:
+    page = clean(FULL, (article(), other_story(1)))
+    if looked_at:
+        assert all(len(block.evidence) for block in page.blocks)
+    copied = pickle.loads(pickle.dumps(page))
+    assert copied == page
+    assert [dict(b.evidence) for b in copied.blocks] == [dict(b.evidence) for b in page.blocks]
+
+
+def test_models_and_methods_can_be_pickled() -> None:
+    cleaner = SiteCleaner("evidence", lean="recall")
+    cleaner.observe(article())
+    copied = pickle.loads(pickle.dumps(cleaner))
+    assert copied.to_bytes() == cleaner.to_bytes()
+    assert copied.clean(FULL).text == cleaner.clean(FULL).text
+
+
+# Options.
+
+
+@pytest.mark.parametrize("learned", [0, 4])
+@pytest.mark.parametrize("source", [FULL, DISCUSSION, article(), "<p>a</p><p>b c</p>"])
+def test_leans_are_in_order(source: str, learned: int) -> None:
+    stories = tuple(other_story(number) for number in range(learned))
+    precise, balanced, complete = (
+        clean(source, stories, lean=lean) for lean in ("precision", "balanced", "recall")
+    )
+    assert set(kept(precise)) <= set(kept(balanced)) <= set(kept(complete))
+    assert LEANS["precision"] > LEANS["balanced"] > LEANS["recall"]
+    assert [b.score for b in precise.blocks] == [b.score for b in complete.blocks]
+    assert clean(source, stories).text == balanced.text
+
+
+def test_a_block_is_kept_from_the_threshold_on() -> None:
+    for name, lean in LEANS.items():
+        page = clean(FULL, lean=name, comments=True)
+        (least,) = {block.evidence["threshold"] for block in page.blocks}
+        assert 1 / (1 + math.exp(-least)) <= lean + 1e-9
+        assert all(
+            block.kept == (block.evidence["log_odds"] >= least)
+            for block in page.blocks
+            if block is not page.headline and abs(block.evidence["log_odds"] - least) > 1e-3
+        )
+
+
+def test_thresholds_by_hand() -> None:
+    chances = np.array([0.9, 0.4, 0.1])
+    few, many = np.array([100.0, 100.0, 800.0]), np.array([LEAST_TEXT, 100.0, 800.0])
+    assert threshold(chances, many, 0.5) == 0.5
+    assert threshold(chances, few, 0.5) == 0.4  # F 180/310, 260/410, 420/1210
+    assert threshold(chances, few, 0.3) == 0.3
+    assert threshold(chances[::-1], few[::-1], 0.5) == 0.4
+    assert threshold(np.zeros(0), np.zeros(0), 0.5) == 0.5
+
+
+def test_thresholds_are_in_the_order_of_the_leans() -> None:
+    chances = np.array([0.8, 0.6, 0.45])
+    lengths = np.array([0.5, 0.75, 10.0]) * LEAST_TEXT
+    found = [threshold(chances, lengths, LEANS[n]) for n in ("precision", "balanced", "recall")]
+    assert found == sorted(found, reverse=True)
+
+
+def test_unknown_options_are_refused() -> None:
+    with pytest.raises(ConfigurationError, match=r"'sideways'.*recall, balanced, precision"):
+        SiteCleaner("evidence", lean="sideways")
+    with pytest.raises(ConfigurationError, match="magic"):
+        SiteCleaner("evidence", magic=1)
+    data = SiteCleaner("evidence").to_bytes()
+    with pytest.raises((ConfigurationError, TreeDataError)):
+        SiteCleaner.from_bytes(data, lean="sideways")
+
+
+def test_options_survive_bytes() -> None:
+    cleaner = SiteCleaner("evidence", lean="recall", tables=False)
+    cleaner.observe(article())
+    copied = SiteCleaner.from_bytes(cleaner.to_bytes())
+    assert copied.to_bytes() == cleaner.to_bytes()
+    assert copied.clean(FULL).text == cleaner.clean(FULL).text
+
+
+def everything_but(source: str, *left_out: str) -> set[str]:
+    """Texts that are left out of a page of which else everything is kept."""
+    page = build_page(source)
+    verdict = SiteModel(SiteEvidence(10), 1e-14, left_out).judge(page)
+    pairs = zip(page.blocks, verdict.verdicts, strict=True)
+    return {block.text for block, judged in pairs if not judged.kept}
+
+
+def texts_of(markup: str) -> set[str]:
+    return {block.text for block in build_page(markup).blocks}
+
+
+def test_what_options_leave_out() -> None:
+    assert everything_but(FULL) == set()
+    assert everything_but(FULL, "comments") == texts_of(COMMENTS)
+    assert everything_but(FULL, "tables") == texts_of(TABLE)
+    assert everything_but(FULL, "images") == texts_of(FIGURE)
+    assert everything_but(FULL, "links") == texts_of(f"<ul>{LINKS}</ul>{NAV}")
+    assert everything_but(FULL, "tables", "links") == texts_of(f"{TABLE}<ul>{LINKS}</ul>{NAV}")
+
+
+def test_comments_are_left_out_of_articles() -> None:
+    without, with_them = clean(FULL, lean="recall"), clean(FULL, lean="recall", comments=True)
+    comments = texts_of(COMMENTS)
+    assert not comments & set(without.text.splitlines())
+    assert {block.text for block in with_them.blocks} >= comments
+    sure = {block.text for block in with_them.blocks if block.score > LEANS["recall"]}
+    assert sure <= {with_them.blocks[i].text for i in kept(with_them)}
+    assert sure - comments <= {without.blocks[i].text for i in kept(without)}
+
+
+def test_discussions_keep_their_comments() -> None:
+    page = clean(DISCUSSION)
+    assert kept(page) == kept(clean(DISCUSSION, comments=True))
+    assert "never listen!" in page.text
+    assert everything_but(DISCUSSION, "comments") == set()
+
+
+def test_what_makes_a_discussion() -> None:
+    page = build_page(
+        "<p>aaaaaaaaaa</p><div class=comments><p>bbbbbbbbbb</p><p>cccccccccc</p></div>"
+    )
+    features = PageFeatures(page)
+    for scores, expected in (
+        ([1, 1, 1], [False, True, True]),  # 10 characters of content and 20 of comments
+        ([-1, 1, 1], [False] * 3),
+        ([1, -1, -1], [False, True, True]),
+        ([-1, -1, -1], [False, True, True]),
+    ):
+        assert exclusions.comments(features, np.array(scores)).tolist() == expected
+
+
+@pytest.mark.parametrize("name", ["tables", "images", "links"])
+def test_options_only_take_away(name: str) -> None:
+    whole = clean(FULL, lean="recall")
+    less = clean(FULL, lean="recall", **{name: False})
+    part = {"tables": TABLE, "images": FIGURE, "links": f"<ul>{LINKS}</ul>{NAV}"}[name]
+    # Without some blocks the threshold may be another one, within its bounds.
+    sure = {block.text for block in whole.blocks if block.score > LEANS["recall"]}
+    assert not texts_of(part) & {less.blocks[i].text for i in kept(less)}
+    assert sure - texts_of(part) - texts_of(COMMENTS) <= {less.blocks[i].text for i in kept(less)}
+
+
+def test_layout_tables_are_no_data() -> None:
+    source = f"<table><tr><td>{NAV}<td>{STORY}</table>"
+    assert everything_but(source, "tables") == set()
+
+
+def test_weights_are_those_of_kept_blocks() -> None:
+    page = clean(article())
+    assert page.weights["monday"] == page.text.count("Monday") > 0
+    assert not any(name.startswith("href:") for name in page.weights)
+
+
+# Hostile input.
+
+HOSTILE: dict[str, Any] = {
+    "empty": b"",
+    "nul": b"\0",
+    "white space": " \n",
+    "deep": "<div>" * 3000 + "deep",
+    "deep lists": "<ul><li class=comment>" * 1500 + "deep",
+    "less-than": "<" * 1_000_000,
+    "not HTML": bytes(range(256)) * 20,
+    "json": json.dumps({"articleBody": "<p>It rose.</p>" * 50}),
+    "broken json-ld": "<script type=application/ld+json>{'articleBody': [</script><p>a b",
+    "deep json-ld": f'<script type=application/ld+json>{"[" * 100_000}"Body"</script><p>a b',
+    "surrogates": "<title>\ud800</title><p class='\udfff comment'>a \ud800 b</p><p>\udc00",
+    "one signs": "<p>.</p>" * 2000,
+    "one block": "word " * 100_000,
+    "digits": "<p>" + "9" * 10_000,
+    "many classes": f"<div class='{' '.join(f'c{n}x' for n in range(3000))}'><p>a</div>",
+    "description": f"<meta name=description content='{'word ' * 50_000}'><p>word",
+    "frameset": "<frameset><frame src=a></frameset>",
+}
+
+
+@pytest.mark.parametrize("source", HOSTILE.values(), ids=HOSTILE.keys())
+def test_no_input_raises(source: Any) -> None:
+    cleaner = SiteCleaner("evidence")
+    cleaner.observe(article())
+    cleaner.observe(source)
+    page = cleaner.clean(source)
+    assert isinstance(page.text, str)
+    for block in page.blocks[:30]:
+        assert math.isfinite(sum(block.evidence.values()))
+        assert 0 <= block.score <= 1
+    assert SiteCleaner.from_bytes(cleaner.to_bytes()).clean(source).text == page.text
+
+
+# The shipped weights are of use.
+
+
+@pytest.fixture(scope="module")
+def articles() -> list[DemoPage]:
+    pages = DemoSite(articles=40, seed=5).pages.values()
+    return [page for page in pages if page.kind == "article"]
+
+
+def mean_f1(articles: list[DemoPage], learned: int) -> float:
+    cleaner = SiteCleaner("evidence")
+    for page in articles[:learned]:
+        cleaner.observe(page.html)
+    scores = [score(cleaner.clean(page.html).text, page.gold) for page in articles]
+    f1 = [2 * s.precision * s.recall / max(s.precision + s.recall, 1e-9) for s in scores]
+    return float(np.mean(f1))
+
+
+def test_the_demo_newspaper_is_cleaned(articles: list[DemoPage]) -> None:
+    alone, learned = mean_f1(articles, 1), mean_f1(articles, 20)
+    assert alone > 0.9
+    assert learned > 0.9
+    # Other pages may cost a rare block, never the use of the method.
+    assert learned >= alone - 0.01
+
+
+def test_navigation_of_the_demo_newspaper_is_dropped(articles: list[DemoPage]) -> None:
+    cleaner = SiteCleaner("evidence")
+    for page in articles[:20]:
+        cleaner.observe(page.html)
+    menu = body = 0
+    for page in articles[20:]:
+        for block in cleaner.clean(page.html).blocks:
+            if "/nav[" in block.xpath:
+                menu += 1
+                assert not block.kept
+            body += block.kept
+    assert menu > 100
+    assert body > 100

@@ -1,0 +1,462 @@
+"""Evidence of the site: numbers by hand, the slow definition, order, merging, bounds, state."""
+
+from __future__ import annotations
+
+import copy
+import json
+import zlib
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from slow_evidence import SlowSite, clipped, identity, slow_repetition
+from slow_small_sites import examples, sites
+
+from noiseclean_scrapy import SiteCleaner, cleaner
+from noiseclean_scrapy.errors import TreeDataError
+from noiseclean_scrapy.evidence import site
+from noiseclean_scrapy.evidence.site import SiteEvidence, SiteTerms
+from noiseclean_scrapy.page import Page, build_page
+
+FIELDS = ("place", "repetition", "place_pages", "text_pages")
+
+
+def page_of(body: str) -> Page:
+    return build_page(f"<html><body>{body}</body></html>")
+
+
+def scores_of(page: Page) -> np.ndarray:
+    """Log-odds that depend on a block's text alone, some beyond the clip; no model is asked."""
+    values = [zlib.crc32(block.text.encode()) % 2001 / 100 - 10 for block in page.blocks]
+    return np.array(values, dtype=np.float64)
+
+
+def learn(pages: list[Page], most: int = 100_000) -> SiteEvidence:
+    evidence = SiteEvidence(most)
+    for page in pages:
+        evidence.observe(page, scores_of(page))
+    return evidence
+
+
+def as_lists(terms: SiteTerms) -> dict[str, list[float]]:
+    return {name: getattr(terms, name).tolist() for name in FIELDS}
+
+
+def different(bodies: list[str]) -> list[Page]:
+    """Pages of the bodies, none with the texts of another."""
+    return list({identity(page): page for page in map(page_of, bodies)}.values())
+
+
+def cleaner_of(pages: list[Page], **options: Any) -> SiteCleaner:
+    learner = SiteCleaner("evidence", **options)
+    for page in pages:
+        learner.observe_page(page)
+    return learner
+
+
+# (a) Values by hand.
+
+MENU = "<ul><li>Home</ul>"
+STORIES = [
+    (f"{MENU}<div class=story><p>Fog at 9</p></div>", [-2.0, 3.0]),
+    (f"{MENU}<div class=story><p>Rain</p><p>Wind</p></div>", [-4.0, 1.0, 2.0]),
+    (f"{MENU}<div class=story><p>Fog at 10</p></div><aside>Ad</aside>", [-3.0, 9.0, -1.0]),
+]
+
+
+def test_terms_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(site, "PLACE_WEIGHT", 0.5)
+    monkeypatch.setattr(site, "REPETITION", 5.0)
+    monkeypatch.setattr(site, "COMMON_REPETITION", 6.0)
+    monkeypatch.setattr(site, "COMMON", 0.3)
+    monkeypatch.setattr(site, "COMMON_SUPPORT", 3.0)
+    monkeypatch.setattr(site, "SUPPORT", 2.0)
+    monkeypatch.setattr(site, "CLIP", 6.0)
+    evidence = SiteEvidence(1000)
+    for body, scores in STORIES:
+        evidence.observe(page_of(body), np.array(scores))
+    assert evidence.pages == 3
+    terms = evidence.terms(page_of(STORIES[0][0]), np.array(STORIES[0][1]))
+    # The menu's place: means -4 and -3 on two other pages, 0.5 * 2 / (2 + 2) = 0.25 of the way
+    # from -2 to -3.5, once for LI and once for UL. The story's: means 1.5 and 9, their mean 5.25.
+    assert terms.place == pytest.approx([2 * 0.25 * -1.5, 2 * 0.25 * 2.25])
+    # "Home" is on both others, 5 * 2/2 * 2/3 + 6 * 2/5; "Fog at 0" on one, 5 * 1/2 * 1/2 + 6 * 1/4.
+    assert terms.repetition == pytest.approx([-10 / 3 - 2.4, -1.25 - 1.5])
+    assert terms.place_pages.tolist() == [2, 2]
+    assert terms.text_pages.tolist() == [2, 1]
+    assert terms.total == pytest.approx(terms.place + terms.repetition)
+
+
+def test_rare_and_common_repetitions_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(site, "REPETITION", 5.0)
+    monkeypatch.setattr(site, "COMMON_REPETITION", 6.0)
+    monkeypatch.setattr(site, "COMMON", 0.3)
+    monkeypatch.setattr(site, "COMMON_SUPPORT", 3.0)
+    evidence = learn([page_of(f"<p>{n}") for n in ("one", "two", "two x", "three", "four")])
+    page = page_of("<p>one</p><p>five</p>")
+    assert evidence.terms(page, scores_of(page)).repetition.tolist() == [-5 * 1 / 5 * 1 / 2, 0]
+    for word in ("six", "seven"):
+        other = page_of(f"<div>{word}</div><p>one</p><p>one</p>")
+        evidence.observe(other, scores_of(other))
+    # On three of seven pages, which is above 0.3.
+    assert evidence.terms(page, scores_of(page)).repetition.tolist() == pytest.approx(
+        [-5 * 3 / 7 * 3 / 4 - 6 * 3 / 6, 0]
+    )
+
+
+def test_own_place_and_surroundings_count_apart() -> None:
+    evidence = SiteEvidence(1000)
+    evidence.observe(page_of("<div class=a><p>x</div>"), np.array([4.0]))
+    inside = evidence.terms(page_of("<div class=a><h2>y</div>"), np.array([1.0]))
+    at_once = evidence.terms(page_of("<div class=a><p>y</div>"), np.array([1.0]))
+    elsewhere = evidence.terms(page_of("<div class=b><p>y</div>"), np.array([1.0]))
+    pull = site.PLACE_WEIGHT * 1 / (1 + site.SUPPORT) * (4 - 1)
+    assert inside.place == pytest.approx([pull])
+    assert at_once.place == pytest.approx([2 * pull])
+    assert (inside.place_pages[0], at_once.place_pages[0]) == (0, 1)
+    assert as_lists(elsewhere) == {name: [0.0] for name in FIELDS}
+
+
+def test_a_wrapper_far_up_moves_nothing() -> None:
+    inner = "<div class=x>" * site.PLACE_LEVELS + "<p>"
+    evidence = learn([page_of(f"{inner}a")])
+    page = page_of(f"<main class=new>{inner}b")
+    assert evidence.terms(page, scores_of(page)).place_pages.tolist() == [1]
+    nearer = page_of("<main><div class=x><p>b")
+    assert evidence.terms(nearer, scores_of(nearer)).place_pages.tolist() == [0]
+
+
+def test_scores_are_clipped() -> None:
+    evidence = SiteEvidence(1000)
+    evidence.observe(page_of("<p>a"), np.array([1e6]))
+    far = evidence.terms(page_of("<p>b"), np.array([-1e6])).place[0]
+    assert far == pytest.approx(2 * site.PLACE_WEIGHT / (1 + site.SUPPORT) * 2 * site.CLIP)
+
+
+def test_digits_and_capitals_make_no_new_text() -> None:
+    evidence = learn([page_of("<p>12 Comments")])
+    page = page_of("<div>7 comments</div><p>x")
+    assert evidence.terms(page, scores_of(page)).text_pages.tolist() == [1, 0]
+
+
+def test_a_page_does_not_vote_on_itself() -> None:
+    pages = [page_of(body) for body, _ in STORIES]
+    for index, page in enumerate(pages):
+        scores = scores_of(page)
+        with_it, without = learn(pages), learn(pages[:index] + pages[index + 1 :])
+        assert as_lists(with_it.terms(page, scores)) == as_lists(without.terms(page, scores))
+        alone = learn([page]).terms(page, scores)
+        assert as_lists(alone) == dict.fromkeys(FIELDS, [0.0] * len(page.blocks))
+
+
+def test_a_new_page_hears_all_votes() -> None:
+    pages = [page_of(body) for body, _ in STORIES]
+    new = page_of(f"{MENU}<div class=story><p>Snow</p></div>")
+    terms = learn(pages).terms(new, scores_of(new))
+    assert terms.place_pages.tolist() == terms.text_pages[:1].tolist() * 2 == [3, 3]
+    assert terms.repetition[0] == pytest.approx(slow_repetition(3, 3))
+
+
+def test_a_page_seen_twice_votes_once() -> None:
+    pages = [page_of(body) for body, _ in STORIES]
+    assert learn([*pages, pages[1], pages[2], pages[1]]).state() == learn(pages).state()
+    redesigned = page_of("<p>Home</p><table><tr><td>Rain</td></tr><tr><td>Wind</td></tr></table>")
+    assert learn([*pages, redesigned]).pages == 4
+    later = page_of(STORIES[1][0].replace("Rain", "Rain 2"))
+    assert learn([*pages, later]).pages == 4
+
+
+def test_pages_without_blocks() -> None:
+    empty = page_of("")
+    evidence = learn([empty, page_of("<p>a")])
+    assert as_lists(evidence.terms(empty, np.zeros(0))) == {name: [] for name in FIELDS}
+    assert evidence.pages == 2
+
+
+# (b) The fast implementation and the definition.
+
+
+@examples
+@given(sites())
+def test_fast_is_as_defined(bodies: list[str]) -> None:
+    pages = [page_of(body) for body in bodies]
+    slow, fast = SlowSite(), SiteEvidence(100_000)
+    for page in pages[1:]:  # the first is judged without having been observed
+        slow.observe(page, scores_of(page))
+        fast.observe(page, scores_of(page))
+    for page in pages:
+        expected = slow.terms(page, scores_of(page))
+        terms = fast.terms(page, scores_of(page))
+        for name in FIELDS:
+            assert getattr(terms, name).tolist() == pytest.approx(expected[name], abs=1e-5)
+    assert fast.pages == len(slow.pages)
+
+
+@examples
+@given(sites())
+def test_terms_keep_their_bounds(bodies: list[str]) -> None:
+    pages = [page_of(body) for body in bodies]
+    evidence = learn(pages)
+    for page in pages:
+        scores = scores_of(page)
+        terms = evidence.terms(page, scores)
+        assert (terms.repetition <= 0).all()
+        assert (terms.repetition >= -site.REPETITION - site.COMMON_REPETITION).all()
+        reach = [2 * site.PLACE_WEIGHT * (site.CLIP + abs(clipped(score))) for score in scores]
+        assert (np.abs(terms.place) <= np.array(reach)).all()
+        assert (terms.place_pages <= evidence.pages).all()
+        assert (terms.text_pages <= evidence.pages).all()
+
+
+# (c) Order, merging, forgetting, bounds.
+
+
+@examples
+@given(sites(), st.randoms(use_true_random=False), st.integers(0, 7))
+def test_order_and_halves_do_not_matter(bodies: list[str], random: Any, cut: int) -> None:
+    pages = different(bodies)
+    shuffled = random.sample(pages, len(pages))
+    half, rest = learn(shuffled[:cut]), learn(shuffled[cut:])
+    turned = learn(shuffled[cut:])
+    turned.merge(half)
+    half.merge(rest)
+    assert learn(pages).state() == learn(shuffled).state() == half.state() == turned.state()
+
+
+@examples
+@given(sites(), st.integers(0, 7), st.integers(0, 7))
+def test_merging_is_associative(bodies: list[str], one: int, two: int) -> None:
+    pages = different(bodies)
+    low, high = sorted((one, two))
+    parts = [pages[:low], pages[low:high], pages[high:]]
+    left, middle, right = map(learn, parts)
+    left.merge(middle)
+    left.merge(right)
+    first, second, third = map(learn, parts)
+    second.merge(third)
+    first.merge(second)
+    assert first.state() == left.state()
+
+
+def test_equal_bytes_in_any_order_and_merged() -> None:
+    pages = [page_of(body) for body, _ in STORIES]
+    whole = cleaner_of(pages).to_bytes()
+    for order in permutations(pages):
+        assert cleaner_of(list(order)).to_bytes() == whole
+        for cut in range(len(order) + 1):
+            half = cleaner_of(list(order[:cut]))
+            half.merge(cleaner_of(list(order[cut:])))
+            assert half.to_bytes() == whole
+    copied = SiteCleaner.from_bytes(whole)
+    assert copied.to_bytes() == whole
+    new = page_of(f"{MENU}<div class=story><p>Snow</p></div>")
+    assert copied.model().judge(new) == cleaner_of(pages).model().judge(new)
+
+
+def test_merging_does_not_touch_the_other() -> None:
+    one, other = learn([page_of(STORIES[0][0])]), learn([page_of(STORIES[1][0])])
+    before = copy.deepcopy(other.state())
+    one.merge(other)
+    one.observe(page_of(STORIES[2][0]), scores_of(page_of(STORIES[2][0])))
+    assert other.state() == before
+
+
+def test_forgetting() -> None:
+    pages = [page_of(body) for body, _ in STORIES]
+    evidence, full = learn(pages), learn(pages)
+    evidence.decay(0.5)
+    assert evidence.pages == 1.5
+    new = page_of(f"{MENU}<div class=story><p>Snow</p></div>")
+    terms, before = (e.terms(new, scores_of(new)) for e in (evidence, full))
+    assert (terms.place_pages * 2).tolist() == before.place_pages.tolist()
+    assert (terms.text_pages * 2).tolist() == before.text_pages.tolist()
+    assert (np.abs(terms.total) <= np.abs(before.total) + 1e-12).all()
+    assert terms.repetition[0] == pytest.approx(slow_repetition(1.5, 1.5))
+
+
+def test_forgetting_moves_no_mean() -> None:
+    """On a place where all pages agree the mean stays, only its support shrinks."""
+    evidence = SiteEvidence(1000)
+    for word in "abcdefgh":
+        evidence.observe(page_of(f"<p>{word}"), np.array([3.0]))
+    new, known = page_of("<p>new"), page_of("<p>a")
+    for _ in range(3):
+        evidence.decay(0.75)
+        for page in (new, known):
+            terms = evidence.terms(page, np.array([3.0]))
+            assert terms.place[0] == pytest.approx(0, abs=1e-12)
+            assert terms.place_pages[0] <= evidence.pages
+
+
+def test_a_redesign_wins_after_forgetting() -> None:
+    """The old verdict on a place weighs less than the new one."""
+    evidence = SiteEvidence(1000)
+    for word in "abcd":
+        evidence.observe(page_of(f"<p>{word}"), np.array([-4.0]))
+    evidence.decay(0.25)
+    for word in "efg":
+        evidence.observe(page_of(f"<p>{word}"), np.array([4.0]))
+    assert evidence.terms(page_of("<p>h"), np.array([0.0])).place[0] > 0
+
+
+@pytest.mark.parametrize("most", [1, 2, 5, 10])
+def test_entries_are_bounded(most: int) -> None:
+    evidence = SiteEvidence(most)
+    for n in range(40):
+        page = page_of(f"<ul><li>Home</ul><div class={chr(97 + n % 26)}x><p>{chr(0x4E00 + n)}")
+        evidence.observe(page, scores_of(page))
+        for held in (evidence.places, evidence.texts, evidence.seen):
+            assert 1 <= len(held) <= most
+    halves = learn([page_of(f"<p class={c}><b>{c}") for c in "abcdefgh"], most)
+    halves.merge(evidence)
+    smaller = SiteEvidence(most)
+    smaller.restore(learn([page_of(f"<p>{chr(0x4E00 + n)}") for n in range(30)]).state())
+    for held in (halves.places, halves.texts, smaller.places, smaller.texts, smaller.seen):
+        assert 1 <= len(held) <= most
+
+
+def test_the_bound_drops_the_rarest() -> None:
+    pages = [page_of(f"<ul><li>Home</ul><p>{chr(0x4E00 + n)}") for n in range(30)]
+    exact, bounded = learn(pages), learn(pages, 8)
+    assert len(exact.texts) == 31
+    assert max(bounded.texts.values()) == 30
+    assert bounded.texts.items() <= exact.texts.items()
+    page = page_of("<ul><li>Home</ul><p>x")
+    ours, all_of = (e.terms(page, scores_of(page)) for e in (bounded, exact))
+    assert ours.repetition.tolist() == all_of.repetition.tolist()
+
+
+def test_the_bound_holds_through_the_cleaner() -> None:
+    pages = [page_of(f"<p class={chr(97 + n)}x>{chr(0x4E00 + n)}") for n in range(26)]
+    state = json.loads(payload(cleaner_of(pages, max_tree_nodes=6)))["state"]
+    assert len(state["places"]) <= 6
+    assert len(state["texts"]) <= 6
+    assert state["pages"] == 26
+
+
+# (d) State.
+
+
+def payload(learner: SiteCleaner) -> str:
+    data = learner.to_bytes()
+    start = len(cleaner._MAGIC) + cleaner._DIGEST_SIZE
+    return zlib.decompress(data[start:]).decode()
+
+
+def packed(state: Any) -> bytes:
+    """Bytes with a right checksum, whatever they hold."""
+    body = zlib.compress(json.dumps(state).encode())
+    return cleaner._MAGIC + cleaner._digest(body) + body
+
+
+@examples
+@given(sites())
+def test_state_goes_through_json(bodies: list[str]) -> None:
+    pages = [page_of(body) for body in bodies]
+    evidence, copied = learn(pages), SiteEvidence(100_000)
+    copied.restore(json.loads(json.dumps(evidence.state())))
+    assert copied.state() == evidence.state()
+    for page in pages:
+        ours, theirs = (e.terms(page, scores_of(page)) for e in (evidence, copied))
+        assert as_lists(ours) == as_lists(theirs)
+
+
+KEY = "0123456789abcdef"
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"pages": -1},
+        {"pages": float("nan")},
+        {"pages": True},
+        {"pages": "1"},
+        {"pages": None},
+        {"places": None},
+        {"places": [1]},
+        {"places": {KEY: 1}},
+        {"places": {KEY: [1]}},
+        {"places": {KEY: [1, 2, 3]}},
+        {"places": {KEY: [-1, 0]}},
+        {"places": {KEY: [1, float("nan")]}},
+        {"places": {KEY: [1, float("inf")]}},
+        {"places": {KEY: [1, "1"]}},
+        {"places": {KEY: [1, None]}},
+        {"places": {KEY: [1, 10**4000]}},
+        {"places": {KEY.upper(): [1, 1]}},
+        {"places": {KEY[1:]: [1, 1]}},
+        {"places": {KEY + "\n": [1, 1]}},
+        {"texts": 1},
+        {"texts": {KEY: None}},
+        {"texts": {KEY: [1]}},
+        {"texts": {KEY: 1e300}},
+        {"texts": {"x": 1}},
+        {"seen": None},
+        {"seen": 1},
+        {"seen": [1]},
+        {"seen": ["x"]},
+        {"seen": [None]},
+        {"seen": KEY},
+    ],
+)
+def test_bad_states_are_refused(damage: dict[str, Any]) -> None:
+    learner = cleaner_of([page_of(body) for body, _ in STORIES])
+    good = json.loads(payload(learner))
+    with pytest.raises(TreeDataError):
+        SiteCleaner.from_bytes(packed({**good, "state": {**good["state"], **damage}}))
+    evidence = learn([page_of("<p>a")])
+    before = copy.deepcopy(evidence.state())
+    with pytest.raises((KeyError, TypeError, ValueError)):
+        evidence.restore({**before, **damage})
+    with pytest.raises(KeyError):
+        evidence.restore({key: value for key, value in before.items() if key not in damage})
+    assert evidence.state() == before
+
+
+JSON = st.recursive(
+    st.one_of(
+        st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=16), st.just(KEY)
+    ),
+    lambda below: st.one_of(
+        st.lists(below, max_size=3), st.dictionaries(st.text(max_size=16), below, max_size=3)
+    ),
+    max_leaves=5,
+)
+
+
+def replaced(draw: st.DrawFn, value: Any) -> Any:
+    """The value with one part of it, however deep, made another or taken away."""
+    if isinstance(value, (dict, list)) and value and draw(st.integers(0, 3)):
+        keys = list(value) if isinstance(value, dict) else list(range(len(value)))
+        key = draw(st.sampled_from(keys))
+        changed = copy.copy(value)
+        if draw(st.integers(0, 4)) == 0:
+            del changed[key]
+        else:
+            changed[key] = replaced(draw, value[key])
+        return changed
+    return draw(JSON)
+
+
+@st.composite
+def damaged(draw: st.DrawFn, whole: Any) -> Any:
+    return replaced(draw, whole)
+
+
+LEARNED = json.loads(payload(cleaner_of([page_of(body) for body, _ in STORIES])))
+
+
+@examples
+@given(damaged(LEARNED["state"]))
+def test_changed_states_are_refused_or_work(state: Any) -> None:
+    try:
+        read = SiteCleaner.from_bytes(packed({**LEARNED, "state": state}))
+    except TreeDataError:
+        return
+    page = page_of(STORIES[0][0])
+    judged = read.model().judge(page)
+    assert all(0 <= verdict.score <= 1 for verdict in judged.verdicts)
+    assert SiteCleaner.from_bytes(read.to_bytes()).to_bytes() == read.to_bytes()

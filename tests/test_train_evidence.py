@@ -1,0 +1,360 @@
+"""Training of the method `evidence`: labels, grafts and folds by hand, and the exported trees."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+import sys
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("catboost")
+pytest.importorskip("rapidfuzz")
+
+from benchmarks import train_evidence as train
+from benchmarks.corpora import load_scorer
+from benchmarks.grafts import content_element, graft
+from noiseclean_scrapy.evidence.context import context_features
+from noiseclean_scrapy.page import Page, build_page
+
+SCORER = '''"""A scorer."""
+
+import re
+
+
+def tokens(text):
+    return re.findall(r"[^\\W_]+", text.casefold())
+'''
+WORDS = "harbour master pier ships fog rain wind bakery tram council winter stone rope gull".split()
+MENU = "<nav class=menu><ul><li><a href=/>Home</a><li><a href=/w>Weather</a></ul></nav>"
+FOOTER = "<footer class=footer>Copyright Harbour Times</footer>"
+
+
+def page_of(body: str) -> Page:
+    return build_page(f"<html><body>{body}</body></html>")
+
+
+def paragraphs(chance: random.Random, count: int, letters: str = "") -> list[str]:
+    return [
+        " ".join(chance.choices(WORDS, k=25)).capitalize() + f" {letters}{n}." for n in range(count)
+    ]
+
+
+def site_of_fold(kind: str, fold: int) -> str:
+    names = (f"{kind}{n}.example" for n in range(100))
+    return next(name for name in names if zlib.crc32(name.encode()) % train.FOLDS == fold)
+
+
+def write_corpus(folder: Path, rows: list[dict[str, Any]]) -> None:
+    """A corpus as `read_corpus` reads it; rows with the sources of pages and their gold."""
+    folder.mkdir(parents=True)
+    lines = []
+    for row in rows:
+        row = dict(row)
+        (folder / f"{row['id']}.html.gz").write_bytes(gzip.compress(row.pop("source").encode()))
+        row["html"] = f"{row['id']}.html.gz"
+        gold = row.pop("text", None)
+        if gold is not None:
+            (folder / f"{row['id']}.txt").write_text(gold, encoding="utf-8")
+            row["gold"] = f"{row['id']}.txt"
+        lines.append(json.dumps(row))
+    (folder / "manifest.jsonl").write_text("\n".join(lines), encoding="utf-8")
+
+
+def gold_rows() -> list[dict[str, Any]]:
+    chance = random.Random(1)
+    rows = []
+    for number in range(18):
+        kind = ("article", "forum", "listing")[number // 3 % 3]
+        story = paragraphs(chance, 5)
+        tag = {"article": "p", "forum": "div class=post", "listing": "li"}[kind]
+        body = "".join(f"<{tag}>{text}</{tag.split()[0]}>" for text in story)
+        aside = "".join(f"<div><a href=/{n}>{n} more</a></div>" for n in chance.sample(WORDS, 4))
+        rows.append(
+            {
+                "id": f"{kind}-{number}",
+                "site": site_of_fold(kind, number % 3),
+                "label": kind,
+                "source": f"<html><head><title>Page of {number}</title></head><body>{MENU}"
+                f"<h1>Page of {number}</h1><div class=story>{body}</div><aside>{aside}</aside>"
+                f"{FOOTER}",
+                "text": "\n".join(story),
+            }
+        )
+    return rows
+
+
+SNIPPETS = [
+    {
+        "id": "cut-1",
+        "site": "cut.example",
+        "source": f"<body>{MENU}<p>Fog closes the old port.</p><p>Not known.</p>{FOOTER}",
+        "with": ["fog closes THE"],
+        "without": ["Weather", "Copyright"],
+    },
+    {"id": "cut-2", "site": "cut.example", "source": "<p>Nothing known.", "with": ["Rain"]},
+    {"id": "cut-3", "site": "cut.example", "source": "", "with": ["Rain"]},
+]
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("shared")
+    (folder / "bench").mkdir()
+    (folder / "bench/score.py").write_text(SCORER, encoding="utf-8")
+    write_corpus(folder / "corpora/wcxb-train", gold_rows())
+    write_corpus(folder / "corpora/segments-train", SNIPPETS)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def examples(shared: Path) -> list[train.Example]:
+    return train.load_examples(shared, corpora=["wcxb-train", "segments-train"])
+
+
+@pytest.fixture
+def scorer(shared: Path) -> Iterator[ModuleType]:
+    before = sys.modules.pop("score", None)
+    yield load_scorer(shared)
+    del sys.modules["score"]
+    if before is not None:
+        sys.modules["score"] = before
+
+
+# Labels.
+
+
+@pytest.mark.parametrize(
+    ("blocks", "gold", "expected"),
+    [
+        (["home", "fog in port", "fog"], "fog in port", [0, 1, 0]),
+        (["a x", "b"], "a b", [0.5, 1]),
+        (["b", "a"], "a b a", [1, 1]),
+        (["a b c d"], "d a b", [0.5]),  # order counts: d is no part of it
+        (["", "a"], "a", [0, 1]),
+        (["a"], "", [0]),
+        (["a a", "a"], "a a a a", [1, 1]),
+        ([], "a", []),
+    ],
+)
+def test_aligned_shares(blocks: list[str], gold: str, expected: list[float]) -> None:
+    shares = train.aligned_shares([block.split() for block in blocks], gold.split())
+    assert shares.tolist() == expected
+
+
+def test_snippet_labels(scorer: ModuleType) -> None:
+    blocks = [text.split() for text in ("fog in port", "home news", "other", "", "in news port")]
+    row: dict[str, Any] = {"with": ["Fog, in", "port"], "without": ["News!"]}
+    assert train.snippet_labels(blocks, row, scorer).tolist() == [1, 0, -1, -1, 1]
+    for nothing in ({}, {"with": None, "without": []}, {"with": ["", "..."]}):
+        assert train.snippet_labels(blocks, nothing, scorer).tolist() == [-1] * 5
+
+
+def test_examples_have_labels_of_their_blocks(examples: list[train.Example]) -> None:
+    assert [e.id for e in examples] == [row["id"] for row in gold_rows()] + ["cut-1"]
+    for example in examples[:-1]:
+        texts = [block.text for block in example.features.page.blocks]
+        labels = dict(zip(texts, example.labels.tolist(), strict=True))
+        assert labels["Home"] == labels["Copyright Harbour Times"] == 0
+        assert labels[texts[2]] == -1  # the headline
+        assert [label for text, label in labels.items() if text.endswith(".")] == [1] * 5
+        assert example.gold_tokens == 5 * 26
+        assert example.tokens.tolist() == [len(text.split()) for text in texts]
+        assert example.kind == example.id.split("-")[0]
+    cut = examples[-1]
+    assert cut.labels.tolist() == [-1, 0, 1, -1, 0]
+    assert (cut.gold_tokens, cut.kind) == (None, "article")
+
+
+def test_weights_and_folds(examples: list[train.Example]) -> None:
+    for example in examples:
+        assert example.weights.sum() == pytest.approx(1)
+        assert (example.weights[example.labels < 0] == 0).all()
+        assert 0 <= example.fold < train.FOLDS
+    assert {e.fold for e in examples} >= {0, 1, 2}  # as their sites were chosen
+    by_site = {(e.site, e.fold) for e in examples}
+    assert len(by_site) == len({site for site, _ in by_site})
+    first = examples[0]
+    words = np.where(first.labels >= 0, first.tokens**train.LENGTH_POWER, 0)
+    assert first.weights.tolist() == pytest.approx((words / words.sum()).tolist())
+
+
+def test_scores_of_kept_blocks(examples: list[train.Example]) -> None:
+    example = examples[0]
+    story = example.labels == 1
+    assert train.bag_f1(example, story) == 1
+    assert train.bag_f1(example, np.zeros(len(story), dtype=bool)) == 0
+    noise = float(example.tokens[example.labels == 0].sum())
+    everything = np.ones(len(story), dtype=bool)
+    assert train.bag_f1(example, everything) == pytest.approx(2 * 130 / (130 + noise + 130))
+    figures = train.quality(examples, [np.where(e.labels == 1, 1.0, -1.0) for e in examples])
+    assert figures["wcxb-train"] == {"pages": 18, "f1": 1}
+    assert figures["wcxb-train: forum"]["pages"] == 6
+    assert "segments-train" not in figures
+
+
+def test_calibration(examples: list[train.Example]) -> None:
+    sure = train.calibration(examples, [np.where(e.labels == 1, 30.0, -30.0) for e in examples])
+    assert len(sure) == 10
+    assert sum(row["share"] for row in sure) == pytest.approx(1)
+    assert (sure[0]["content"], sure[9]["content"]) == (0, pytest.approx(1))
+    assert sure[9]["predicted"] == pytest.approx(1)
+    assert sure[5] == {"predicted": 0, "content": 0, "share": 0}
+
+
+# Grafts.
+
+TRUNK = page_of("<div class=story><p>A1</p>A2<p>A3</p></div><footer>F</footer>")
+SCION = page_of("<nav>N</nav><div class=posts><p>X</p><section>Y<p>Z</p></section></div>")
+
+
+def test_graft_by_hand() -> None:
+    made, origins = graft(TRUNK, 1, SCION, 2, seed=0)
+    assert [block.text for block in made.blocks] == ["A1", "A2", "A3", "X", "Y", "Z", "F"]
+    assert origins == [
+        *((True, 0), (True, 1), (True, 2)),
+        *((False, 1), (False, 2), (False, 3)),
+        (True, 3),
+    ]
+    assert [(e.label, e.parent) for e in made.elements] == [
+        *(("body", -1), ("div.story", 0), ("p", 1), ("p", 1)),
+        *(("div.posts", 0), ("p", 4), ("section", 4), ("p", 6), ("footer", 0)),
+    ]
+    assert [e.content for e in made.elements] == [
+        *([1, 4, 8], [2, ~1, 3], [~0], [~2]),
+        *([5, 6], [~3], [~4, 7], [~5], [~6]),
+    ]
+
+
+def test_graft_leaves_its_pages_alone() -> None:
+    before = repr(TRUNK), repr(SCION)
+    graft(TRUNK, 1, SCION, 2, seed=3)
+    assert (repr(TRUNK), repr(SCION)) == before
+
+
+def test_grafts_stand_behind_the_content_or_what_is_around_it() -> None:
+    article = page_of("<main><article><div><div><p>A</p></div></div></article><i>B</i></main><p>C")
+    trunk = article.blocks[0].element
+    places = set()
+    for seed in range(30):
+        made, origins = graft(article, trunk, SCION, 2, seed)
+        assert graft(article, trunk, SCION, 2, seed) == (made, origins)
+        assert [e.index for e in made.elements] == list(range(len(made.elements)))
+        assert [b.index for b in made.blocks] == list(range(len(made.blocks)))
+        for element in made.elements[1:]:
+            assert element.parent < element.index
+            assert made.elements[element.parent].content.count(element.index) == 1
+        for block in made.blocks:
+            assert made.elements[block.element].content.count(~block.index) == 1
+        texts = [block.text for block in made.blocks]
+        assert texts == ["A", "X", "Y", "Z", "B", "C"]
+        root = next(e for e in made.elements if e.label == "div.posts")
+        places.add(made.elements[root.parent].tag)
+        content = made.elements[root.parent].content
+        behind = made.elements[content[content.index(root.index) - 1]]
+        assert 0 in {b.index for b in made.blocks if behind in made.path(b.element)}
+    assert places == {"div", "article"}
+
+
+def test_content_element_by_hand() -> None:
+    page = page_of(
+        f"<div><section><p>{'a' * 400}</p><p>{'b' * 300}</p></section><p>{'c' * 150}</p></div>"
+        f"<p>{'d' * 900}</p>"
+    )
+    section = page.elements[page.blocks[0].element].parent
+    assert page.elements[section].tag == "section"
+    assert content_element(page, [1, 1, 0, 0]) == section
+    assert content_element(page, [1, 1, 1, 0]) == section  # 700 of 850
+    assert content_element(page, [1, 0.5, 1, -1]) == section - 1  # 550 of 700 are no 80 %
+    assert content_element(page, [0, 0, 0, 1]) == page.blocks[3].element
+    assert content_element(page, [1, 1, 1, 1]) == 0  # 900 of 1750 are not most of it
+    assert content_element(page, [0, 1, 0, 0]) == 0  # not much
+    assert content_element(page_of(""), []) == 0
+
+
+def test_grafts_are_noise(examples: list[train.Example]) -> None:
+    made = train.make_grafts(examples)
+    again = train.make_grafts(examples)
+    assert made
+    assert [e.features.page for e in made] == [e.features.page for e in again]
+    by_id = {example.id: example for example in examples}
+    for example in made:
+        source = by_id[example.id]
+        blocks = example.features.page.blocks
+        assert source.kind == "article"
+        assert example.corpus == "grafts"
+        assert example.kind in {kinds[0] for kinds in train.GRAFTED}
+        assert (example.fold, example.gold_tokens) == (source.fold, source.gold_tokens)
+        assert len(example.labels) == len(example.tokens) == len(blocks)
+        assert len(blocks) > len(source.labels)
+        texts = {block.text for block in source.features.page.blocks}
+        assert (example.labels == 1).sum() == (source.labels == 1).sum()
+        for block, label, tokens in zip(blocks, example.labels, example.tokens, strict=True):
+            assert label == 0 or block.text in texts
+            assert tokens == len(block.text.split())
+
+
+# Trees.
+
+
+def test_fit_is_reproducible_and_exported_exactly(examples: list[train.Example]) -> None:
+    import catboost
+
+    matrices = [example.features.matrix for example in examples]
+    names = examples[0].features.names
+    one, two = (train.fit(examples, matrices, names) for _ in range(2))
+    for name in ("features", "borders", "values"):
+        assert np.array_equal(getattr(one, name), getattr(two, name))
+    assert all(map(np.array_equal, one.means, two.means))
+    assert (one.bias, one.names) == (two.bias, names)
+    labels = np.concatenate([e.labels for e in examples])
+    weights = np.concatenate([e.weights for e in examples])[labels >= 0]
+    matrix = np.concatenate(matrices)[labels >= 0]
+    model = catboost.CatBoostClassifier(**train.PARAMETERS)
+    model.fit(catboost.Pool(matrix, labels[labels >= 0], weight=weights / weights.mean()))
+    other = np.random.default_rng(0).permuted(matrix, axis=0)  # rows of no page
+    for rows in (matrix, other):
+        raw = model.predict(rows, prediction_type="RawFormulaVal")
+        assert np.abs(one.score(rows) - raw).max() < 1e-4
+    scores = one.score(matrix)
+    assert ((scores > 0) == (labels[labels >= 0] > 0.5)).all()
+    base, changes = one.contributions(matrix[0])
+    assert base + changes.sum() == pytest.approx(scores[0], abs=1e-3)
+    # The base is the mean score of the training data, weighed as they were.
+    assert base == pytest.approx(np.average(scores, weights=weights), abs=0.05)
+
+
+def test_the_second_stage_reads_the_context(examples: list[train.Example]) -> None:
+    scores = [np.linspace(-2, 2, len(e.labels)) for e in examples]
+    matrices = train.with_context(examples, scores)
+    for example, matrix, score in zip(examples, matrices, scores, strict=True):
+        names, context = context_features(example.features, score)
+        assert matrix.shape == (len(score), len(example.features.names) + len(names))
+        assert np.array_equal(matrix[:, -len(names) :], context)
+        assert np.array_equal(matrix[:, : -len(names)], example.features.matrix)
+
+
+def test_weights_come_from_open_corpora_alone() -> None:
+    assert all(
+        licence.startswith(("CC-BY-4", "CC0", "MIT", "Apache", "BSD"))
+        for licence in train.CORPORA.values()
+    )
+    origin = train.provenance({"both stages": {}})
+    assert origin["corpora"] == train.CORPORA
+    assert origin["versions"].keys() >= {"catboost", "numpy", "lxml", "rapidfuzz"}
+    json.dumps(origin)
+
+
+def test_without_corpora_the_command_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        train.main(["--shared", str(tmp_path)])
+    assert "--shared" in capsys.readouterr().err
