@@ -19,7 +19,7 @@ from noiseclean_scrapy.site.counts import read_number
 PLACE_LEVELS = 4
 """Labels, the innermost first, that name a place in the layout: an added wrapper far up moves
 nothing."""
-PLACE_WEIGHT = 0.5
+PLACE_WEIGHT = 0.4
 """How far a block's log-odds move towards the mean of its place on other pages, at full support."""
 REPETITION = 5.0
 """Log-odds that a text loses by the share of the other pages that show it."""
