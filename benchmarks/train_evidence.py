@@ -1,7 +1,7 @@
 """Fits the model of the method `evidence` and writes its weights.
 
     python benchmarks/train_evidence.py                # cross-validation, then the weights
-    python benchmarks/train_evidence.py --ablate       # what each kind of evidence is worth
+    python benchmarks/train_evidence.py --no-validation
 
 Only openly licensed corpora are used (see `CORPORA`); folds are made of whole sites. Needs
 `pip install "noiseclean-scrapy[train]"`. The weights depend on nothing but the corpora, the code
@@ -105,7 +105,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--shared", type=Path, default=SHARED)
     parser.add_argument("--out", type=Path, default=WEIGHTS)
-    parser.add_argument("--ablate", action="store_true", help="leave out kinds of evidence, too")
     parser.add_argument("--no-validation", action="store_true", help="fit the weights only")
     args = parser.parse_args(argv)
     if not (args.shared / "corpora").is_dir():
@@ -122,8 +121,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         report["first stage"] = quality(examples, first_scores)
         scores = cross_scores(examples, matrices)
         report["both stages"] = quality(examples, scores)
-        mixed = [(a + b) / 2 for a, b in zip(first_scores, scores, strict=True)]
-        report["mean"] = quality(examples, mixed)
         report["calibration"] = calibration(examples, scores)
         print_report(console, report)
     names = examples[0].features.names
