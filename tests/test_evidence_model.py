@@ -30,7 +30,7 @@ from noiseclean_scrapy.evidence.exclusions import EXCLUSIONS
 from noiseclean_scrapy.evidence.features import PageFeatures, block_lengths
 from noiseclean_scrapy.evidence.layout import PageArrays
 from noiseclean_scrapy.evidence.model import WEIGHTS, EvidenceModel, load_model, save_model
-from noiseclean_scrapy.evidence.trees import BoostedTrees, level_means, used_features
+from noiseclean_scrapy.evidence.trees import BoostedTrees, level_means
 from noiseclean_scrapy.evidence.vocabulary import NAMES, element_bits
 from noiseclean_scrapy.evidence.wording import in_words, kind_of
 from noiseclean_scrapy.page import Page, build_page
@@ -127,7 +127,6 @@ def test_trees_by_hand() -> None:
     assert base == 2.5 + 5 - 1
     # a: from 2.5 to the mean of 2 and 4. b: from 3 to 4, and in the second tree from 5 to 10.
     assert changes.tolist() == [0.5, 1 + 5, 0]
-    assert used_features([trees]) == {"a", "b"}
 
 
 def test_a_level_that_asks_nothing_is_always_a_no() -> None:

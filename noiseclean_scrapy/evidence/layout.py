@@ -73,6 +73,12 @@ class PageArrays:
             nearest[index] = index if repeated[index] else nearest[parent]
         return np.array(nearest, dtype=np.int64)
 
+    def repeated_items(self) -> dict[str, Integers]:
+        """For each block the nearest element with like siblings, and the nearest around that."""
+        nearest = self.repeated_item()
+        item = nearest[self.element]
+        return {"item": item, "outer": nearest[self.parent[item]]}
+
     def _ranges(self, page: Page) -> tuple[Integers, Integers]:
         count = len(page.blocks)
         first, end = [count] * len(page.elements), [0] * len(page.elements)
@@ -84,3 +90,15 @@ class PageArrays:
             end[element.parent] = max(end[element.parent], end[element.index])
         starts = np.minimum(np.array(first, dtype=np.int64), np.array(end, dtype=np.int64))
         return starts, np.array(end, dtype=np.int64)
+
+
+def window_means(values: Floats, weights: Floats, reach: int) -> tuple[Floats, Floats]:
+    """Sums of values by sums of weights over up to `reach` blocks before and after each block."""
+    count = len(values)
+    index = np.arange(count)
+    sums = np.concatenate(([0.0], np.cumsum(values)))
+    weighed = np.concatenate(([0.0], np.cumsum(weights)))
+    low, high = np.maximum(index - reach, 0), np.minimum(index + 1 + reach, count)
+    before = (sums[index] - sums[low]) / np.maximum(weighed[index] - weighed[low], 1)
+    after = (sums[high] - sums[index + 1]) / np.maximum(weighed[high] - weighed[index + 1], 1)
+    return before, after

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -83,8 +82,3 @@ def level_means(
         mean = np.where(weight > 0, total / np.where(weight > 0, weight, 1), plain)
         means.append(mean.astype(np.float32))
     return tuple(means)
-
-
-def used_features(models: Sequence[BoostedTrees]) -> set[str]:
-    """Names of the features that any tree asks for."""
-    return {model.names[index] for model in models for index in np.unique(model.features)}
