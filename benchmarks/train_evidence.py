@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import re
 import sys
 import time
 import zlib
@@ -52,6 +53,27 @@ CORPORA = {
 
 GRAFTED = (("forum",), ("listing", "collection"), ("article",))
 """Kinds of pages whose content is grafted behind articles, as noise."""
+FAMILIES = {
+    "text": "length|words?|sentences|ends|pauses|digits|capitals|upper|date|separators|currency"
+    "|rights|address|code|quotes|lower|colon|images|repeated",
+    "links": "links?(_share)?$",
+    "title and metadata": "in_title|in_desc|declared",
+    "tags": "(own|any):(?!._|hidden)",
+    "class names and roles": ".*:([cxr]_|hidden)",
+    "ancestors": r"up\d_(?!p$|mass)",
+    "repeated siblings": "(item|outer)_(?!p$|own_p|mass)",
+    "same place": "place_(?!p$)",
+    "main element": "in_main|main_(?!p$)|before_main|after_main",
+    "position": "position|text_pos|from_|long_|depth|since_heading|section_",
+    "kind of page": "page_(?!mass|p$|doubt|good|runs)",
+    "blocks around": r"(before|after)\d_(?!p$)|window\d+_l",
+    "first judgement": "score",
+    "judgement of the blocks around": r"(before|after)\d_p$|window\d+_p",
+    "judgement of the containers": r"up\d_(p$|mass)|(siblings|item|outer|place)_(own_)?(p$|mass)",
+    "extent of the content": "in_mass|main_p|mass_|levels|comment|article|noise|good_",
+    "judgement of the page": "page_(mass|p$|doubt|good|runs)",
+}
+"""Families of features, as patterns of their names, for the ablation."""
 FOLDS = 5
 LENGTH_POWER = 0.7
 PARAMETERS: dict[str, Any] = {
@@ -105,7 +127,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--shared", type=Path, default=SHARED)
     parser.add_argument("--out", type=Path, default=WEIGHTS)
-    parser.add_argument("--no-validation", action="store_true", help="fit the weights only")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--no-validation", action="store_true", help="fit the weights only")
+    what.add_argument("--validate-only", action="store_true", help="write no weights")
     args = parser.parse_args(argv)
     if not (args.shared / "corpora").is_dir():
         parser.error(f"no corpora in {args.shared}: name the folder with --shared")
@@ -114,20 +138,26 @@ def main(argv: Sequence[str] | None = None) -> int:
     examples += make_grafts(examples) + make_wrapped(examples)
     console = Console()
     console.print(f"{len(examples)} pages, {time.monotonic() - start:.0f} s")
-    first_scores = cross_scores(examples, [e.features.matrix for e in examples])
-    matrices = with_context(examples, first_scores)
+    alone = [e.features.matrix for e in examples]
+    names = examples[0].features.names
+    models = cross_fit(examples, alone, names)
+    first_scores = cross_scores(examples, alone, models)
+    together = with_context(examples, first_scores)
+    context_names = context_features(examples[0].features, first_scores[0])[0]
     report: dict[str, Any] = {}
     if not args.no_validation:
         report["first stage"] = quality(examples, first_scores)
-        scores = cross_scores(examples, matrices)
+        report["first stage, shuffled"] = ablation(examples, alone, models)
+        models = cross_fit(examples, together, names + context_names)
+        scores = cross_scores(examples, together, models)
         report["both stages"] = quality(examples, scores)
+        report["both stages, shuffled"] = ablation(examples, together, models)
         report["calibration"] = calibration(examples, scores)
         print_report(console, report)
-    names = examples[0].features.names
-    context_names = context_features(examples[0].features, first_scores[0])[0]
+    if args.validate_only:
+        return 0
     model = EvidenceModel(
-        fit(examples, [e.features.matrix for e in examples], names),
-        fit(examples, matrices, names + context_names),
+        fit(examples, alone, names), fit(examples, together, names + context_names)
     )
     save_model(model, args.out, provenance(report))
     console.print(
@@ -251,17 +281,51 @@ def snippet_labels(
     return np.array(labels)
 
 
-def cross_scores(examples: Sequence[Example], matrices: Sequence[NDArray[Any]]) -> list[Floats]:
-    """Log-odds of each page's blocks from a model that has not seen the page's site."""
-    scores: list[Floats] = [np.zeros(0)] * len(examples)
+def cross_fit(
+    examples: Sequence[Example], matrices: Sequence[NDArray[Any]], names: tuple[str, ...]
+) -> list[BoostedTrees]:
+    """For each fold a model that has not seen its sites."""
+    models = []
     for fold in range(FOLDS):
-        inside = [i for i, example in enumerate(examples) if example.fold == fold]
         outside = [i for i, example in enumerate(examples) if example.fold != fold]
-        names = tuple(str(index) for index in range(matrices[0].shape[1]))
-        trees = fit([examples[i] for i in outside], [matrices[i] for i in outside], names)
-        for index in inside:
-            scores[index] = trees.score(matrices[index])
-    return scores
+        models.append(fit([examples[i] for i in outside], [matrices[i] for i in outside], names))
+    return models
+
+
+def cross_scores(
+    examples: Sequence[Example],
+    matrices: Sequence[NDArray[Any]],
+    models: Sequence[BoostedTrees],
+) -> list[Floats]:
+    """Log-odds of each page's blocks from the model that has not seen the page's site."""
+    return [models[e.fold].score(m) for e, m in zip(examples, matrices, strict=True)]
+
+
+def ablation(
+    examples: Sequence[Example],
+    matrices: Sequence[NDArray[Any]],
+    models: Sequence[BoostedTrees],
+) -> dict[str, float]:
+    """Mean bag F1 lost on left-out sites when a family of features is shuffled over all blocks."""
+    real = [i for i, e in enumerate(examples) if e.corpus in CORPORA and e.gold_tokens]
+    chosen = [examples[i] for i in real]
+    ends = np.cumsum([len(matrices[i]) for i in real])[:-1]
+    matrix = np.concatenate([matrices[i] for i in real])
+    order = np.random.default_rng(0).permutation(len(matrix))
+
+    def f1(values: NDArray[Any]) -> float:
+        scores = cross_scores(chosen, np.split(values, ends), models)
+        return float(np.mean([bag_f1(e, s > 0) for e, s in zip(chosen, scores, strict=True)]))
+
+    whole = f1(matrix)
+    lost = {}
+    for family, pattern in FAMILIES.items():
+        columns = [i for i, name in enumerate(models[0].names) if re.match(pattern, name)]
+        if columns:
+            shuffled = matrix.copy()
+            shuffled[:, columns] = matrix[order][:, columns]
+            lost[family] = whole - f1(shuffled)
+    return lost
 
 
 def with_context(examples: Sequence[Example], scores: Sequence[Floats]) -> list[NDArray[Any]]:
@@ -363,11 +427,21 @@ def calibration(examples: Sequence[Example], scores: Sequence[Floats]) -> list[d
 
 def print_report(console: Console, report: dict[str, Any]) -> None:
     """The cross-validated figures."""
-    stages = [name for name in report if name != "calibration"]
+    stages = ["first stage", "both stages"]
     table = Table("group", "pages", *stages, title="Bag F1, left-out sites")
     for group, row in report[stages[0]].items():
         figures = (f"{report[stage][group]['f1']:.4f}" for stage in stages)
         table.add_row(group, str(row["pages"]), *figures)
+    console.print(table)
+    shuffled = [report[f"{stage}, shuffled"] for stage in stages]
+    table = Table("shuffled features", *stages, title="Bag F1 lost, left-out sites")
+    for family in FAMILIES:
+        figures = (f"{lost[family]:.4f}" if family in lost else "" for lost in shuffled)
+        table.add_row(family, *figures)
+    console.print(table)
+    table = Table("predicted", "content", "share of text", title="Calibration")
+    for row in report["calibration"]:
+        table.add_row(*(f"{row[key]:.3f}" for key in ("predicted", "content", "share")))
     console.print(table)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
+import re
 import sys
 import zlib
 from collections.abc import Iterator
@@ -20,8 +21,9 @@ pytest.importorskip("rapidfuzz")
 
 from benchmarks import train_evidence as train
 from benchmarks.corpora import load_scorer
-from benchmarks.grafts import content_element, graft
+from benchmarks.grafts import WRAPPERS, content_element, graft, wrap
 from noiseclean_scrapy.evidence.context import context_features
+from noiseclean_scrapy.evidence.trees import BoostedTrees
 from noiseclean_scrapy.page import Page, build_page
 
 SCORER = '''"""A scorer."""
@@ -358,3 +360,45 @@ def test_without_corpora_the_command_says_so(
     with pytest.raises(SystemExit):
         train.main(["--shared", str(tmp_path)])
     assert "--shared" in capsys.readouterr().err
+
+
+def test_wrapping_keeps_blocks_and_their_order() -> None:
+    page = page_of("<nav>n</nav><div id=story>t1<p>p1</p><p>p2</p>t2<ul><li>l1<li>l2</ul></div>")
+    trunk = next(e.index for e in page.elements if "#story" in e.label)
+    for seed in range(8):
+        made = wrap(page, trunk, seed)
+        assert [b.text for b in made.blocks] == [b.text for b in page.blocks]
+        assert [b.index for b in made.blocks] == list(range(len(page.blocks)))
+        assert [e.index for e in made.elements] == list(range(len(made.elements)))
+        boxes = made.elements[made.elements[trunk].content[0]]
+        assert boxes.label in {labels[0] for labels in WRAPPERS}
+        for element in made.elements:
+            for content in element.content:
+                child = made.elements[content].parent if content >= 0 else element.index
+                assert child == element.index
+
+
+def test_every_feature_is_in_one_family(examples: list[train.Example]) -> None:
+    features = examples[0].features
+    names = (*features.names, *context_features(features, np.zeros(len(features.lengths)))[0])
+    for name in names:
+        assert sum(bool(re.match(pattern, name)) for pattern in train.FAMILIES.values()) == 1, name
+
+
+def test_shuffling_what_a_model_reads_costs_and_nothing_else_does(
+    examples: list[train.Example],
+) -> None:
+    matrices = [example.features.matrix for example in examples]
+    names = examples[0].features.names
+    column = names.index("length")
+    long = BoostedTrees(
+        names,
+        np.array([[column]]),
+        np.array([[np.log1p(60)]], dtype=np.float32),
+        np.array([[-1, 1]], dtype=np.float32),
+        (np.zeros((1, 1), dtype=np.float32),),
+        0.0,
+    )
+    lost = train.ablation(examples, matrices, [long] * train.FOLDS)
+    assert lost.pop("text") > 0
+    assert set(lost.values()) == {0}
