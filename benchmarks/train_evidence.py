@@ -340,7 +340,7 @@ def fit(
     examples: Sequence[Example], matrices: Sequence[NDArray[Any]], names: tuple[str, ...]
 ) -> BoostedTrees:
     """Boosted trees for the labels of the examples."""
-    from catboost import CatBoostClassifier, Pool  # type: ignore[import-untyped]
+    from catboost import CatBoostClassifier, Pool
 
     labels = np.concatenate([e.labels for e in examples])
     weights = np.concatenate([e.weights for e in examples])[labels >= 0]

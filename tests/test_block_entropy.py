@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from slow_block_entropy import slow_block_entropies, slow_threshold
 from slow_small_sites import examples, sites
@@ -116,7 +116,12 @@ def test_one_page_and_nothing_learned_keep_all() -> None:
 # (b) The fast implementation and the definition.
 
 
+B = "<div class=box><div><p>b</p></div></div>"
+AAA = "<div class=box><div><p>a</p></div></div>" * 3
+
+
 @examples
+@example([B, B, AAA, AAA], "element", 0.0)  # an entropy of just the threshold
 @given(sites(), MODES, st.sampled_from([0.0, 0.031, 0.17]))
 def test_fast_is_as_defined(bodies: list[str], mode: str, least_gain: float) -> None:
     pages = [page_of(body) for body in bodies]

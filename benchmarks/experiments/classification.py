@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.metrics import accuracy_score, f1_score  # type: ignore[import-untyped]
-from sklearn.naive_bayes import MultinomialNB  # type: ignore[import-untyped]
-from sklearn.svm import LinearSVC  # type: ignore[import-untyped]
+from sklearn.metrics import accuracy_score, f1_score
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.svm import LinearSVC
 
 from benchmarks.experiments.labelled import Matrix, Vector, to_matrix, unit_rows
 from benchmarks.tables import Table
