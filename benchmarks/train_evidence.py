@@ -1,7 +1,8 @@
 """Fits the model of the method `evidence` and writes its weights.
 
-    python benchmarks/train_evidence.py                # cross-validation, then the weights
-    python benchmarks/train_evidence.py --no-validation
+    python benchmarks/train_evidence.py                   # cross-validation, then the weights
+    python benchmarks/train_evidence.py --validate-only   # no weights
+    python benchmarks/train_evidence.py --no-validation   # the weights alone
 
 Only openly licensed corpora are used (see `CORPORA`); folds are made of whole sites. Needs
 `pip install "noiseclean-scrapy[train]"`. The weights depend on nothing but the corpora, the code

@@ -19,9 +19,10 @@ STRONGEST = 5
 class Explanation(Mapping[str, float]):
     """Log-odds by what they come from; worked out when it is first looked at.
 
-    `prior`, `page`, `neighbours` and `site` add up to `log_odds`, which is above `threshold` where
-    the block is kept. Next come the terms of the site and the strongest features, named in words,
-    each with its part of the sum of its kind.
+    `prior`, `page`, `neighbours` and `site` add up to `log_odds`. A block is kept where these are
+    at least `threshold`, unless an option leaves it out or it is the headline. Next come the terms
+    of the site and the strongest features, named in words, each with its part of the sum of its
+    kind.
     """
 
     __slots__ = ("_found", "_index", "_row", "_terms", "_threshold")

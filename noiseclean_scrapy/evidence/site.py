@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
@@ -23,15 +23,16 @@ PLACE_WEIGHT = 0.4
 """How far a block's log-odds move towards the mean of its place on other pages, at full support."""
 REPETITION = 5.0
 """Log-odds that a text loses by the share of the other pages that show it."""
-COMMON_REPETITION = 6.0
-"""Log-odds that a text loses besides when at least `COMMON` of the other pages show it."""
 COMMON = 0.3
-SUPPORT = 2.0
-"""Pages of a place that have half of the full weight."""
-COMMON_SUPPORT = 3.0
-_SEEN = 0.5
+"""Share of the other pages from which on a text is common."""
+COMMON_REPETITION = 6.0
+"""Log-odds that a common text loses besides."""
+SUPPORT, COMMON_SUPPORT = 2.0, 3.0
+"""Pages that give a place, and a common text, half of the full weight."""
 CLIP = 6.0
+"""Log-odds of single blocks and of places are cut off here."""
 
+_SEEN = 0.5
 _QUANTUM = 2.0**20
 _DIGITS = re.compile(r"\d+")
 _KEY = re.compile(r"[0-9a-f]{16}", re.ASCII)
@@ -62,8 +63,8 @@ class SiteEvidence:
     For each place the number of pages that have it and the sum of their mean log-odds there; for
     each text, digits masked, the number of pages that show it. A place is named twice: as that of a
     block and as that of the block's surroundings. Above `max_entries` places or texts the more
-    frequent half is kept (ties by key). A page with just the places and
-    texts of an earlier one does not count.
+    frequent half is kept (ties by key). A page with just the places and texts of an earlier one
+    does not count.
     """
 
     def __init__(self, max_entries: int) -> None:
@@ -75,32 +76,31 @@ class SiteEvidence:
 
     def observe(self, page: Page, scores: Floats) -> None:
         """Count a page whose blocks have these log-odds by the page alone."""
-        texts = _texts(page)
-        digest = _digest(page)
+        keys = _place_keys(page)
+        digest = _digest(page, keys)
         if self.seen.get(digest, 0.0) >= _SEEN:
             return
         self.pages += 1
         self.seen[digest] = self.seen.get(digest, 0.0) + 1
-        for key, mean in _place_means(page, scores).items():
+        for key, mean in _place_means(keys, scores).items():
             entry = self.places.setdefault(key, [0.0, 0.0])
             entry[0] += 1
             entry[1] += mean
-        for key in set(texts):
+        for key in set(_texts(page)):
             self.texts[key] = self.texts.get(key, 0.0) + 1
         self._prune()
 
     def terms(self, page: Page, scores: Floats) -> SiteTerms:
         """What the other pages of the site say of each block; zeros where there are none."""
-        texts = _texts(page)
-        own = self.seen.get(_digest(page), 0.0)  # the page does not vote on itself
+        keys = _place_keys(page)
+        own = self.seen.get(_digest(page, keys), 0.0)  # the page does not vote on itself
         others = self.pages - own
         count = len(page.blocks)
-        keys = list(_place_keys(page))
         known = np.array([block in self.places for block, _ in keys], dtype=bool)
         moved, support = np.zeros(count), np.zeros(count)
         if others <= 0:
             return SiteTerms(moved, np.zeros(count), support, np.zeros(count), known)
-        means = _place_means(page, scores)
+        means = _place_means(keys, scores)
         for index, (block, around) in enumerate(keys):
             here = min(max(float(scores[index]), -CLIP), CLIP)
             for key in (block, around):
@@ -112,7 +112,7 @@ class SiteEvidence:
                 moved[index] += PLACE_WEIGHT * pages / (pages + SUPPORT) * (mean - here)
                 if key == block:
                     support[index] = pages
-        shown = np.array([max(self.texts.get(key, 0.0) - own, 0.0) for key in texts])
+        shown = np.array([max(self.texts.get(key, 0.0) - own, 0.0) for key in _texts(page)])
         share = np.minimum(shown / others, 1.0)
         lost = REPETITION * share * shown / (shown + 1)
         lost += np.where(share >= COMMON, COMMON_REPETITION * shown / (shown + COMMON_SUPPORT), 0)
@@ -171,22 +171,24 @@ class SiteEvidence:
             self.seen = dict(sorted(self.seen.items())[:half])
 
 
-def _place_keys(page: Page) -> Iterator[tuple[int, int]]:
+def _place_keys(page: Page) -> list[tuple[int, int]]:
     """For each block the keys of its element's place and of the place around that."""
     paths: list[tuple[str, ...]] = []
     for element in page.elements:
         above = paths[element.parent] if element.parent >= 0 else ()
         paths.append((element.label, *above)[:PLACE_LEVELS])
+    keys = []
     for block in page.blocks:
         parent = max(page.elements[block.element].parent, 0)
-        yield _key(("=", *paths[block.element])), _key(("^", *paths[parent]))
+        keys.append((_key(("=", *paths[block.element])), _key(("^", *paths[parent]))))
+    return keys
 
 
-def _place_means(page: Page, scores: Floats) -> dict[int, float]:
-    """Mean log-odds of the page's blocks by place, on a grid so that sums are exact."""
+def _place_means(keys: Sequence[tuple[int, int]], scores: Floats) -> dict[int, float]:
+    """Mean log-odds of a page's blocks by place, on a grid so that sums are exact."""
     sums: dict[int, list[float]] = {}
-    for score, keys in zip(scores.tolist(), _place_keys(page), strict=True):
-        for key in keys:
+    for score, places in zip(scores.tolist(), keys, strict=True):
+        for key in places:
             entry = sums.setdefault(key, [0.0, 0.0])
             entry[0] += 1
             entry[1] += score
@@ -197,8 +199,8 @@ def _texts(page: Page) -> list[int]:
     return [_hash([_DIGITS.sub("0", block.text.lower())]) for block in page.blocks]
 
 
-def _digest(page: Page) -> int:
-    places = [f"{block}{around}" for block, around in _place_keys(page)]
+def _digest(page: Page, keys: Sequence[tuple[int, int]]) -> int:
+    places = [f"{block}{around}" for block, around in keys]
     return _hash([*places, *(block.text for block in page.blocks)])
 
 
