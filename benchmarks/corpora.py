@@ -11,6 +11,7 @@ import platform
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -52,6 +53,15 @@ def read_manifest(corpus: Path) -> list[dict[str, Any]]:
         return [json.loads(line) for line in lines if line.strip()]
 
 
+def by_site(pages: Iterable[CorpusPage]) -> dict[str, list[CorpusPage]]:
+    """The pages of each site, sites in the order of their first page."""
+    sites: dict[str, list[CorpusPage]] = {}
+    for page in pages:
+        sites.setdefault(page.site, []).append(page)
+    return sites
+
+
+@lru_cache
 def load_scorer(shared: Path) -> ModuleType:
     """The scorer as a module."""
     spec = importlib.util.spec_from_file_location("score", shared / "bench/score.py")

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from benchmarks.corpora import CorpusPage, read_corpus
+from benchmarks.corpora import CorpusPage, by_site, read_corpus
 from benchmarks.scores import MEASURES
 from noiseclean_scrapy.clean_page import clean_page
 from noiseclean_scrapy.cleaner import SiteCleaner
@@ -54,12 +54,9 @@ def learning_curves(
 
 
 def _large_sites(corpus: Path) -> dict[str, list[CorpusPage]]:
-    sites: dict[str, list[CorpusPage]] = {}
-    for page in read_corpus(corpus):
-        sites.setdefault(page.site, []).append(page)
     return {
         site: pages
-        for site, pages in sites.items()
+        for site, pages in by_site(read_corpus(corpus)).items()
         if len(pages) >= min(LEAST_PAGES) and any(page.gold for page in pages)
     }
 

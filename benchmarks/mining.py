@@ -24,12 +24,12 @@ from rich.console import Console
 from benchmarks.corpora import ROOT, SHARED, environment
 from benchmarks.experiments import classification, clustering, features, levels
 from benchmarks.experiments.labelled import (
-    NO_CLEANING,
     SHOPS,
     controls,
     feature_vectors,
     read_labelled,
 )
+from benchmarks.extraction import NO_CLEANING
 from benchmarks.quality import WIDTH
 from benchmarks.tables import Table
 from noiseclean_scrapy.methods import METHODS

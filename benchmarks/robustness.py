@@ -25,7 +25,7 @@ from typing import Any, TypeVar
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.corpora import ROOT, SHARED, CorpusPage, environment, read_corpus
+from benchmarks.corpora import ROOT, SHARED, by_site, environment, read_corpus
 from example_project.demo import DemoSite
 from noiseclean_scrapy.clean_page import CleanPage, clean_page
 from noiseclean_scrapy.cleaner import SiteCleaner
@@ -73,10 +73,8 @@ def clean_corpus(corpus: Path, methods: Sequence[str]) -> dict[str, Any]:
     `empty` counts pages with visible text of which none was kept.
     """
     rows: dict[str, dict[str, Any]] = {m: {"exceptions": [], "empty": 0} for m in methods}
-    sites: dict[str, list[CorpusPage]] = {}
     pages = read_corpus(corpus)
-    for page in pages:
-        sites.setdefault(page.site, []).append(page)
+    sites = by_site(pages)
     for group in sites.values():
         built = {page.id: build_page(page.html, url=page.url) for page in group}
         for method, row in rows.items():

@@ -180,7 +180,7 @@ def load_examples(shared: Path, corpora: Iterable[str] = tuple(CORPORA)) -> list
 
 def make_example(corpus: str, shared: Path, source: CorpusPage) -> Example | None:
     """The page with its labels; None without any."""
-    scorer = _scorer(shared)
+    scorer = load_scorer(shared)
     page = build_page(source.html, url=source.url)
     tokens = [scorer.tokens(block.text) for block in page.blocks]
     gold = None if source.gold is None else scorer.tokens(source.gold)
@@ -454,10 +454,6 @@ def provenance(report: dict[str, Any]) -> dict[str, Any]:
         **environment(["catboost", "numpy", "lxml", "rapidfuzz"]),
         "validation": report,
     }
-
-
-def _scorer(shared: Path) -> ModuleType:
-    return sys.modules.get("score") or load_scorer(shared)
 
 
 if __name__ == "__main__":

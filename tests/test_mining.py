@@ -17,7 +17,6 @@ from benchmarks.corpora import ROOT, SHARED
 from benchmarks.experiments.classification import splits
 from benchmarks.experiments.clustering import best_f, k_means
 from benchmarks.experiments.labelled import (
-    NO_CLEANING,
     controls,
     feature_vectors,
     inverse_document_frequency,
@@ -26,6 +25,7 @@ from benchmarks.experiments.labelled import (
     to_matrix,
     unit_rows,
 )
+from benchmarks.extraction import NO_CLEANING
 
 
 def test_f_of_an_assignment_computed_by_hand() -> None:

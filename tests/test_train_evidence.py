@@ -6,9 +6,7 @@ import gzip
 import json
 import random
 import re
-import sys
 import zlib
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -122,12 +120,8 @@ def examples(shared: Path) -> list[train.Example]:
 
 
 @pytest.fixture
-def scorer(shared: Path) -> Iterator[ModuleType]:
-    before = sys.modules.pop("score", None)
-    yield load_scorer(shared)
-    del sys.modules["score"]
-    if before is not None:
-        sys.modules["score"] = before
+def scorer(shared: Path) -> ModuleType:
+    return load_scorer(shared)
 
 
 # Labels.

@@ -14,7 +14,6 @@ from scipy.optimize import linear_sum_assignment
 
 from benchmarks.experiments.labelled import (
     CONTROLS,
-    NO_CLEANING,
     Matrix,
     Vector,
     inverse_document_frequency,
@@ -22,6 +21,7 @@ from benchmarks.experiments.labelled import (
     to_matrix,
     unit_rows,
 )
+from benchmarks.extraction import NO_CLEANING
 from benchmarks.tables import Table
 
 # Mean F, share of runs above 0.7, share below 0.5 (Yi & Liu 2003).

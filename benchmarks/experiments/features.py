@@ -13,7 +13,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from benchmarks.corpora import CorpusPage, read_corpus
+from benchmarks.corpora import CorpusPage, by_site, read_corpus
 from benchmarks.quality import CORPORA
 from benchmarks.scores import MANY_PAGES
 from benchmarks.tables import Table
@@ -80,9 +80,7 @@ def run(
 
 def sites_of(pages: Iterable[CorpusPage]) -> dict[str, list[CorpusPage]]:
     """The pages of each site of `MANY_PAGES` pages or more, sites in alphabetical order."""
-    sites: dict[str, list[CorpusPage]] = {}
-    for page in pages:
-        sites.setdefault(page.site, []).append(page)
+    sites = by_site(pages)
     return {site: sites[site] for site in sorted(sites) if len(sites[site]) >= MANY_PAGES}
 
 

@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.corpora import read_corpus
+from benchmarks.extraction import NO_CLEANING
 from example_project.shops import shop_pages
 from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.page import Page, build_page
 from noiseclean_scrapy.page.features import block_features
 
-NO_CLEANING = "no cleaning"
 SHOPS = "shops"
 CONTROLS = ("recurring features only", "no recurring features")
 """Texts of no method: features on half of the pages of their site or more, and all others."""

@@ -72,7 +72,7 @@ class _Context:
             columns[f"up{level}_mass_share"] = below_mass[at] / self.all_mass
         group_mass = np.bincount(arrays.groups, weights=below_mass)
         group_text = np.bincount(arrays.groups, weights=below_text)
-        for name, at in {"siblings": arrays.element, **arrays.repeated_items()}.items():
+        for name, at in {"siblings": arrays.element, **arrays.repeated_items}.items():
             of = arrays.groups[at]
             columns[f"{name}_p"] = group_mass[of] / group_text[of]
             columns[f"{name}_mass_share"] = group_mass[of] / self.all_mass

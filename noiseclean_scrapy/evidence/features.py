@@ -35,12 +35,6 @@ _MAIN_SHARE = 0.6
 _HAN_WEIGHT = 1.5
 _DECLARED = 40
 
-_TEXT_NAMES = (
-    "length words word_length links link_share sentences ends_sentence pauses digits capitals "
-    "upper date separators currency rights address code quotes lower_start colon images in_title "
-    "repeated_here in_description declared".split()
-)
-
 
 def block_lengths(page: Page) -> Floats:
     """Characters of each block; one of Han, Kana or Hangul counts 2.5, as it says so much more."""
@@ -121,14 +115,34 @@ class PageFeatures:
         ) = table.T  # fmt: skip
         self.sentences = sentences
         self.long = np.where((self.lengths >= LONG) & (self.link_share < 0.5), self.lengths, 0.0)
-        values = (
-            np.log1p(self.lengths), np.log1p(n_words), length / np.maximum(n_words, 1), links,
-            self.link_share, sentences, ends, pauses / length * 100, digits / length, capitals,
-            upper, dates, separators, currency, rights, address, code / length, quotes, lower,
-            colon, images, in_title, repeated, *self._metadata(block_words),
-        )  # fmt: skip
-        for name, value in zip(_TEXT_NAMES, values, strict=True):
-            self._columns[name] = value
+        in_description, declared = self._metadata(block_words)
+        self._columns |= {
+            "length": np.log1p(self.lengths),
+            "words": np.log1p(n_words),
+            "word_length": length / np.maximum(n_words, 1),
+            "links": links,
+            "link_share": self.link_share,
+            "sentences": sentences,
+            "ends_sentence": ends,
+            "pauses": pauses / length * 100,
+            "digits": digits / length,
+            "capitals": capitals,
+            "upper": upper,
+            "date": dates,
+            "separators": separators,
+            "currency": currency,
+            "rights": rights,
+            "address": address,
+            "code": code / length,
+            "quotes": quotes,
+            "lower_start": lower,
+            "colon": colon,
+            "images": images,
+            "in_title": in_title,
+            "repeated_here": repeated,
+            "in_description": in_description,
+            "declared": declared,
+        }
 
     def _metadata(self, block_words: Sequence[Sequence[str]]) -> tuple[Floats, Floats]:
         """How far the description and the declared body hold each block; -1 where there is none."""
@@ -185,7 +199,7 @@ class PageFeatures:
         text = np.bincount(group, weights=self._text)
         linked = np.bincount(group, weights=self._linked)
         sentences = np.bincount(group, weights=self._sentences_below)
-        for name, at in self.arrays.repeated_items().items():
+        for name, at in self.arrays.repeated_items.items():
             of = group[at]
             self._columns |= {
                 f"{name}_count": np.where(at > 0, np.log1p(sizes[of]), 0.0),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -73,6 +74,7 @@ class PageArrays:
             nearest[index] = index if repeated[index] else nearest[parent]
         return np.array(nearest, dtype=np.int64)
 
+    @cached_property
     def repeated_items(self) -> dict[str, Integers]:
         """For each block the nearest element with like siblings, and the nearest around that."""
         nearest = self.repeated_item()

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,8 @@ from numpy.typing import NDArray
 
 from noiseclean_scrapy.evidence.layout import Floats
 from noiseclean_scrapy.page import Page
-from noiseclean_scrapy.site.counts import read_number
+from noiseclean_scrapy.site.counts import more_frequent_half, read_number
+from noiseclean_scrapy.site.hashes import hash64, hash_name, read_hash
 
 PLACE_LEVELS = 4
 """Labels, the innermost first, that name a place in the layout: an added wrapper far up moves
@@ -35,7 +35,6 @@ CLIP = 6.0
 _SEEN = 0.5
 _QUANTUM = 2.0**20
 _DIGITS = re.compile(r"\d+")
-_KEY = re.compile(r"[0-9a-f]{16}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,30 +144,29 @@ class SiteEvidence:
         """All counts, as JSON values in a fixed order."""
         return {
             "pages": self.pages,
-            "places": {_name(key): list(entry) for key, entry in sorted(self.places.items())},
-            "texts": {_name(key): pages for key, pages in sorted(self.texts.items())},
-            "seen": {_name(key): votes for key, votes in sorted(self.seen.items())},
+            "places": {hash_name(key): list(entry) for key, entry in sorted(self.places.items())},
+            "texts": {hash_name(key): pages for key, pages in sorted(self.texts.items())},
+            "seen": {hash_name(key): votes for key, votes in sorted(self.seen.items())},
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Take over what `state` returned; raises KeyError, TypeError or ValueError on others."""
         pages = read_number(state["pages"])
-        places = {_read_key(k): _read_place(v) for k, v in dict(state["places"]).items()}
-        texts = {_read_key(key): read_number(n) for key, n in dict(state["texts"]).items()}
-        seen = {_read_key(key): read_number(n) for key, n in dict(state["seen"]).items()}
+        places = {read_hash(k): _read_place(v) for k, v in dict(state["places"]).items()}
+        texts = {read_hash(key): read_number(n) for key, n in dict(state["texts"]).items()}
+        seen = {read_hash(key): read_number(n) for key, n in dict(state["seen"]).items()}
         self.pages, self.places, self.texts, self.seen = pages, places, texts, seen
         self._prune()
 
     def _prune(self) -> None:
-        half = max(1, self.max_entries // 2)
-        if len(self.places) > self.max_entries:
-            kept = sorted(self.places.items(), key=lambda entry: (-entry[1][0], entry[0]))[:half]
-            self.places = dict(kept)
-        if len(self.texts) > self.max_entries:
-            frequent = sorted(self.texts.items(), key=lambda entry: (-entry[1], entry[0]))[:half]
-            self.texts = dict(frequent)
-        if len(self.seen) > self.max_entries:
-            self.seen = dict(sorted(self.seen.items())[:half])
+        limit = self.max_entries
+        if len(self.places) > limit:
+            pages = {key: entry[0] for key, entry in self.places.items()}
+            self.places = {key: self.places[key] for key in more_frequent_half(pages, limit)}
+        if len(self.texts) > limit:
+            self.texts = more_frequent_half(self.texts, limit)
+        if len(self.seen) > limit:
+            self.seen = dict(sorted(self.seen.items())[: max(1, limit // 2)])
 
 
 def _place_keys(page: Page) -> list[tuple[int, int]]:
@@ -196,32 +194,17 @@ def _place_means(keys: Sequence[tuple[int, int]], scores: Floats) -> dict[int, f
 
 
 def _texts(page: Page) -> list[int]:
-    return [_hash([_DIGITS.sub("0", block.text.lower())]) for block in page.blocks]
+    return [hash64(_DIGITS.sub("0", block.text.lower())) for block in page.blocks]
 
 
 def _digest(page: Page, keys: Sequence[tuple[int, int]]) -> int:
     places = [f"{block}{around}" for block, around in keys]
-    return _hash([*places, *(block.text for block in page.blocks)])
+    return hash64("\0".join([*places, *(block.text for block in page.blocks)]))
 
 
 @lru_cache(maxsize=50_000)
 def _key(parts: tuple[str, ...]) -> int:
-    return _hash(parts)
-
-
-def _hash(parts: Iterable[str]) -> int:
-    data = "\0".join(parts).encode(errors="surrogatepass")
-    return int.from_bytes(blake2b(data, digest_size=8).digest(), "big")
-
-
-def _name(key: int) -> str:
-    return f"{key:016x}"
-
-
-def _read_key(name: Any) -> int:
-    if not isinstance(name, str) or not _KEY.fullmatch(name):
-        raise ValueError(f"{name!r} is not a key")
-    return int(name, 16)
+    return hash64("\0".join(parts))
 
 
 def _read_place(entry: Any) -> list[float]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.page import Page
+from noiseclean_scrapy.page.features import block_features
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -81,6 +83,15 @@ class Method(ABC):
     @abstractmethod
     def restore(self, state: Mapping[str, Any]) -> None:
         """Take over what `state` returned; raises KeyError, TypeError or ValueError on others."""
+
+
+def kept_features(page: Page, verdicts: Iterable[Verdict]) -> Counter[str]:
+    """How often each feature occurs in the kept blocks: weights for methods without their own."""
+    weights: Counter[str] = Counter()
+    for block, verdict in zip(page.blocks, verdicts, strict=True):
+        if verdict.kept:
+            weights.update(block_features(block))
+    return weights
 
 
 def above_zero(name: str, value: Any) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,9 +14,15 @@ from noiseclean_scrapy.evidence.explanation import Explanation
 from noiseclean_scrapy.evidence.features import PageFeatures
 from noiseclean_scrapy.evidence.model import load_model
 from noiseclean_scrapy.evidence.site import SiteEvidence
-from noiseclean_scrapy.methods.base import Method, Model, PageVerdict, Verdict, above_zero
+from noiseclean_scrapy.methods.base import (
+    Method,
+    Model,
+    PageVerdict,
+    Verdict,
+    above_zero,
+    kept_features,
+)
 from noiseclean_scrapy.page import Page
-from noiseclean_scrapy.page.features import block_features
 
 
 class EvidenceMethod(Method):
@@ -99,10 +104,7 @@ class SiteModel(Model):
             Verdict(bool(kept[i]), float(chance[i]), Explanation(matrix[i], terms, i, least))
             for i in range(len(page.blocks))
         )
-        weights: Counter[str] = Counter()
-        for block, keep in zip(page.blocks, kept.tolist(), strict=True):
-            if keep:
-                weights.update(block_features(block))
         lengths = np.array([len(block.text) for block in page.blocks], dtype=np.float64)
         known = float(lengths[terms.known].sum()) / max(float(lengths.sum()), 1.0)
-        return PageVerdict(verdicts, weights, known if self.site.pages else 1.0)
+        fit = known if self.site.pages else 1.0
+        return PageVerdict(verdicts, kept_features(page, verdicts), fit)

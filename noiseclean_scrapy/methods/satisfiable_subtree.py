@@ -7,15 +7,13 @@ elements: the element that holds a block is one generation up.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from noiseclean_scrapy.errors import ConfigurationError
-from noiseclean_scrapy.methods.base import Method, Model, PageVerdict, Verdict
+from noiseclean_scrapy.methods.base import Method, Model, PageVerdict, Verdict, kept_features
 from noiseclean_scrapy.page import Page
-from noiseclean_scrapy.page.features import block_features
 from noiseclean_scrapy.site.counts import read_number
 
 _LARGEST = 2.0**80
@@ -126,15 +124,9 @@ class SatisfiableSubtreeModel(Model):
     def judge(self, page: Page) -> PageVerdict:
         constants = self.han_kana if is_han_kana(page.text) else self.alphabetic
         deciding = deciding_subtrees(page, constants)
-        verdicts = {subtree: _verdict(subtree, constants) for subtree in set(deciding)}
-        weights: Counter[str] = Counter()
-        for block in page.blocks:
-            subtree = deciding[block.element]
-            if subtree and subtree.satisfiable:
-                weights.update(block_features(block))
-        return PageVerdict(
-            tuple(verdicts[deciding[block.element]] for block in page.blocks), weights, 1.0
-        )
+        by_subtree = {subtree: _verdict(subtree, constants) for subtree in set(deciding)}
+        verdicts = tuple(by_subtree[deciding[block.element]] for block in page.blocks)
+        return PageVerdict(verdicts, kept_features(page, verdicts), 1.0)
 
 
 @dataclass(frozen=True, slots=True)

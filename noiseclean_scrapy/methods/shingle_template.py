@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import Any
 
-from noiseclean_scrapy.methods.base import Method, Model, PageVerdict, Verdict, above_zero
+from noiseclean_scrapy.methods.base import (
+    Method,
+    Model,
+    PageVerdict,
+    Verdict,
+    above_zero,
+    kept_features,
+)
 from noiseclean_scrapy.page import Page, TextBlock
-from noiseclean_scrapy.page.features import block_features, words
-from noiseclean_scrapy.site.counts import read_number
+from noiseclean_scrapy.page.features import words
+from noiseclean_scrapy.site.counts import more_frequent_half, read_number
+from noiseclean_scrapy.site.hashes import hash64, hash_name, read_hash
 
 SHINGLE_WORDS = 4
 """w: words in a row that make up one shingle (Broder 1997); a shorter text is one shingle."""
 TEMPLATE_PAGES = 2
 """Pages that have to show a fingerprint before it counts as template."""
-
-_FINGERPRINT = re.compile(r"[0-9a-f]{16}", re.ASCII)
 
 
 class ShingleTemplateMethod(Method):
@@ -65,22 +68,20 @@ class ShingleTemplateMethod(Method):
         return ShingleTemplateModel(self._counts, self.links)
 
     def state(self) -> dict[str, Any]:
-        counts = {f"{fingerprint:016x}": n for fingerprint, n in sorted(self._counts.items())}
+        counts = {hash_name(fingerprint): n for fingerprint, n in sorted(self._counts.items())}
         return {"pages": self._pages, "counts": counts}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         pages = read_number(state["pages"])
         if not isinstance(state["counts"], dict):
             raise TypeError("the counts are an object: fingerprint to number of pages")
-        counts = {_read(name): read_number(n) for name, n in state["counts"].items()}
+        counts = {read_hash(name): read_number(n) for name, n in state["counts"].items()}
         self._pages, self._counts = pages, counts
         self._prune()
 
     def _prune(self) -> None:
-        if len(self._counts) <= self.max_fingerprints:
-            return
-        order = sorted(self._counts.items(), key=lambda entry: (-entry[1], entry[0]))
-        self._counts = dict(order[: max(1, self.max_fingerprints // 2)])
+        if len(self._counts) > self.max_fingerprints:
+            self._counts = more_frequent_half(self._counts, self.max_fingerprints)
 
 
 class ShingleTemplateModel(Model):
@@ -104,13 +105,9 @@ class ShingleTemplateModel(Model):
             verdict = Verdict(not pages, 1 / pages if pages else 1.0, evidence)
             for block in pagelet.blocks:
                 verdicts[block.index] = verdict
-        weights: Counter[str] = Counter()
-        for block, verdict in zip(page.blocks, verdicts, strict=True):
-            if verdict.kept:
-                weights.update(block_features(block))
         known = any(pagelet.fingerprint in self._templates for pagelet in found)
         fit = 0.0 if found and self._templates and not known else 1.0
-        return PageVerdict(tuple(verdicts), weights, fit)
+        return PageVerdict(tuple(verdicts), kept_features(page, verdicts), fit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,14 +174,4 @@ def fingerprint(sequence: Sequence[str]) -> int:
     """The least 64-bit hash of the shingles of a sequence of at least one word (Broder 1997)."""
     last = max(1, len(sequence) - SHINGLE_WORDS + 1)
     shingles = {" ".join(sequence[start : start + SHINGLE_WORDS]) for start in range(last)}
-    return int.from_bytes(min(map(_hash, shingles)), "big")
-
-
-def _hash(shingle: str) -> bytes:
-    return blake2b(shingle.encode(errors="surrogatepass"), digest_size=8).digest()
-
-
-def _read(name: Any) -> int:
-    if not isinstance(name, str) or not _FINGERPRINT.fullmatch(name):
-        raise ValueError(f"{name!r} is not a fingerprint")
-    return int(name, 16)
+    return min(map(hash64, shingles))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 _QUANTUM = 2.0**32
@@ -90,6 +90,14 @@ def _entropy(occurrences: float, weighted: float, pages: float) -> float:
         return 0.0
     value = (math.log(occurrences) - weighted / occurrences) / math.log(pages)
     return min(1.0, max(0.0, value))
+
+
+def more_frequent_half(counts: Mapping[int, float], limit: int) -> dict[int, float]:
+    """The counts, or above `limit` of them the highest of half that number (ties by key)."""
+    if len(counts) <= limit:
+        return dict(counts)
+    order = sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
+    return dict(order[: max(1, limit // 2)])
 
 
 def read_number(value: Any, *, least: float = 0.0, largest: float = _LARGEST) -> float:
