@@ -58,6 +58,11 @@ def test_content_goes_away(value: str) -> None:
     [
         ("Header_title__3xYz1", ["Header_title"]),
         ("grid-12", ["grid-0"]),
+        ("text-org8a096bc", ["text-org0"]),
+        ("outline-container-org1a2b3c4", ["outline-container-org0"]),
+        ("box-550e8400-e29b-41d4-a716-446655440000", ["box-0"]),
+        ("widget-A1B2C3D4", ["widget-0"]),
+        ("h1 grid2 facade1 feed-2024", ["facade0", "feed-0", "grid0", "h0"]),
         ("post-4711 post type-post hentry", ["hentry", "post", "type-post"]),
     ],
 )

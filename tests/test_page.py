@@ -14,7 +14,7 @@ from lxml import html as lxml_html
 from parsel import Selector
 from scrapy.http import HtmlResponse
 
-from noiseclean_scrapy.page import Html, Page, build_page
+from noiseclean_scrapy.page import Html, Page, Rule, Rules, build_page
 from noiseclean_scrapy.page.layout import Layout
 from noiseclean_scrapy.page.parse import characters_lost, decode, inner_text, parse_html
 
@@ -274,6 +274,89 @@ def test_noscript_that_holds_the_page() -> None:
     assert build_page("<p>Long enough.</p><noscript>off</noscript>").text == "Long enough."
 
 
+def by_selector(selectors: dict[str, Rule]) -> Rules:
+    """Rules that name the elements of CSS selectors, the later selector first."""
+    return lambda root: {
+        node: rule for selector, rule in selectors.items() for node in root.cssselect(selector)
+    }
+
+
+def ruled(source: str, selectors: dict[str, Rule]) -> list[tuple[str, Rule | None]]:
+    page = build_page(source, rules=by_selector(selectors))
+    assert_sound(page)
+    blocks_found(page, parse_html(source).root)
+    return [(block.text, block.rule) for block in page.blocks]
+
+
+def test_the_nearest_rule_around_a_block_counts() -> None:
+    source = "<h1>T</h1><div id=a>1<div id=b>2<p>3</p></div>4</div>5"
+    assert ruled(source, {}) == [(text, None) for text in "T12345"]
+    assert ruled(source, {"h1": "title", "#a": "drop", "#b": "keep"}) == [
+        ("T", "title"),
+        ("1", "drop"),
+        ("2", "keep"),
+        ("3", "keep"),
+        ("4", "drop"),
+        ("5", None),
+    ]
+
+
+def test_a_rule_for_inline_content_makes_it_a_block() -> None:
+    source = "<p>By <b>A. Author</b> <a href=x><i>more</i> here</a> end"
+    assert ruled(source, {"b": "drop", "i": "keep"}) == [
+        ("By", None),
+        ("A. Author", "drop"),
+        ("more", "keep"),
+        ("here", None),
+        ("end", None),
+    ]
+    page = build_page(source, rules=by_selector({"i": "keep"}))
+    assert [(block.text, block.links) for block in page.blocks][1:3] == [
+        ("more", ("x",)),
+        ("here", ("x",)),
+    ]
+
+
+def test_rules_above_and_behind_the_body() -> None:
+    assert ruled("<body><p>a</body></html>b<div>c", {"html": "keep"}) == [
+        ("a", "keep"),
+        ("b", "keep"),
+        ("c", "keep"),
+    ]
+    assert ruled("<p>a<p>b", {"body": "drop", "p + p": "keep"}) == [("a", "drop"), ("b", "keep")]
+    document = lxml_html.document_fromstring("<div><p>a</p><p>b</p></div>")
+    (division,) = document.cssselect("div")
+    page = build_page(division[0], rules=lambda root: {division: "drop"})
+    assert [block.rule for block in page.blocks] == ["drop"]
+
+
+def test_what_is_never_read_stays_so_unless_a_rule_keeps_it() -> None:
+    source = "<p>a<dialog><p>b<script>c</script></dialog><p>d"
+    assert ruled(source, {}) == [("a", None), ("d", None)]
+    assert ruled(source, {"dialog": "drop"}) == [("a", None), ("d", None)]
+    assert ruled(source, {"dialog p": "keep"}) == [("a", None), ("d", None)]
+    assert ruled(source, {"dialog": "keep"}) == [("a", None), ("b", "keep"), ("d", None)]
+    kept: dict[str, Rule] = {"dialog": "keep", "dialog p": "drop"}
+    assert ruled(source, kept) == [("a", None), ("b", "drop"), ("d", None)]
+    assert ruled(source, {"dialog": "title", "script": "keep"}) == [
+        ("a", None),
+        ("b", "title"),
+        ("c", "keep"),
+        ("d", None),
+    ]
+
+
+def test_rules_on_pages_in_noscript() -> None:
+    source = "<p>On.</p><noscript><p>Post one.</p><div>Post two.</div></noscript>"
+    assert ruled(source, {"div": "drop"}) == [
+        ("On.", None),
+        ("Post one.", None),
+        ("Post two.", "drop"),
+    ]
+    source = "<p>Long enough.</p><noscript>off</noscript>"
+    assert ruled(source, {"noscript": "keep"}) == [("Long enough.", None), ("off", "keep")]
+
+
 def test_html_closed_too_early() -> None:
     source = "<title>T</title><table><tr><td>a</td></tr></table></body></html>tail<div>b</div><p>c"
     page = build_page(source)
@@ -362,6 +445,7 @@ def is_sound_but_for_content(page: Page) -> None:
         ("<meta name=DESCRIPTION content='A flood.'>", "A flood."),
         ("<meta property='og:description' content='A flood.'>", "A flood."),
         ("<meta name='twitter:description' content='A flood.'>", "A flood."),
+        ("<meta name=d property='og:description' content='A flood.'>", "A flood."),
         ("<meta name=description><meta name=keywords content='flood, river'>", ""),
         (
             "<meta name=description content=Short><meta property='og:description' "
@@ -396,11 +480,46 @@ def test_description(head: str, expected: str) -> None:
     ],
 )
 def test_declared_body(data: str, expected: str) -> None:
-    for kind in ("application/ld+json", "Application/LD+JSON"):
+    for kind in (
+        "application/ld+json",
+        "Application/LD+JSON",
+        "application/ld+json; charset=utf-8",
+    ):
         page = build_page(f"<head><script type='{kind}'>{data}</script></head><p>x")
-        assert page.declared_body == expected
+        assert page.declared.body == expected
         assert page.text == "x"
-    assert build_page(f"<script>{data}</script><p>x").declared_body == ""
+    assert build_page(f"<script>{data}</script><p>x").declared.body == ""
+
+
+@pytest.mark.parametrize(
+    ("data", "parts", "kinds"),
+    [
+        ('{"@type": "Product", "description": "A &amp; B.  "}', "A & B.", {"product"}),
+        ('{"@type": ["Thing", "Product"], "description": "A."}', "A.", {"product"}),
+        ('{"@type": "NewsArticle", "description": "A."}', "", {"article"}),
+        (
+            '{"@type": "QAPage", "mainEntity": {"@type": "Question", "text": "Why?",'
+            ' "acceptedAnswer": {"@type": "Answer", "text": "So."}}}',
+            "Why?\nSo.",
+            {"discussion"},
+        ),
+        ('{"@type": "FAQPage", "mainEntity": [{"@type": "Answer", "text": "So."}]}', "So.", set()),
+        ('{"@type": {"a": 1}, "text": "x"}', "", set()),
+        ('{"@type": [3, null], "text": "x"}', "", set()),
+    ],
+)
+def test_declared_parts_and_kinds(data: str, parts: str, kinds: set[str]) -> None:
+    found = build_page(f"<script type=application/ld+json>{data}</script><p>x").declared
+    assert (found.body, found.parts, found.kinds) == ("", parts, kinds)
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [("article", set()), ("product", {"product"}), ("og:product", {"product"}), ("website", set())],
+)
+def test_kind_by_open_graph(kind: str, expected: set[str]) -> None:
+    page = build_page(f"<meta property='og:type' content='{kind}'><p>x")
+    assert page.declared.kinds == expected
 
 
 def test_the_longest_body_is_declared() -> None:
@@ -409,7 +528,7 @@ def test_the_longest_body_is_declared() -> None:
         for data in ('{"articleBody": "A."}', '{"articleBody": "A and B."}', '{"articleBody": }')
     )
     for scripts in (one + two + broken, broken + two + one):
-        assert build_page(f"{scripts}<p>x").declared_body == "A and B."
+        assert build_page(f"{scripts}<p>x").declared.body == "A and B."
 
 
 @pytest.mark.parametrize(
@@ -444,4 +563,28 @@ def test_metadata_never_raises(data: str, value: str) -> None:
         f'<script type="application/ld+json">{{"articleBody": "{data}"}}</script><p>x'
     )
     assert isinstance(page.description, str)
-    assert isinstance(page.declared_body, str)
+    assert isinstance(page.declared.body, str)
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        "<title>News</title><nav><a href=/>Home</a></nav><article><p>Text of it.</p></article>",
+        "<!doctype html><head><title>News</title></head><nav>Home</nav><main>Text of it.</main>",
+        "<title>News</title><!-- menu --><nav>Home</nav>Text of it.<footer></footer>",
+    ],
+)
+def test_pages_without_a_body_tag(markup: str) -> None:
+    page = build_page(markup)
+    assert page.title == "News"
+    assert [block.text for block in page.blocks] == ["Home", "Text of it."]
+    root = lxml_html.document_fromstring(markup)
+    for block in page.blocks:
+        (element,) = root.xpath(page.xpath(block))
+        assert block.text in inner_text(element)
+
+
+def test_metadata_in_head_is_no_content() -> None:
+    page = build_page("<head><title>News</title><x-flag></x-flag></head><body class=a><p>Text")
+    assert [page.elements[block.element].tag for block in page.blocks] == ["p"]
+    assert page.elements[0].tag == "body"

@@ -6,9 +6,10 @@ import re
 from collections import Counter
 from urllib.parse import urlsplit
 
-from noiseclean_scrapy.page.model import TextBlock
+from noiseclean_scrapy.page.model import Page, TextBlock
 
 _HAN_KANA = "\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_ASCII_WORD = re.compile("[a-z0-9]+")  # the same for ASCII in lower case, at three times the speed
 _WORD = re.compile(rf"[{_HAN_KANA}]+|[^\W_{_HAN_KANA}]+")
 _IS_HAN_KANA = re.compile(rf"[{_HAN_KANA}]")
 _DIGITS = re.compile(r"\d+")
@@ -22,21 +23,31 @@ def words(text: str) -> list[str]:
     >>> words("新闻网 news")
     ['新闻', '闻网', 'news']
     """
-    found = []
-    for match in _WORD.findall(_DIGITS.sub("0", text.lower())):
-        if len(match) > 1 and _IS_HAN_KANA.match(match):
-            found += [match[i : i + 2] for i in range(len(match) - 1)]
-        else:
-            found.append(match)
-    return found
+    return _split(_masked(text))
+
+
+def block_words(page: Page) -> list[list[str]]:
+    """The words of each text block; found once, then kept with the page."""
+    if page.words is None:
+        page.words = [_split(text) for text in masked_texts(page)]
+    return page.words
+
+
+def masked_texts(page: Page) -> list[str]:
+    """The text of each block in lower case, digits masked."""
+    texts = _masked("\n".join([block.text for block in page.blocks])).split("\n")
+    return texts[: len(page.blocks)]
 
 
 def block_features(block: TextBlock) -> Counter[str]:
     """How often each feature occurs in the block: words, `src:` images, `href:` link targets."""
-    counts = Counter(words(block.text))
-    counts.update("src:" + target(source) for source in block.images)
-    counts.update("href:" + target(link) for link in block.links)
-    return counts
+    return Counter([*words(block.text), *targets(block)])
+
+
+def targets(block: TextBlock) -> list[str]:
+    """The block's features that are no words: `src:` images, `href:` link targets."""
+    sources = ["src:" + target(source) for source in block.images]
+    return sources + ["href:" + target(link) for link in block.links]
 
 
 def target(link: str) -> str:
@@ -46,3 +57,22 @@ def target(link: str) -> str:
     except ValueError:
         return link[:100]
     return (parts.netloc + parts.path)[-100:]
+
+
+def _masked(text: str) -> str:
+    return _DIGITS.sub("0", text.lower())
+
+
+def _split(text: str) -> list[str]:
+    if text.isascii():
+        return _ASCII_WORD.findall(text)
+    found: list[str] = _WORD.findall(text)
+    if not _IS_HAN_KANA.search(text):
+        return found
+    return [part for word in found for part in _pairs(word)]
+
+
+def _pairs(word: str) -> list[str]:
+    if len(word) > 1 and _IS_HAN_KANA.match(word):
+        return [word[i : i + 2] for i in range(len(word) - 1)]
+    return [word]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from noiseclean_scrapy.page.features import words
+from noiseclean_scrapy.page.features import block_words, words
 from noiseclean_scrapy.page.model import Page, TextBlock
 
 _LONGEST = 300
@@ -18,15 +18,17 @@ def find_headline(page: Page) -> TextBlock | None:
     title = set(words(page.title))
     best: tuple[tuple[float, bool, int], TextBlock] | None = None
     headings = []
-    for block in page.blocks:
+    for block, own_words in zip(page.blocks, block_words(page), strict=True):
         if not block.text or len(block.text) > _LONGEST:
             continue
         is_h1 = page.elements[block.element].tag == "h1"
         if is_h1:
             headings.append(block)
-        own = set(words(block.text))
+        if title.isdisjoint(own_words):
+            continue
+        own = set(own_words)
         shared = len(own & title)
-        if shared < _COVERAGE * len(own) or shared < min(3, len(title)) or not shared:
+        if shared < _COVERAGE * len(own) or shared < min(3, len(title)):
             continue
         rank = (shared / len(title), is_h1, -block.index)
         if best is None or rank > best[0]:

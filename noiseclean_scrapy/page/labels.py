@@ -13,6 +13,10 @@ _HASH = re.compile(
     r"|^[0-9a-f]{8,}$",
     re.IGNORECASE,
 )
+# Within a token: a UUID, or hexadecimal digits that go from digits to letters (org8a096bc).
+_HEX = re.compile(
+    r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|(?=[a-f]*\d+[a-f])[0-9a-f]{6,}", re.IGNORECASE
+)
 _MODULE_SUFFIX = re.compile(r"(?<=[a-zA-Z])(?:__|--|_)(?=[\w-]*[\dA-Z])[\w-]{4,8}$")
 # State of one page or one item, or facts about its content, not its style.
 _TRANSIENT = re.compile(
@@ -50,11 +54,13 @@ def stable_tokens(value: str) -> list[str]:
 
     >>> stable_tokens("grid-12 Header_title__3xYz1 post-4711 a1b2c3d4e5")
     ['Header_title', 'grid-0']
+    >>> stable_tokens("text-org8a096bc grid2 box-550e8400-e29b-41d4-a716-446655440000")
+    ['box-0', 'grid0', 'text-org0']
     """
     tokens = set()
     for token in value.split():
         if not _NAME.match(token) or _TRANSIENT.match(token) or _HASH.match(token):
             continue
         token = _MODULE_SUFFIX.sub("", token)
-        tokens.add(_DIGITS.sub("0", token))
+        tokens.add(_DIGITS.sub("0", _HEX.sub("0", token)))
     return sorted(tokens)

@@ -1,9 +1,10 @@
-"""What a page's metadata says of its content: the description, and the article in JSON-LD."""
+"""What a page's metadata says of its content: summary, texts and kind of page."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from html import unescape
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,32 @@ if TYPE_CHECKING:
 
 _DESCRIPTIONS = frozenset({"description", "og:description", "twitter:description"})
 _BODIES = ("articleBody", "reviewBody")
+_PARTS = {"Product": "description", "ProductGroup": "description"} | dict.fromkeys(
+    ("DiscussionForumPosting", "Question", "Answer"), "text"
+)
+"""Types whose text is content, but not all of it: the property that has it."""
+KINDS = {
+    "article": "Article NewsArticle BlogPosting TechArticle ReportageNewsArticle ScholarlyArticle",
+    "discussion": "DiscussionForumPosting QAPage",
+    "product": "Product ProductGroup product og:product product.item",
+}
+"""Types of JSON-LD and og:type by the kind of page that they declare."""
+_KIND_OF = {name: kind for kind, names in KINDS.items() for name in names.split()}
 _DEEPEST = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """What JSON-LD and og:type declare.
+
+    `body` is all of the content (an article's text), `parts` are some of it (a product's
+    description, posts), one a line; empty where there is none or it cannot be read. `kinds` are
+    some of `KINDS`.
+    """
+
+    body: str = ""
+    parts: str = ""
+    kinds: frozenset[str] = frozenset()
 
 
 def description(root: _Element) -> str:
@@ -25,36 +51,69 @@ def description(root: _Element) -> str:
     found = [
         " ".join(node.get("content", "").split())
         for node in root.iter("{*}meta")
-        if (node.get("name") or node.get("property") or "").lower() in _DESCRIPTIONS
+        if not _DESCRIPTIONS.isdisjoint(_meta_names(node))
     ]
     return max(found, key=len, default="")
 
 
-def declared_body(root: _Element) -> str:
-    """The article's text as JSON-LD gives it; empty where there is none or it cannot be read.
+def declared(root: _Element) -> Declared:
+    """The texts and the kind of page that the metadata declares.
 
     >>> from lxml.html import document_fromstring
-    >>> page = '<script type="application/ld+json">{"articleBody": "It rose."}</script>'
-    >>> declared_body(document_fromstring(page))
-    'It rose.'
+    >>> script = '<script type="application/ld+json">%s</script>'
+    >>> data = '{"@type": "NewsArticle", "articleBody": "It rose."}'
+    >>> found = declared(document_fromstring(script % data))
+    >>> found.body, set(found.kinds)
+    ('It rose.', {'article'})
     """
-    found: list[str] = []
+    bodies: list[str] = []
+    parts: list[str] = []
+    types = [
+        node.get("content", "").strip()
+        for node in root.iter("{*}meta")
+        if "og:type" in _meta_names(node)
+    ]
+    for thing in _things(root):
+        own = thing.get("@type")
+        names = [name for name in (own if isinstance(own, list) else [own]) if type(name) is str]
+        types += names
+        bodies += _texts(thing, _BODIES)
+        parts += _texts(thing, [_PARTS[name] for name in names if name in _PARTS])
+    return Declared(
+        body=_plain(max(bodies, key=len, default="")),
+        parts="\n".join(dict.fromkeys(map(_plain, parts))),
+        kinds=frozenset(_KIND_OF[name] for name in types if name in _KIND_OF),
+    )
+
+
+def _meta_names(node: _Element) -> tuple[str, str]:
+    return node.get("name", "").strip().lower(), node.get("property", "").strip().lower()
+
+
+def _things(root: _Element) -> Iterator[dict[str, Any]]:
+    """All objects in the page's JSON-LD, outer ones first."""
     for node in root.iter("{*}script"):
-        if node.get("type", "").lower() == "application/ld+json" and "Body" in (node.text or ""):
+        if node.get("type", "").partition(";")[0].strip().lower() == "application/ld+json":
             try:
-                value = json.loads(node.text or "", strict=False)
+                yield from _objects(json.loads(node.text or "", strict=False), 0)
             except (ValueError, RecursionError):
                 continue
-            found += _bodies(value, 0)
-    return " ".join(unescape(max(found, key=len, default="")).split())
 
 
-def _bodies(value: Any, depth: int) -> Iterator[str]:
+def _objects(value: Any, depth: int) -> Iterator[dict[str, Any]]:
     if depth > _DEEPEST:
         return
     if isinstance(value, dict):
-        yield from (text for key in _BODIES if isinstance(text := value.get(key), str))
+        yield value
         value = list(value.values())
     if isinstance(value, list):
         for part in value:
-            yield from _bodies(part, depth + 1)
+            yield from _objects(part, depth + 1)
+
+
+def _texts(thing: dict[str, Any], names: Sequence[str]) -> list[str]:
+    return [text for name in names if isinstance(text := thing.get(name), str)]
+
+
+def _plain(text: str) -> str:
+    return " ".join(unescape(text).split())

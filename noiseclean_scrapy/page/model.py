@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from noiseclean_scrapy.page.metadata import Declared
+
+Rule: TypeAlias = Literal["keep", "drop", "title"]
+"""What the user says of an element: its text is kept, left out, or the page's title."""
 
 
 @dataclass(slots=True)
@@ -29,7 +35,8 @@ class TextBlock:
     """A run of inline content directly in one block-level element.
 
     `link_characters` counts the characters of `text` that are anchor text. `images` and `links`
-    are the sources and targets as they stand in the page. An image alone has an empty text.
+    are the sources and targets as they stand in the page. An image alone has an empty text. `rule`
+    is that of the nearest element around it that has one.
     """
 
     index: int
@@ -38,15 +45,17 @@ class TextBlock:
     link_characters: int
     images: tuple[str, ...]
     links: tuple[str, ...]
+    rule: Rule | None = None
 
 
 @dataclass(slots=True)
 class Page:
     """Elements in document order (the first is BODY), text blocks in document order.
 
-    `description` and `declared_body` are what the page's metadata says of its content: the summary
-    for search engines, and the article's text in JSON-LD. `characters_lost` tells how much text the
-    parser cut off (0: none that matters).
+    `description` and `declared` are what the page's metadata says of its content: the summary for
+    search engines, and the texts and kind of page in JSON-LD. `characters_lost` tells how much text
+    the parser cut off (0: none that matters). `words` and `reading` are where `block_words` and the
+    method `evidence` keep what they found, for whoever asks next.
     """
 
     url: str
@@ -55,8 +64,10 @@ class Page:
     elements: list[Element]
     blocks: list[TextBlock]
     description: str = ""
-    declared_body: str = ""
+    declared: Declared = field(default_factory=Declared)
     characters_lost: int = 0
+    words: list[list[str]] | None = field(default=None, init=False, repr=False, compare=False)
+    reading: object = field(default=None, init=False, repr=False, compare=False)
 
     def path(self, element: int) -> Iterator[Element]:
         """The element and its ancestors, innermost first."""

@@ -59,11 +59,10 @@ class Stemming:
     """
 
     def __init__(self, language: str) -> None:
-        code = language.replace("_", "-").partition("-")[0].strip().lower()
-        code = _SAME.get(code, code)
+        code = _code(language)
         known = stopwordsiso.has_lang(code)
         self._stop_words = stopwordsiso.stopwords(code) if known else set()
-        name = _STEMMERS.get(code)
+        name = stemmer_name(language)
         self._stemmer = snowballstemmer.stemmer(name) if name else None
         self._stems: dict[str, str] = {}
 
@@ -76,3 +75,17 @@ class Stemming:
             if word not in self._stems:
                 self._stems[word] = self._stemmer.stemWord(word)
         return [self._stems[word] for word in found]
+
+
+def stemmer_name(language: str) -> str:
+    """The Snowball stemmer of a language, "" where there is none.
+
+    >>> stemmer_name("nb"), stemmer_name("de-AT"), stemmer_name("zh")
+    ('norwegian', 'german', '')
+    """
+    return _STEMMERS.get(_code(language), "")
+
+
+def _code(language: str) -> str:
+    code = language.replace("_", "-").partition("-")[0].strip().lower()
+    return _SAME.get(code, code)
