@@ -12,6 +12,7 @@ from noiseclean_scrapy.clean_page import CleanPage, clean_page
 from noiseclean_scrapy.errors import TreeDataError
 from noiseclean_scrapy.methods import METHODS, Model, create_method
 from noiseclean_scrapy.methods.templates import TemplateMethod
+from noiseclean_scrapy.overrides import NO_OVERRIDES, Overrides
 from noiseclean_scrapy.page import Html, Page, build_page
 
 if TYPE_CHECKING:
@@ -66,9 +67,18 @@ class SiteCleaner:
         self._method.observe(page)
         self._model = None
 
-    def clean(self, html: Html, *, url: str = "") -> CleanPage:
-        """Clean a page with all that has been learned. Never raises, whatever `html` holds."""
-        return clean_page(self.model(), build_page(html, url=url), headline=self.headline)
+    def clean(self, html: Html, *, url: str = "", overrides: Overrides = NO_OVERRIDES) -> CleanPage:
+        """Clean a page with all that has been learned. Never raises, whatever `html` holds.
+
+        `overrides` that hold on `url` decide before what was learned.
+        """
+        page = build_page(html, url=url, rules=overrides.rules_for(url))
+        return clean_page(self.model(), page, headline=self.headline)
+
+    def _repr_html_(self) -> str:
+        from noiseclean_scrapy.report import cleaner_fragment
+
+        return cleaner_fragment(self)
 
     def model(self) -> Model:
         """What has been learned so far, as an immutable model; built anew after new pages."""

@@ -9,6 +9,18 @@ class StoreError(NoiseCleanError):
     """The database cannot be opened, or refused a read or a write."""
 
 
+class QueryError(NoiseCleanError):
+    """A search was asked for nothing."""
+
+
+class NotStoredError(NoiseCleanError):
+    """A site or a page that was asked for is not in the database, or not its HTML."""
+
+
+class IndexingError(NoiseCleanError):
+    """An external index cannot be opened or written, or its library is missing."""
+
+
 class ArchiveError(NoiseCleanError):
     """A stored crawl cannot be read at all; damage inside one is only warned about."""
 

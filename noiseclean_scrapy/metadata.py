@@ -1,0 +1,280 @@
+"""What a page tells of itself: who wrote it, when, in which language, where it belongs."""
+
+from __future__ import annotations
+
+import logging
+import re
+import warnings
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
+from functools import partial
+from typing import TYPE_CHECKING, cast
+from urllib.parse import urljoin, urlsplit
+
+from lxml import etree, html
+
+from noiseclean_scrapy.page import Html
+from noiseclean_scrapy.page.parse import parse_html
+
+try:
+    import py3langid
+    from trafilatura.metadata import extract_metadata as read_document
+except ImportError:
+    HAS_LIBRARIES = False
+else:
+    HAS_LIBRARIES = True
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element, _ElementUnicodeResult
+
+LIBRARIES_MISSING = (
+    "authors, dates and the language of texts need libraries that are not installed: "
+    "pip install 'noiseclean-scrapy[metadata]', or set NOISECLEAN_METADATA = False"
+)
+
+logger = logging.getLogger(__name__)
+
+_EARLIEST = datetime(1990, 1, 1, tzinfo=timezone.utc)
+_DATE_FORMAT = "%Y-%m-%dT%H:%M:%S%z"
+_LONGEST_AUTHOR = 200
+_MARKED = etree.XPath(
+    "//body//@class|//body//@id|//body//@itemprop|//body//@rel|//body//time|//body//abbr|//body//h1"
+)
+_TELLING = re.compile(
+    r"author|byl(?:ine)?\b|writer|journalist|screenname|posted|publish|submitted|date|time|fecha"
+    r"|article.?info|post.?info|post.?meta|entry.?meta|source|zuozhe|bianji",
+    re.IGNORECASE,
+)
+_ELSEWHERE = re.compile(r"comment|related|sidebar|footer|widget|teaser", re.IGNORECASE)
+_ELSEWHERE_TAGS = frozenset({"aside", "footer", "nav", "form", "select"})
+_MOST_PARTS = 200
+_MOST_TELLING = 40
+_MOST_DESCENDANTS = 40
+_LONGEST_PART = 500
+_LONGEST_SCRIPT = 200_000
+_DECLARATIONS = {
+    "meta": (("name", "property", "itemprop", "http-equiv"), "content"),
+    "link": (("rel",), "href"),
+}
+_IMAGES = ("og:image", "og:image:secure_url", "twitter:image", "twitter:image:src", "image_src")
+_LANGUAGE_NAMES = ("lang", "content-language", "og:locale", "dc.language", "language")
+_LANGUAGE_ATTRIBUTES = ("lang", "xml:lang", "{http://www.w3.org/XML/1998/namespace}lang")
+_LANGUAGE_CODE = re.compile(r"(?!utf)([a-z]{2,3})(?:[-_]|$)")
+_LANGUAGE_SAMPLE = 1000
+_SHORTEST_SAMPLE = 50
+_NEAR_TIE = 10.0
+# Cantonese and Wu have no code of two letters; in writing they are seldom meant.
+_MACROLANGUAGES = {"yue": "zh", "wuu": "zh", "zxx": ""}
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """Facts about a page; empty (`None` for the date) where the page does not tell.
+
+    `published` is aware and in UTC, at midnight where the page gives a day only. `language` is an
+    ISO 639-1 code (639-3 where there is none). `canonical_url` and `image` are absolute.
+    """
+
+    author: str = ""
+    published: datetime | None = None
+    language: str = ""
+    canonical_url: str = ""
+    image: str = ""
+
+
+def extract_metadata(source: Html, *, url: str, text: str = "") -> Metadata:
+    """The facts that a page, or what `page_facts` took from it, tells of itself.
+
+    `text` is the clean text, whose language is identified. Never raises and never changes
+    `source`. Without the extra `metadata` the author and the date stay empty, and the language is
+    the declared one.
+
+    >>> page = "<html lang=pt><link rel=canonical href=/flood><p>O rio subiu.</p>"
+    >>> facts = extract_metadata(page, url="https://news.example.com/flood?page=1")
+    >>> facts.language, facts.canonical_url
+    ('pt', 'https://news.example.com/flood')
+    """
+    facts = page_facts(source)
+    author, published = _author_and_date(facts, url) if HAS_LIBRARIES else ("", None)
+    declared = _declared(facts)
+    address = partial(_address, _address(url, declared.get("base", "")) or url)
+    return Metadata(
+        author=author,
+        published=published,
+        language=_language(text, declared),
+        canonical_url=address(declared.get("canonical") or declared.get("og:url", "")),
+        image=address(next((declared[name] for name in _IMAGES if name in declared), "")),
+    )
+
+
+def load_libraries() -> None:
+    """Load the language model now; it takes about a second, which no page should wait for."""
+    if HAS_LIBRARIES:
+        py3langid.rank("")
+
+
+def page_facts(source: Html) -> _Element:
+    """A small document of what tells facts: META, LINK, JSON-LD, short parts marked as such.
+
+    It is a copy, bounded in size, so that nobody changes the page, and no page takes long.
+    """
+    root = parse_html(source).root
+    facts: _Element = html.Element("html", {"lang": _html_language(root)})
+    head, body = html.Element("head"), html.Element("body")
+    facts.extend([head, body])
+    head.extend(map(_copy, _head_parts(root)))
+    body.extend(map(_copy, _telling_parts(root)))
+    return facts
+
+
+def _copy(node: _Element) -> _Element:
+    copy = deepcopy(node)
+    copy.tag, copy.tail = _name(node), None
+    return copy
+
+
+def _head_parts(root: _Element) -> Iterator[_Element]:
+    left = _MOST_PARTS
+    for node in root.iter("{*}base", "{*}link", "{*}meta", "{*}script", "{*}title"):
+        is_script = _name(node) == "script"
+        if is_script and "ld+json" not in node.get("type", "").lower():
+            continue
+        if is_script and len(node.text or "") > _LONGEST_SCRIPT:
+            continue
+        yield node
+        left -= 1
+        if not left:
+            return
+
+
+def _telling_parts(root: _Element) -> Iterator[_Element]:
+    """Short elements outside asides and comments whose tag or class tells of author or date."""
+    chosen: set[_Element] = set()
+    for found in cast("list[_Element | _ElementUnicodeResult]", _MARKED(root)):
+        if isinstance(found, str):
+            node = found.getparent() if _TELLING.search(found) else None
+        else:
+            node = found
+        if node is None or node in chosen or not _is_short(node):
+            continue
+        if not any(above in chosen or _is_elsewhere(above) for above in node.iterancestors()):
+            chosen.add(node)
+            yield node
+            if len(chosen) == _MOST_TELLING:
+                return
+
+
+def _is_elsewhere(node: _Element) -> bool:
+    name = _name(node)
+    marks = f"{node.get('class', '')} {node.get('id', '')}"
+    return name in _ELSEWHERE_TAGS or (name != "body" and bool(_ELSEWHERE.search(marks)))
+
+
+def _is_short(node: _Element) -> bool:
+    length = 0
+    for number, part in enumerate(node.iter()):
+        length += len(part.text or "") + len(part.tail or "")
+        if number > _MOST_DESCENDANTS or length > _LONGEST_PART:
+            return False
+    return True
+
+
+def _author_and_date(facts: _Element, url: str) -> tuple[str, datetime | None]:
+    latest = datetime.now(timezone.utc) + timedelta(days=1)
+    dates = {
+        "original_date": True,
+        "extensive_search": False,
+        "outputformat": _DATE_FORMAT,
+        "deferred_url_extractor": True,  # META has the time of day, a URL at most the day
+        "min_date": _EARLIEST.date().isoformat(),
+        "max_date": latest.date().isoformat(),
+    }
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # such as of unknown time zones
+            found = read_document(
+                facts, default_url=url or None, extensive=False, date_config=dates
+            )
+    except Exception:  # the libraries raise all kinds of errors on damaged pages
+        logger.debug("The author and date of %s could not be read", url, exc_info=True)
+        return "", None
+    return _author(found.author), _date(found.date, latest)
+
+
+def _author(found: str | None) -> str:
+    author = " ".join((found or "").split())
+    return author if len(author) <= _LONGEST_AUTHOR else ""
+
+
+def _date(found: str | None, latest: datetime) -> datetime | None:
+    try:
+        date = datetime.strptime(found or "", _DATE_FORMAT)
+    except ValueError:
+        try:
+            date = datetime.strptime(found or "", _DATE_FORMAT.removesuffix("%z"))
+        except ValueError:
+            return None
+        date = date.replace(tzinfo=timezone.utc)
+    return date.astimezone(timezone.utc) if _EARLIEST <= date <= latest else None
+
+
+def _language(text: str, declarations: Mapping[str, str]) -> str:
+    """The language of the text; the declared one where the text is short or it is nearly a tie."""
+    declared = _declared_language(declarations)
+    sample = text[:_LANGUAGE_SAMPLE]
+    if not HAS_LIBRARIES or len(sample) < _SHORTEST_SAMPLE:
+        return declared
+    ranking: list[tuple[str, float]] = py3langid.rank(sample)
+    best, score = ranking[0]
+    if dict(ranking).get(declared, -float("inf")) > score - _NEAR_TIE:
+        return declared
+    return _MACROLANGUAGES.get(best, best) or declared
+
+
+def _declared(facts: _Element) -> dict[str, str]:
+    """Values by name: of META by name or property, of LINK by relation, the base, the language."""
+    found = {"lang": facts.get("lang", "")}
+    for node in facts.iterfind("head/*"):
+        names, value = _DECLARATIONS.get(node.tag, ((), ""))
+        for name in filter(None, map(node.get, names)):
+            found.setdefault(name.strip().lower(), node.get(value, "").strip())
+        if node.tag == "base":
+            found.setdefault("base", node.get("href", "").strip())
+    return {name: value for name, value in found.items() if value}
+
+
+def _declared_language(declared: Mapping[str, str]) -> str:
+    codes = (_language_code(declared.get(name, "")) for name in _LANGUAGE_NAMES)
+    return next(filter(None, codes), "")
+
+
+def _html_language(root: _Element) -> str:
+    body = root.find("{*}body")
+    nodes = (root,) if body is None else (root, body)
+    codes = (_language_code(node.get(key, "")) for node in nodes for key in _LANGUAGE_ATTRIBUTES)
+    return next(filter(None, codes), "")
+
+
+def _language_code(value: str) -> str:
+    """The language of a tag such as `pt-BR`; empty where it is none.
+
+    >>> _language_code("pt-BR"), _language_code("utf-8")
+    ('pt', '')
+    """
+    match = _LANGUAGE_CODE.match(value.strip().lower())
+    return match[1] if match else ""
+
+
+def _address(base: str, link: str) -> str:
+    """An absolute web address, empty where `link` gives none."""
+    try:
+        address = urljoin(base, link) if link else ""
+        return address if urlsplit(address).scheme in {"http", "https"} else ""
+    except ValueError:
+        return ""
+
+
+def _name(node: _Element) -> str:
+    return node.tag.rpartition("}")[2]

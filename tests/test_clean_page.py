@@ -1,0 +1,284 @@
+"""A clean page: every character accounted for, and its text as HTML and as Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import lxml.html
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lxml import etree
+from markdown_it import MarkdownIt
+
+from example_project.demo import DemoSite
+from noiseclean_scrapy import CleanPage, SiteCleaner
+from noiseclean_scrapy.markup import to_html, to_markdown
+
+NEVER_SHOWN = (
+    "script style template noscript iframe noembed noframes object applet embed svg canvas audio "
+    "video select textarea datalist head title dialog map"
+).split()
+
+
+def whole(html: str) -> CleanPage:
+    """The page with all its blocks kept."""
+    page = SiteCleaner("style-tree").clean(html)
+    assert page.dropped_characters == 0
+    return page
+
+
+def markdown_of(html: str) -> str:
+    return to_markdown(whole(html).blocks)
+
+
+def shown_by(markdown: str) -> str:
+    """What a Markdown reader shows."""
+    return lxml.html.fromstring(f"<div>{rendered(markdown)}</div>").text_content()
+
+
+def rendered(markdown: str) -> str:
+    return MarkdownIt("commonmark").enable("table").enable("strikethrough").render(markdown)
+
+
+def words(text: str) -> list[str]:
+    return text.split()
+
+
+# Every character is in exactly one block
+
+
+def visible_characters(html: str) -> str:
+    """Text nodes of the DOM that are not in an element which is never shown, without spaces."""
+    inside = " or ".join(f"ancestor::{tag}" for tag in NEVER_SHOWN)
+    root = lxml.html.document_fromstring(html)
+    text = "".join(map(str, root.xpath(f"//text()[not({inside})]")))
+    return "".join(text.replace("\u200b", " ").replace("\ufeff", " ").split())
+
+
+def assert_accounted(page: CleanPage, html: str) -> None:
+    blocks = "".join("".join(block.text.split()) for block in page.blocks)
+    assert blocks == visible_characters(html)
+    assert page.kept_characters + page.dropped_characters == page.visible_characters
+    assert page.visible_characters == sum(len(block.text) for block in page.blocks)
+    kept = [block for block in page.blocks if block.kept]
+    assert sorted(block.text for block in kept) == sorted(page.text.splitlines())
+
+
+def test_every_character_of_the_demo_pages_is_in_one_block() -> None:
+    pages = list(DemoSite().pages.values())[:40]
+    cleaner = SiteCleaner()
+    for page in pages:
+        cleaner.observe(page.html, url=page.path)
+    dropped = 0
+    for page in pages:
+        clean = cleaner.clean(page.html, url=page.path)
+        assert_accounted(clean, page.html)
+        dropped += clean.dropped_characters
+    assert dropped > 0
+
+
+HARD_PAGES = [
+    "<p>One<p>two <b>three</b> four<br><br>five<div>six</div>seven",
+    "<div>a<span>b<p>c</p>d</span>e</div>f<!-- no -->g<?php no ?>h",
+    "<table><tr><td>a<table><tr><td>b</table>c<td>d</table>e",
+    "<ul>text in a list<li>a<ul><li>b</ul>c</ul>",
+    "<a href=/x>a<div>b</div>c</a><button>d</button><label>e</label>",
+    "<html><body>a</body>b</html>c<p>d",
+    "<script>no</script>a<style>no</style>b<noscript>no</noscript>c<select><option>no</select>d",
+    "<p>zero\u200bwidth\ufeff and\u00a0hard\u2003space</p><x-own>e<x-inner>f</x-inner></x-own>",
+    "<pre>  a\n    b\n</pre><textarea>no</textarea><details><summary>s</summary>t</details>",
+    "<svg><text>no</text></svg><math><mi>x</mi></math><ruby>k<rt>a</rt></ruby><p hidden>h</p>",
+    "<header>a</header><nav>b</nav><main>c</main><aside>d</aside><footer>e</footer>",
+    "",
+    "no markup at all",
+]
+
+
+@pytest.mark.parametrize("html", HARD_PAGES)
+@pytest.mark.parametrize("method", ["evidence", "satisfiable-subtree", "block-entropy"])
+def test_every_character_of_hard_pages_is_in_one_block(html: str, method: str) -> None:
+    html = html or "<body></body>"
+    assert_accounted(SiteCleaner(method).clean(html), html)
+
+
+# Places
+
+
+def test_blocks_tell_their_place() -> None:
+    html = '<body><div class="main post-77"><article><p>A</p></article></div>B</body>'
+    places = [(block.text, block.place, block.rule) for block in whole(html).blocks]
+    assert places == [("A", "body/div.main/article/p", ""), ("B", "body", "")]
+
+
+# HTML
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<p>a<p>b", "<p>a</p>\n<p>b</p>"),
+        ("<h2><span>a</span></h2><div>b</div>", "<h2>a</h2>\n<p>b</p>"),
+        ("<ul><li>a<li>b</ul>", "<ul>\n<li>a</li>\n<li>b</li>\n</ul>"),
+        (
+            "<ul><li>a<ol><li>b<li>c</ol><li><p>d<p>e</ul>",
+            "<ul>\n<li>a<ol>\n<li>b</li>\n<li>c</li>\n</ol>\n</li>\n<li>d<p>e</p>\n</li>\n</ul>",
+        ),
+        ("<ul>a<li>b</ul>", "<p>a</p>\n<ul>\n<li>b</li>\n</ul>"),
+        ("<li>a", "<p>a</p>"),
+        ("<blockquote>a<p>b</blockquote>", "<blockquote>\n<p>a</p>\n<p>b</p>\n</blockquote>"),
+        ("<pre>a &lt;b&gt;</pre>", "<pre>a &lt;b&gt;</pre>"),
+        (
+            "<table><tr><th>a<th>b<tr><td>c<td>d</table>",
+            "<table>\n<tr><td>a</td><td>b</td></tr>\n<tr><td>c</td><td>d</td></tr>\n</table>",
+        ),
+        ("<table><tr><td>laid<td>out</table>", "<p>laid</p>\n<p>out</p>"),
+        (
+            "<p>&lt;script&gt;alert(1)&lt;/script&gt; &amp;",
+            "<p>&lt;script&gt;alert(1)&lt;/script&gt; &amp;</p>",
+        ),
+    ],
+)
+def test_html(html: str, expected: str) -> None:
+    assert to_html(whole(html).blocks) == expected
+
+
+# Markdown
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<h1>a</h1><p>b</p><h3>c</h3>", "# a\n\nb\n\n### c"),
+        ("<ul><li>a<li>b</ul><p>c", "- a\n- b\n\nc"),
+        ("<ol><li>a<li>b<ul><li>c</ul></ol>", "1. a\n2. b\n   - c"),
+        ("<ul><li><p>a<p>b<li>c</ul>", "- a\n\n  b\n- c"),
+        ("<blockquote><p>a<p>b</blockquote><p>c", "> a\n>\n> b\n\nc"),
+        ("<blockquote><ul><li>a<li>b</ul></blockquote>", "> - a\n> - b"),
+        ("<pre>a `b`</pre>", "```\na `b`\n```"),
+        ("<pre>```</pre>", "````\n```\n````"),
+        (
+            "<table><tr><th>a<th>b<tr><td>c|<td><tr><th>e<td>f</table>",
+            "| a | b |\n| --- | --- |\n| c\\| |  |\n| e | f |",
+        ),
+        ("<p># a</p><p>1. b</p><p>- c</p>", "\\# a\n\n1\\. b\n\n\\- c"),
+    ],
+)
+def test_markdown(html: str, expected: str) -> None:
+    assert markdown_of(html) == expected
+
+
+def test_structure_survives_markdown() -> None:
+    html = (
+        "<h1>A</h1><p>b<ul><li>c<ol><li>d</ol></ul><blockquote><h2>e</h2><p>f</blockquote>"
+        "<pre>g</pre><table><tr><td>h<td>i<tr><td>j<td>k</table>"
+    )
+    tags = re.findall(
+        r"<(h1|h2|p|ul|ol|li|blockquote|code|table|tr|t[hd])\b", rendered(markdown_of(html))
+    )
+    assert tags == ("h1 p ul li ol li blockquote h2 p code table tr th th tr td td".split())
+
+
+HARD_TEXTS = [
+    "*a* _b_ __c__ ***d***",
+    "snake_case __init__ _x",
+    "# heading? #",
+    "> quote?",
+    "1. one",
+    "12) twelve",
+    "- item",
+    "+ item",
+    "---",
+    "===",
+    "***",
+    "___",
+    "~~~",
+    "~~gone~~",
+    "```",
+    "`code`",
+    "[link](http://x.example)",
+    "![image](x)",
+    "[ref]: http://x.example",
+    "<b>bold</b> <script>",
+    "<http://auto.example>",
+    "&amp; &#42; & AT&T",
+    "a | b",
+    "| --- |",
+    "\\*",
+    "trailing \\",
+    "1986. A great year",
+    "http://x.example/a_b_c",
+    "- [ ] task",
+    "   spaces",
+    "::: note",
+    "$x$",
+    "http://a.example/?a=1&copy=2",
+]
+SHAPES = ["<p>%s</p>", "<h2>%s</h2>", "<ul><li>%s</ul>", "<blockquote>%s</blockquote>"]
+TABLE = "<table><tr><td>%s<td>x<tr><td>y<td>z</table>"
+
+
+@pytest.mark.parametrize("text", HARD_TEXTS)
+@pytest.mark.parametrize("shape", [*SHAPES, TABLE, "<pre>%s</pre>", "<ol><li><p>x<p>%s</ol>"])
+def test_markdown_shows_the_same_text(text: str, shape: str) -> None:
+    html = shape % text.replace("&", "&amp;").replace("<", "&lt;")
+    page = whole(html)
+    assert words(shown_by(to_markdown(page.blocks))) == words(" ".join(b.text for b in page.blocks))
+
+
+def fragments() -> st.SearchStrategy[str]:
+    text = st.text(alphabet="ab 1.-+*_#>|`~[]()!\\&;=", min_size=1, max_size=8)
+    escaped = text.map(lambda t: t.replace("&", "&amp;").replace(">", "&gt;"))
+    tags = ["p", "h2", "ul", "ol", "li", "blockquote", "table", "tr", "td", "th", "pre", "div", "b"]
+    return st.recursive(
+        escaped,
+        lambda inner: st.builds(
+            lambda tag, parts: f"<{tag}>{' '.join(parts)}</{tag}>",
+            st.sampled_from(tags),
+            st.lists(inner, max_size=4),
+        ),
+        max_leaves=12,
+    )
+
+
+@settings(deadline=None, max_examples=300)
+@given(fragments())
+def test_any_page_keeps_its_text_in_html_and_markdown(html: str) -> None:
+    page = whole(f"<body>{html}</body>")
+    text = words(" ".join(block.text for block in page.blocks))
+    assert sorted(words(shown_by(to_markdown(page.blocks)))) == sorted(text)
+    back = lxml.html.fromstring(f"<div>{to_html(page.blocks)}</div>")
+    assert sorted(words(" ".join(back.itertext()))) == sorted(text)
+    assert not [node for node in elements(back) if node.attrib]
+
+
+def elements(root: etree._Element) -> Iterator[etree._Element]:
+    return root.iter(etree.Element)
+
+
+def test_deep_pages_give_markup() -> None:
+    html = "<ul><li>a" * 100 + "<blockquote><p>b"
+    page = whole(html)
+    assert words(shown_by(to_markdown(page.blocks))) == ["a"] * 100 + ["b"]
+
+
+def test_the_headline_comes_first_in_all_forms() -> None:
+    html = "<title>The flood</title><p>Yesterday.</p><h1>The flood</h1><p>It rose.</p>"
+    page = SiteCleaner("style-tree").clean(html)
+    assert page.text == "The flood\nYesterday.\nIt rose."
+    assert page.html == "<h1>The flood</h1>\n<p>Yesterday.</p>\n<p>It rose.</p>"
+    assert page.markdown == "# The flood\n\nYesterday.\n\nIt rose."
+
+
+# Notebooks
+
+
+def test_notebooks_show_cleaners_and_pages() -> None:
+    cleaner = SiteCleaner()
+    cleaner.observe("<p>One &lt;script&gt;</p>")
+    page = cleaner.clean("<p>One &lt;script&gt;</p>")
+    for shown in (page._repr_html_(), cleaner._repr_html_()):
+        assert shown.lstrip().startswith("<")
+        assert "<script" not in shown
+    assert "One &lt;script&gt;" in page._repr_html_()

@@ -1,0 +1,343 @@
+"""What a page tells of itself, on pages made by hand and in a real crawl."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import crawl_site
+import crawling
+import lxml.html
+import pytest
+import scrapy
+from crawling import Crawled, Plan
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lxml import etree
+from parsel import Selector
+from scrapy.http import Response
+
+from noiseclean_scrapy import PageItem
+from noiseclean_scrapy.metadata import (
+    LIBRARIES_MISSING,
+    Metadata,
+    extract_metadata,
+    page_facts,
+)
+from noiseclean_scrapy.store import Store
+
+URL = "https://news.example.com/2021/flood?page=2"
+TEXTS = {
+    "en": "The river rose overnight and flooded the old town, where people were asleep.",
+    "de": "Der Fluss stieg über Nacht und überflutete die Altstadt, in der alle schliefen.",
+    "pt": "O rio subiu durante a noite e inundou a cidade velha, onde todos dormiam em casa.",
+    "el": "Ο ποταμός ανέβηκε τη νύχτα και πλημμύρισε την παλιά πόλη, όπου όλοι κοιμόνταν.",
+    "ru": "Река поднялась за ночь и затопила старый город, где все жители спали в домах.",
+    "zh": "河水一夜之间上涨，淹没了老城区，那里的居民都在睡觉。"
+    "市长说，救援人员已经抵达现场，正在帮助受灾的家庭离开。",
+}
+
+
+def read(head: str = "", body: str = "", text: str = "", url: str = URL) -> Metadata:
+    page = f"<html><head>{head}</head><body>{body}</body></html>"
+    return extract_metadata(page, url=url, text=text)
+
+
+def utc(*parts: int) -> datetime:
+    return datetime(*parts, tzinfo=timezone.utc)
+
+
+ARTICLE = """{"@context": "https://schema.org", "@graph": [{"@type": "WebSite", "name": "Courier"},
+ {"@type": "NewsArticle", "datePublished": "2021-07-15T23:30:00-02:00",
+  "dateModified": "2021-08-01T10:00:00Z", "author": {"@type": "Person", "name": "Ana Lima"}}]}"""
+
+
+def test_json_ld() -> None:
+    found = read(f'<script type="application/ld+json">{ARTICLE}</script>')
+    assert found.author == "Ana Lima"
+    assert found.published == utc(2021, 7, 16, 1, 30)
+
+
+def test_meta_and_links() -> None:
+    found = read(
+        '<meta name="author" content="Ana Lima"><link rel="canonical" href="/2021/flood">'
+        '<meta property="article:published_time" content="2021-07-15T08:00:00+02:00">'
+        '<meta property="og:image" content="//img.example.com/flood.jpg">'
+    )
+    assert found == Metadata(
+        author="Ana Lima",
+        published=utc(2021, 7, 15, 6),
+        canonical_url="https://news.example.com/2021/flood",
+        image="https://img.example.com/flood.jpg",
+    )
+
+
+def test_byline_and_time_in_the_text() -> None:
+    found = read(
+        body='<h1>Flood</h1><p class="byline">By <a rel="author" href="/ana">Ana Lima</a></p>'
+        '<time datetime="2020-03-04">4 March</time><p>It rose.</p>'
+    )
+    assert (found.author, found.published) == ("Ana Lima", utc(2020, 3, 4))
+
+
+def test_comments_and_asides_do_not_tell() -> None:
+    found = read(
+        body='<div id="comments"><p class="author">Troll Face</p><time datetime="2020-03-04">'
+        "4 March</time></div><aside><span class='author'>Bob Other</span></aside><p>It rose.</p>",
+        url="https://news.example.com/",
+    )
+    assert found == Metadata()
+
+
+@pytest.mark.parametrize("date", ["1970-01-01", "1989-12-31", "2999-01-01", "yesterday", ""])
+def test_impossible_dates_are_no_dates(date: str) -> None:
+    head = f'<meta property="article:published_time" content="{date}">'
+    assert read(head, url="https://news.example.com/").published is None
+
+
+def test_time_zones_that_nobody_knows_warn_nobody() -> None:
+    head = '<meta name=author content="Jo Moss"><meta name=date content="2021-05-03 10:00 GST">'
+    facts = read(head)
+    assert facts.author == "Jo Moss"
+    assert facts.published is not None
+    assert facts.published.date().isoformat() == "2021-05-03"
+
+
+def test_a_date_after_tomorrow_is_no_date() -> None:
+    later = (datetime.now(timezone.utc) + timedelta(days=3)).isoformat()
+    head = f'<meta property="article:published_time" content="{later}">'
+    assert read(head, url="https://news.example.com/").published is None
+
+
+@pytest.mark.parametrize("language", TEXTS)
+def test_language_is_that_of_the_text(language: str) -> None:
+    page = '<html lang="sv-SE"><p>x</p></html>'
+    assert extract_metadata(page, url=URL, text=TEXTS[language]).language == language
+
+
+@pytest.mark.parametrize(
+    ("page", "declared"),
+    [
+        ('<html lang="pt-BR"><p>x</p>', "pt"),
+        ('<body lang="EL"><p>x</p>', "el"),
+        ('<meta http-equiv="Content-Language" content="de">', "de"),
+        ('<meta property="og:locale" content="fr_FR">', "fr"),
+        ('<html lang="utf-8"><p>x</p>', ""),
+        ("<p>x</p>", ""),
+    ],
+)
+def test_language_of_short_texts_is_the_declared_one(page: str, declared: str) -> None:
+    assert extract_metadata(page, url=URL, text="Ok").language == declared
+
+
+def test_languages_that_look_alike_are_told_apart_by_the_declared_one() -> None:
+    text = "Vi har en god dag i dag, og alle er i byen for at se på det nye hus ved havnen."
+    found = {
+        lang: extract_metadata(f'<html lang="{lang}"><p>x</p>', url=URL, text=text).language
+        for lang in ("da", "en")
+    }
+    assert found == {"da": "da", "en": "da"}
+
+
+@pytest.mark.parametrize("link", ["javascript:alert(1)", "data:text/html,x", "http://[::1", ""])
+def test_addresses_that_are_no_web_addresses_stay_out(link: str) -> None:
+    found = read(f'<link rel="canonical" href="{link}"><meta name="og:image" content="{link}">')
+    assert (found.canonical_url, found.image) == ("", "")
+
+
+def test_the_base_of_the_page_counts() -> None:
+    found = read('<base href="https://www.example.org/a/"><link rel="canonical" href="b">')
+    assert found.canonical_url == "https://www.example.org/a/b"
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "{",
+        "[" * 100_000,
+        "null",
+        '{"@type": "NewsArticle", "author": [1, null, {"name": {}}], "datePublished": []}',
+        '{"@type": ["NewsArticle", 7], "author": {"name": ["A", 3]}, "datePublished": 20210715}',
+        '{"@type": "NewsArticle", "datePublished": "9999-99-99T99:99:99Z"}',
+    ],
+)
+def test_broken_json_ld_breaks_nothing(script: str) -> None:
+    head = f'<script type="application/ld+json">{script}</script><link rel="canonical" href="/x">'
+    assert read(head).canonical_url == "https://news.example.com/x"
+
+
+@settings(deadline=None, max_examples=150)
+@given(
+    st.one_of(
+        st.binary(max_size=200),
+        st.text(max_size=200),
+        st.lists(
+            st.tuples(
+                st.sampled_from(["meta", "time", "link", "span", "abbr", "script", "base", "p"]),
+                st.sampled_from(
+                    ["name", "property", "class", "datetime", "rel", "type", "itemprop"]
+                ),
+                st.sampled_from(["author", "date", "canonical", "og:image", "byline", ""]),
+                st.text(max_size=30),
+            ),
+            max_size=8,
+        ).map(
+            lambda parts: "".join(
+                f'<{tag} {name}="{value}" content="{text}" href="{text}">{text}</{tag}>'
+                for tag, name, value, text in parts
+            )
+        ),
+    ),
+    st.text(max_size=80),
+)
+def test_nothing_raises_and_nothing_is_changed(page: bytes | str, text: str) -> None:
+    selector = Selector(text=page if isinstance(page, str) else page.decode("latin-1"))
+    before = etree.tostring(selector.root) if etree.iselement(selector.root) else None
+    found = extract_metadata(selector, url=URL, text=text)
+    assert isinstance(extract_metadata(page, url="", text=text), Metadata)
+    assert found.published is None or found.published.tzinfo is timezone.utc
+    assert before is None or etree.tostring(selector.root) == before
+
+
+def test_facts_of_facts_are_the_same() -> None:
+    body = '<p class="byline">By Ana Lima</p><time datetime="2020-03-04">4 March</time>'
+    page = f'<script type="application/ld+json">{ARTICLE}</script><base href="/x/">{body}'
+    facts = page_facts(f'<html lang="pt">{page}')
+    assert etree.tostring(page_facts(facts)) == etree.tostring(facts)
+    assert extract_metadata(facts, url=URL) == extract_metadata(f'<html lang="pt">{page}', url=URL)
+
+
+def test_facts_are_few_however_large_the_page() -> None:
+    root = lxml.html.document_fromstring(
+        "<meta name=a content=b>" * 5000 + "<body>" + "<time>1 May</time>" * 5000
+    )
+    before = etree.tostring(root)
+    facts = page_facts(root)
+    assert len(facts.findall("head/meta")) == 200
+    assert len(facts.findall("body/time")) == 40
+    assert etree.tostring(root) == before
+
+
+# In a crawl
+
+HEAD = (
+    '<link rel="canonical" href="/stories/{number}"><meta name="author" content="Ana Lima">'
+    '<meta property="article:published_time" content="2021-07-{number:02}T08:00:00+02:00">'
+    '<meta property="og:image" content="/{number}.jpg">'
+)
+PAGES = 6
+
+
+def page(number: int) -> str:
+    words = TEXTS["pt"].split()
+    random.Random(number).shuffle(words)
+    return (
+        f'<html lang="en"><head><title>O rio</title>{HEAD.format(number=number)}</head><body>'
+        f"<ul><li>Início</li><li>Notícias</li></ul><h1>O rio, parte {number}</h1>"
+        f"<p>{' '.join(words)}</p></body></html>"
+    )
+
+
+class FactsSpider(scrapy.Spider):
+    name = "facts"
+    url: str
+
+    async def start(self) -> AsyncIterator[Any]:
+        for number in range(1, PAGES + 1):
+            yield scrapy.Request(f"{self.url}/{number}")
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        yield PageItem(response.url)
+        yield {"path": response.url[len(self.url) :], "same": self._is_unchanged(response)}
+        if response.url.endswith("/6"):
+            yield {"path": "seen by nobody", "url": response.url}
+
+    def _is_unchanged(self, response: Response) -> bool:
+        return response.selector.get() == Selector(response.text).get()
+
+
+SETTINGS = {
+    "NOISECLEAN_SAMPLE_QUOTA": 4,
+    "NOISECLEAN_FIELDS": {"by": "author", "when": "published", "md": "markdown"},
+    "NOISECLEAN_DATABASE_URL": "sqlite:///facts.db",
+}
+
+
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Crawled, Path, str]:
+    folder = tmp_path_factory.mktemp("facts")
+    with crawl_site.serve({f"/{n}": page(n) for n in range(1, PAGES + 1)}) as server:
+        plan = Plan(FactsSpider, SETTINGS, {"url": server.url})
+        return crawling.crawl(folder, plan)[0], folder, server.url
+
+
+def test_items_get_the_facts(crawled: tuple[Crawled, Path, str]) -> None:
+    result, _, url = crawled
+    found = {item["url"]: item for item in result.items if "author" in item}
+    assert len(found) == PAGES
+    for number in range(1, PAGES + 1):
+        item = found[f"{url}/{number}"]
+        assert item["author"] == "Ana Lima"
+        assert item["published"] == f"2021-07-{number:02}T06:00:00+00:00"
+        assert item["language"] == "pt"
+        assert item["canonical_url"] == f"{url}/stories/{number}"
+        assert item["image"] == f"{url}/{number}.jpg"
+        assert item["markdown"].startswith(f"# O rio, parte {number}\n\n")
+
+
+def test_dicts_get_the_facts_that_are_asked_for(crawled: tuple[Crawled, Path, str]) -> None:
+    result, _, _ = crawled
+    (item,) = (item for item in result.items if item.get("path") == "/2")
+    assert item["same"] is True
+    assert (item["by"], item["when"]) == ("Ana Lima", "2021-07-02T06:00:00+00:00")
+    assert item["md"].startswith("# O rio, parte 2\n\n")
+
+
+def test_the_store_has_the_facts(crawled: tuple[Crawled, Path, str]) -> None:
+    _, folder, url = crawled
+    with Store(f"sqlite:///{folder}/facts.db", read_only=True) as store:
+        stored = {record.url: record.metadata for record in store.pages("127.0.0.1")}
+    assert stored[f"{url}/3"] == Metadata(
+        author="Ana Lima",
+        published=utc(2021, 7, 3, 6),
+        language="pt",
+        canonical_url=f"{url}/stories/3",
+        image=f"{url}/3.jpg",
+    )
+    assert len(stored) == PAGES
+
+
+def test_facts_can_be_switched_off(tmp_path: Path) -> None:
+    with crawl_site.serve({f"/{n}": page(n) for n in range(1, PAGES + 1)}) as server:
+        plan = Plan(FactsSpider, SETTINGS | {"NOISECLEAN_METADATA": False}, {"url": server.url})
+        (result,) = crawling.crawl(tmp_path, plan)
+    assert {item["author"] for item in result.items if "author" in item} == {""}
+    with Store(f"sqlite:///{tmp_path}/facts.db", read_only=True) as store:
+        assert {record.metadata for record in store.pages("127.0.0.1")} == {None}
+
+
+def test_without_the_libraries_one_warning_says_what_to_install(tmp_path: Path) -> None:
+    with crawl_site.serve({f"/{n}": page(n) for n in range(1, PAGES + 1)}) as server:
+        plan = Plan(FactsSpider, SETTINGS, {"url": server.url})
+        path = crawling._write_plans(tmp_path, [plan], crawling.ASYNCIO, None)
+        script = (
+            "import sys; sys.modules['trafilatura'] = sys.modules['py3langid'] = None\n"
+            "from pathlib import Path; import crawling; crawling.run_crawls(Path(sys.argv[1]))"
+        )
+        environment = {"PYTHONPATH": ":".join([*sys.path, str(Path(__file__).parent)])}
+        command = [sys.executable, "-c", script, str(path)]
+        subprocess.run(command, check=True, env=environment, timeout=300)
+        (result,) = crawling._read_results(path)
+    assert result.lines("WARNING", "noiseclean_scrapy.pipeline") == [LIBRARIES_MISSING]
+    found = [item for item in result.items if "author" in item]
+    assert {(item["author"], item["published"], item["language"]) for item in found} == {
+        ("", None, "en")
+    }
+    assert {item["canonical_url"] for item in found} == {
+        f"{server.url}/stories/{number}" for number in range(1, PAGES + 1)
+    }

@@ -1,0 +1,286 @@
+"""Overrides: reading them, which rule counts, and a crawl with them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import crawl_site
+import crawling
+import pytest
+import scrapy
+from crawling import Plan
+from scrapy.http import Response
+
+from noiseclean_scrapy import CleanPage, PageItem, SiteCleaner
+from noiseclean_scrapy.config import Config
+from noiseclean_scrapy.errors import ConfigurationError
+from noiseclean_scrapy.methods import METHODS
+from noiseclean_scrapy.overrides import NO_OVERRIDES, Overrides
+from noiseclean_scrapy.sites import clean_record, load_site
+from noiseclean_scrapy.store import Store
+
+
+@pytest.fixture
+def read(tmp_path: Path) -> Any:
+    def read(text: str) -> Overrides:
+        path = tmp_path / "overrides.toml"
+        path.write_text(text, "utf-8")
+        return Overrides.read(path)
+
+    return read
+
+
+URL = "https://news.example.com/live/1"
+PAGE = """<body><h1>Site name</h1><h2 class="headline">The <b>flood</b></h2>
+<div class="story"><p>It rose.</p><aside class="newsletter">Sign up
+<em class="fact">Two metres</em></aside><table><tr><td>cell</table></div><p id="end">Bye</p>"""
+
+
+def clean(overrides: Overrides, url: str = URL, page: str = PAGE) -> CleanPage:
+    return SiteCleaner("style-tree").clean(page, url=url, overrides=overrides)
+
+
+def verdicts(page: CleanPage) -> dict[str, tuple[bool, str]]:
+    return {block.text: (block.kept, block.rule) for block in page.blocks}
+
+
+# Which rule counts
+
+
+def test_keep_drop_and_title(read: Any) -> None:
+    overrides = read(
+        '["news.example.com"]\ndrop = [".newsletter", "#end"]\ntitle = "h2.headline"\n'
+    )
+    page = clean(overrides)
+    assert page.title == "The flood"
+    assert page.text == "The flood\nSite name\nIt rose.\ncell"
+    assert verdicts(page) == {
+        "Site name": (True, ""),
+        "The flood": (True, "title"),
+        "It rose.": (True, ""),
+        "Sign up Two metres": (False, "drop"),
+        "cell": (True, ""),
+        "Bye": (False, "drop"),
+    }
+
+
+def test_without_rules_nothing_changes(read: Any) -> None:
+    assert clean(read('["other.example"]\ndrop = "p"')) == clean(NO_OVERRIDES)
+
+
+def test_what_was_dropped_is_kept(read: Any) -> None:
+    pages = [PAGE.replace("It rose.", f"Story {number} of the day.") for number in range(20)]
+    cleaner = SiteCleaner("style-tree")
+    for page in pages:
+        cleaner.observe(page)
+    assert "Sign up" not in cleaner.clean(pages[0], url=URL).text
+    overrides = read('["example.com"]\nkeep = ".newsletter"')
+    kept = cleaner.clean(pages[0], url=URL, overrides=overrides)
+    assert "Sign up Two metres" in kept.text.splitlines()
+
+
+def test_the_nearest_element_wins(read: Any) -> None:
+    overrides = read('["example.com"]\ndrop = [".story", ".fact"]\nkeep = [".newsletter"]')
+    assert verdicts(clean(overrides)) == {
+        "Site name": (True, ""),
+        "The flood": (True, ""),
+        "It rose.": (False, "drop"),
+        "Sign up": (True, "keep"),
+        "Two metres": (False, "drop"),
+        "cell": (False, "drop"),
+        "Bye": (True, ""),
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ('["example.com"]\ndrop = "#end"\nkeep = "#end"', "keep"),
+        ('["example.com"]\nkeep = "#end"\ntitle = "#end"', "title"),
+        ('["news.example.com"]\ndrop = "#end"\n["example.com"]\nkeep = "#end"', "drop"),
+        (
+            '["example.com"]\nkeep = "#end"\n[["example.com".pages]]\nurl = "/live/"\ndrop = "p"',
+            "drop",
+        ),
+        (
+            '["example.com"]\nkeep = "#end"\n[["example.com".pages]]\nurl = "/old/"\ndrop = "p"',
+            "keep",
+        ),
+        (
+            '[["example.com".pages]]\nurl = "/live"\nkeep = "#end"\n'
+            '[["example.com".pages]]\nurl = "live/\\\\d"\ndrop = "#end"',
+            "drop",
+        ),
+    ],
+)
+def test_the_more_special_rule_wins_on_one_element(read: Any, text: str, rule: str) -> None:
+    assert verdicts(clean(read(text)))["Bye"][1] == rule
+
+
+@pytest.mark.parametrize(
+    ("url", "holds"),
+    [
+        ("https://example.com/", True),
+        ("https://EXAMPLE.com:8080/x", True),
+        ("https://a.b.example.com/", True),
+        ("https://notexample.com/", False),
+        ("https://example.com.evil.net/", False),
+        ("https://com/", False),
+        ("", False),
+        ("no url", False),
+    ],
+)
+def test_sites_hold_below_their_domain(read: Any, url: str, holds: bool) -> None:
+    assert (read('["Example.com"]\ndrop = "p"').rules_for(url) is not None) is holds
+
+
+def test_a_dropped_headline_is_no_headline(read: Any) -> None:
+    page = "<title>Flood in Porto</title><h1>Flood in Porto</h1><p>It rose.</p>"
+    found = clean(read('["example.com"]\ndrop = "h1"'), page=page)
+    assert (found.title, found.text) == ("Flood in Porto", "It rose.")
+
+
+def test_the_headline_can_still_be_left_out(read: Any) -> None:
+    overrides = read('["example.com"]\ntitle = ".headline"')
+    page = SiteCleaner(headline=False).clean(PAGE, url=URL, overrides=overrides)
+    assert page.title == "The flood"
+    assert "The flood" not in page.text
+
+
+@pytest.mark.parametrize("method", sorted(METHODS))
+@pytest.mark.parametrize("page", ["", "<p>", PAGE, "<frameset>", "\0", "<html></html><p id=end>x"])
+def test_every_method_takes_rules_on_every_page(read: Any, method: str, page: str) -> None:
+    overrides = read('["example.com"]\ndrop = "*"\nkeep = "#end, :root"\ntitle = "h2 b"')
+    found = SiteCleaner(method).clean(page, url=URL, overrides=overrides)
+    assert all(block.rule for block in found.blocks)
+
+
+# Reading
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ('["example.com"]\ndrop = ["a["]', "example.com, drop: 'a[' is no CSS selector"),
+        ('["example.com"]\ndrop = "p::text"', "example.com, drop: 'p::text' is no CSS selector"),
+        ('["example.com"]\ndrop = 3', "example.com, drop: give a CSS selector or a list of them"),
+        ('["example.com"]\nkeep = [1]', "example.com, keep: give a CSS selector or a list of them"),
+        (
+            '["example.com"]\ndorp = "p"',
+            "example.com: there is no key 'dorp'; did you mean 'drop'?",
+        ),
+        (
+            '[["a.example".pages]]\nurl = "("',
+            "a.example, pages 1, url: '(' is no regular expression",
+        ),
+        (
+            '[["a.example".pages]]\ndrop = "p"',
+            "a.example, pages 1: url must be a regular expression",
+        ),
+        (
+            '[["a.example".pages]]\nurl = "x"\nkepp = "p"',
+            "a.example, pages 1: there is no key 'kepp'; did you mean 'keep'?",
+        ),
+        ('["a.example".pages]\nurl = "x"', 'a.example: write [["a.example".pages]] with two'),
+        ('[news.example.com]\ndrop = "p"', 'the name of a site needs quotes: ["news.example.com"]'),
+        ('["https://example.com/"]\ndrop = "p"', "'https://example.com/' is no site"),
+        ('drop = "p"', "'drop' stands outside a site"),
+        ("[", "(at "),
+    ],
+)
+def test_errors_name_file_site_and_key(read: Any, tmp_path: Path, text: str, error: str) -> None:
+    with pytest.raises(ConfigurationError) as raised:
+        read(text)
+    message = str(raised.value)
+    assert message.startswith(f"{tmp_path / 'overrides.toml'}: ")
+    assert error in message
+
+
+def test_a_missing_file_and_foreign_bytes_are_named(tmp_path: Path) -> None:
+    with pytest.raises(
+        ConfigurationError, match=r"none\.toml: the overrides cannot be read: No such"
+    ):
+        Overrides.read(tmp_path / "none.toml")
+    (tmp_path / "binary.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(ConfigurationError, match=r"binary\.toml: 'utf-8' codec"):
+        Overrides.read(tmp_path / "binary.toml")
+
+
+# In a crawl
+
+RULES = """
+["127.0.0.1"]
+drop = "footer"
+keep = "ul li:first-child"
+
+[["127.0.0.1".pages]]
+url = "/3$"
+drop = "h1"
+title = "div > p:last-child"
+"""
+
+
+class RuledSpider(scrapy.Spider):
+    name = "ruled"
+    url: str
+
+    async def start(self) -> AsyncIterator[Any]:
+        for number in range(8):
+            yield scrapy.Request(f"{self.url}/{number}")
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        yield PageItem(response.url)
+
+
+def test_a_crawl_and_its_cleaning_again_follow_the_rules(tmp_path: Path) -> None:
+    (tmp_path / "rules.toml").write_text(RULES, "utf-8")
+    database = f"sqlite:///{tmp_path / 'noiseclean.db'}"
+    settings = {"NOISECLEAN_SAMPLE_QUOTA": 6, "NOISECLEAN_OVERRIDES": "rules.toml"}
+    with crawl_site.serve({f"/{n}": crawl_site.story(n) for n in range(8)}) as server:
+        (result,) = crawling.crawl(tmp_path, Plan(RuledSpider, settings, {"url": server.url}))
+    texts = {item["url"].rpartition("/")[2]: item["text"] for item in result.items}
+    assert len(texts) == 8
+    for number, text in texts.items():
+        assert "Home" in text.splitlines()
+        assert crawl_site.RIGHTS not in text
+        assert number == "3" or text.startswith(f"Story {number}\nHome\n")
+    last = crawl_site.story_text(3).splitlines()[-1]
+    assert texts["3"].startswith(f"{last}\n")
+    assert "Story 3" not in texts["3"].splitlines()
+
+    with Store(database, read_only=True) as store:
+        stored = {record.url[-1]: record for record in store.pages("127.0.0.1")}
+        assert {record.learned_version for record in stored.values()} == {1, 2}
+        story = crawl_site.story_text(3).splitlines()
+        assert stored["3"].cleaned.title == last
+        assert stored["3"].cleaned.text.splitlines() == [last, "Home", *story[1:-1]]
+        rules = {block["text"]: block.get("rule") for block in stored["3"].cleaned.blocks}
+        assert rules == {
+            "Home": "keep",
+            crawl_site.NOISE: None,
+            "Story 3": "drop",
+            **dict.fromkeys(story[1:-1]),
+            last: "title",
+            crawl_site.RIGHTS: "drop",
+        }
+        places = {block["text"]: block["place"] for block in stored["3"].cleaned.blocks}
+        assert places["Home"] == "body/ul/li"
+        assert stored["5"].cleaned.text.splitlines()[:2] == ["Story 5", "Home"]
+
+        # With other rules stored pages are cleaned in another way.
+        config = Config(database_url=database)
+        model = load_site(store, "127.0.0.1", config).model
+        (record,) = (r for r in store.pages_with_html("127.0.0.1") if r.url.endswith("/3"))
+        assert clean_record(record, model, 2, config).text == crawl_site.story_text(3)
+
+
+def test_a_wrong_file_stops_the_crawl_with_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "rules.toml").write_text('["a.example"]\ndrop = "p["', "utf-8")
+    settings = {"NOISECLEAN_OVERRIDES": "rules.toml"}
+    (result,) = crawling.crawl(tmp_path, Plan(RuledSpider, settings, {"url": "http://127.0.0.1:1"}))
+    assert result.error.startswith(
+        "ConfigurationError: rules.toml: a.example, drop: 'p[' is no CSS selector"
+    )
+    assert result.items == []
