@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import Connection, text
 
 from noiseclean_scrapy.errors import StoreError
-from noiseclean_scrapy.store import SCHEMA_VERSION, Cleaned, PageRecord, Store, schema
+from noiseclean_scrapy.store import SCHEMA_VERSION, Cleaned, PageRecord, Store, preparing
 
 database_url = databases.database_url
 sqlite_url = databases.sqlite_url
@@ -67,7 +67,7 @@ def test_a_newer_schema_is_refused(database_url: str) -> None:
 def test_an_older_schema_without_a_way_is_refused(database_url: str) -> None:
     set_version(database_url, 0)
     sentence = refused(database_url)
-    assert "schema version 0, this code needs version 1" in sentence
+    assert "schema version 0, this code needs version 2" in sentence
     assert "read it with the noiseclean-scrapy release that wrote it" in sentence
     assert "open it once for writing" in refused(database_url, read_only=True)
     assert databases.read_rows(database_url, VERSION) == [(0,)]
@@ -77,17 +77,17 @@ def test_an_older_schema_is_migrated_step_by_step_or_not_at_all(
     database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def add_column(connection: Connection) -> None:
-        connection.execute(text("ALTER TABLE noiseclean_page ADD COLUMN language TEXT"))
+        connection.execute(text("ALTER TABLE noiseclean_page ADD COLUMN mood TEXT"))
 
     Store(database_url).close()
-    monkeypatch.setattr(schema, "SCHEMA_VERSION", 3)
-    monkeypatch.setattr(schema, "MIGRATIONS", {1: add_column})
-    assert "no migration from version 2" in refused(database_url)
-    assert databases.read_rows(database_url, VERSION) == [(1,)]
-    monkeypatch.setattr(schema, "MIGRATIONS", {1: add_column, 2: lambda connection: None})
+    monkeypatch.setattr(preparing, "SCHEMA_VERSION", 4)
+    monkeypatch.setattr(preparing, "MIGRATIONS", {2: add_column})
+    assert "no migration from version 3" in refused(database_url)
+    assert databases.read_rows(database_url, VERSION) == [(2,)]
+    monkeypatch.setattr(preparing, "MIGRATIONS", {2: add_column, 3: lambda connection: None})
     Store(database_url).close()
-    assert databases.read_rows(database_url, VERSION) == [(3,)]
-    assert databases.read_rows(database_url, "SELECT language FROM noiseclean_page") == []
+    assert databases.read_rows(database_url, VERSION) == [(4,)]
+    assert databases.read_rows(database_url, "SELECT mood FROM noiseclean_page") == []
 
 
 def test_tables_without_a_version_are_refused(database_url: str) -> None:

@@ -1,21 +1,28 @@
 """The store: pages, their clean text and the trees of their clusters, in SQLite or PostgreSQL."""
 
 from noiseclean_scrapy.store.records import (
+    Change,
     Cleaned,
     ClusterRecord,
     PageCounts,
     PageRecord,
+    SiteSummary,
     TreeVersionRecord,
 )
 from noiseclean_scrapy.store.schema import SCHEMA_VERSION
+from noiseclean_scrapy.store.search import Hit, SearchResults
 from noiseclean_scrapy.store.store import Store
 
 __all__ = [
     "SCHEMA_VERSION",
+    "Change",
     "Cleaned",
     "ClusterRecord",
+    "Hit",
     "PageCounts",
     "PageRecord",
+    "SearchResults",
+    "SiteSummary",
     "Store",
     "TreeVersionRecord",
 ]

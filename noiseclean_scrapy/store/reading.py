@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from sqlalchemy import (
@@ -19,12 +19,14 @@ from sqlalchemy import (
     tuple_,
 )
 
+from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.store.columns import StorableText
 from noiseclean_scrapy.store.records import (
     Cleaned,
     ClusterRecord,
     PageCounts,
     PageRecord,
+    SiteSummary,
     TreeVersionRecord,
 )
 from noiseclean_scrapy.store.schema import (
@@ -37,6 +39,9 @@ from noiseclean_scrapy.store.schema import (
 
 # Pages with their HTML can be large: a chunk must fit into memory many times over.
 CHUNK_PAGES = 50
+
+# Of a site's newest pages the mean fit is told.
+NEWEST_PAGES = 100
 
 Place = TypeVar("Place")
 
@@ -84,15 +89,48 @@ def read_page(connection: Connection, key: str) -> PageRecord | None:
     return None if row is None else _page_record(row)
 
 
+def read_pages(connection: Connection, keys: Sequence[str]) -> list[PageRecord]:
+    """Those of some pages that are stored, by key, without their HTML."""
+    query = _pages().where(page_table.c.key.in_(keys)).order_by(page_table.c.key)
+    return [_page_record(row) for row in connection.execute(query)]
+
+
+def read_url(connection: Connection, url: str) -> PageRecord | None:
+    """The page that was last fetched from ``url``, without its HTML."""
+    newest = page_table.c.fetched_at.desc(), page_table.c.key
+    query = _pages().where(page_table.c.url == url).order_by(*newest).limit(1)
+    row = connection.execute(query).one_or_none()
+    return None if row is None else _page_record(row)
+
+
+def read_html(connection: Connection, key: str) -> str | None:
+    """The HTML of a page."""
+    return connection.execute(select(html_table.c.html).where(html_table.c.key == key)).scalar()
+
+
 def read_pages_with_text(
     connection: Connection, cluster: str | None, after: str
 ) -> list[PageRecord]:
     """The next chunk, by key, of the pages that have a text."""
-    query = _pages().where(page_table.c.text.is_not(None), page_table.c.key > after)
+    query = _pages().where(page_table.c.text.is_not(None))
+    return _read_chunk(connection, query, cluster, after)
+
+
+def read_pages_with_html(
+    connection: Connection, cluster: str, after: str, *conditions: ColumnElement[bool]
+) -> list[PageRecord]:
+    """The next chunk, by key, of the pages that have HTML, with it."""
+    query = _pages(html_table.c.html).join(html_table, html_table.c.key == page_table.c.key)
+    return _read_chunk(connection, query.where(*conditions), cluster, after)
+
+
+def _read_chunk(
+    connection: Connection, query: Select[Any], cluster: str | None, after: str
+) -> list[PageRecord]:
     if cluster is not None:
         query = query.where(page_table.c.cluster == cluster)
-    rows = connection.execute(query.order_by(page_table.c.key).limit(CHUNK_PAGES))
-    return [_page_record(row) for row in rows]
+    query = query.where(page_table.c.key > after).order_by(page_table.c.key).limit(CHUNK_PAGES)
+    return [_page_record(row) for row in connection.execute(query)]
 
 
 def read_provisional(
@@ -129,6 +167,50 @@ def read_counts(connection: Connection, cluster: str | None) -> PageCounts:
     return PageCounts(pages, with_text, provisional)
 
 
+def read_site_summaries(connection: Connection) -> list[SiteSummary]:
+    """All clusters by name, in numbers."""
+    page = page_table.c
+    counts = select(
+        page.cluster,
+        func.count().label("pages"),
+        func.count(page.clean_version).label("with_text"),
+        func.count().filter(is_provisional).label("provisional"),
+        func.sum(page.visible_characters).label("visible_characters"),
+        func.sum(page.kept_characters).label("kept_characters"),
+        func.min(page.fetched_at).label("first_fetch"),
+        func.max(page.fetched_at).label("last_fetch"),
+    )
+    counted = counts.group_by(page.cluster).subquery()
+    age = func.row_number().over(partition_by=page.cluster, order_by=page.fetched_at.desc())
+    dated = select(page.cluster, page.fit, age.label("age")).where(page.fit.is_not(None)).subquery()
+    newest = select(dated.c.cluster, func.avg(dated.c.fit).label("fit"))
+    fitted = newest.where(dated.c.age <= NEWEST_PAGES).group_by(dated.c.cluster).subquery()
+    query = (
+        select(cluster_table, counted, fitted.c.fit)
+        .outerjoin(counted, counted.c.cluster == cluster_table.c.name)
+        .outerjoin(fitted, fitted.c.cluster == cluster_table.c.name)
+        .order_by(cluster_table.c.name)
+    )
+    return [_site_summary(row) for row in connection.execute(query)]
+
+
+def _site_summary(row: Row[Any]) -> SiteSummary:
+    return SiteSummary(
+        name=row.name,
+        method=row.method,
+        version=row.version,
+        learned=row.learned,
+        pages=row.pages or 0,
+        with_text=row.with_text or 0,
+        provisional=row.provisional or 0,
+        visible_characters=row.visible_characters or 0,
+        kept_characters=row.kept_characters or 0,
+        fit=row.fit,
+        first_fetch=row.first_fetch,
+        last_fetch=row.last_fetch,
+    )
+
+
 def _pages(html: ColumnElement[Any] | None = None) -> Select[Any]:
     return select(page_table, (null() if html is None else html).label("html"))
 
@@ -138,16 +220,6 @@ def _cluster_record(row: Row[Any], tree: bytes | None) -> ClusterRecord:
 
 
 def _page_record(row: Row[Any]) -> PageRecord:
-    cleaned = None
-    if row.text is not None:
-        cleaned = Cleaned(
-            row.title,
-            row.text,
-            row.blocks,
-            row.clean_version,
-            row.visible_characters,
-            row.kept_characters,
-        )
     return PageRecord(
         row.key,
         row.cluster,
@@ -156,6 +228,28 @@ def _page_record(row: Row[Any]) -> PageRecord:
         row.fetched_at,
         row.position,
         row.html,
-        cleaned,
+        _cleaned(row),
         row.learned_version,
+        _metadata(row),
     )
+
+
+def _cleaned(row: Row[Any]) -> Cleaned | None:
+    if row.text is None:
+        return None
+    return Cleaned(
+        row.title,
+        row.text,
+        row.blocks,
+        row.clean_version,
+        row.visible_characters,
+        row.kept_characters,
+        # Texts cleaned before schema version 2 have none.
+        1.0 if row.fit is None else row.fit,
+    )
+
+
+def _metadata(row: Row[Any]) -> Metadata | None:
+    if row.language is None:
+        return None
+    return Metadata(row.author, row.published, row.language, row.canonical_url, row.image)

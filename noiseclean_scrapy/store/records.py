@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from noiseclean_scrapy.metadata import Metadata
+
 
 @dataclass(frozen=True, slots=True)
 class Cleaned:
@@ -15,7 +17,8 @@ class Cleaned:
     ``blocks`` are the verdicts, one mapping of JSON values a block, in document order; they are
     read back as JSON gives them (tuples as lists). ``clean_version`` is the version of the tree
     that cleaned the page, 0 before any tree. ``visible_characters`` and ``kept_characters`` count
-    the characters of text on the page and in the clean text.
+    the characters of text on the page and in the clean text. ``fit`` is the share of the page's
+    characters at places that the tree knows, in [0, 1].
 
     ``title`` and ``text`` are stored with U+FFFD in the place of NUL and lone surrogates.
     """
@@ -26,6 +29,7 @@ class Cleaned:
     clean_version: int
     visible_characters: int
     kept_characters: int
+    fit: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +39,8 @@ class PageRecord:
     ``key`` is the request's fingerprint in hexadecimal and identifies the page. ``fetched_at`` must
     be aware; it is read back in UTC. ``position`` is the 1-based number in which the cluster's tree
     learned the page, None when it did not. ``learned_version`` is the tree version that covers the
-    page, None while none does; it is read only and ignored by ``Store.write``.
+    page, None while none does; it is read only and ignored by ``Store.write``. ``metadata`` is what
+    the page says of itself, None while that is unknown.
 
     A page is *provisional* while it has a position and no ``learned_version``.
     """
@@ -49,6 +54,7 @@ class PageRecord:
     html: str | None = None
     cleaned: Cleaned | None = None
     learned_version: int | None = None
+    metadata: Metadata | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,3 +95,39 @@ class PageCounts:
     pages: int
     with_text: int
     provisional: int
+
+
+@dataclass(frozen=True, slots=True)
+class SiteSummary:
+    """One page cluster in numbers.
+
+    ``method``, ``version`` and ``learned`` are those of its ``ClusterRecord``; ``pages``,
+    ``with_text`` and ``provisional`` count pages; ``visible_characters`` and ``kept_characters``
+    are sums over the pages with a text. ``fit`` is the mean fit of the newest pages, None without
+    any. The times are those of the first and the last fetch, None without pages.
+    """
+
+    name: str
+    method: str
+    version: int
+    learned: int
+    pages: int
+    with_text: int
+    provisional: int
+    visible_characters: int
+    kept_characters: int
+    fit: float | None
+    first_fetch: datetime | None
+    last_fetch: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A page that an external index must be told of: as it now is, None when it has been deleted.
+
+    ``sequence`` grows from change to change of all pages.
+    """
+
+    sequence: int
+    key: str
+    page: PageRecord | None

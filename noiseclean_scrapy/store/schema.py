@@ -1,14 +1,11 @@
-"""The tables, their version, and what happens to a database of another version."""
+"""The tables and their version."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
-
 from sqlalchemy import (
+    BigInteger,
     Column,
-    Connection,
-    Engine,
+    Float,
     ForeignKey,
     Index,
     Integer,
@@ -16,14 +13,8 @@ from sqlalchemy import (
     MetaData,
     Table,
     and_,
-    func,
-    insert,
-    inspect,
-    select,
-    update,
 )
 
-from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.store.columns import (
     CompressedMappings,
     CompressedText,
@@ -31,13 +22,7 @@ from noiseclean_scrapy.store.columns import (
     UTCDateTime,
 )
 
-SCHEMA_VERSION = 1
-
-# From each older version the step that leads to the next one: {1: step_from_1_to_2}.
-MIGRATIONS: Mapping[int, Callable[[Connection], None]] = MappingProxyType({})
-
-# Two processes that meet an empty PostgreSQL take turns on this number ("noisclea" in ASCII).
-_PREPARATION_LOCK = 0x6E6F6973636C6561
+SCHEMA_VERSION = 2
 
 metadata = MetaData()
 
@@ -85,12 +70,19 @@ page_table = Table(
     Column("fetched_at", UTCDateTime, nullable=False),
     Column("position", Integer),
     Column("learned_version", Integer),
-    Column("title", StorableText),
-    Column("text", StorableText),
-    Column("blocks", CompressedMappings),
+    # Small columns first: SQLite follows no overflow pages to read them.
+    Column("author", StorableText),
+    Column("published", UTCDateTime),
+    Column("language", StorableText),
+    Column("canonical_url", StorableText),
+    Column("image", StorableText),
     Column("clean_version", Integer),
     Column("visible_characters", Integer),
     Column("kept_characters", Integer),
+    Column("fit", Float),
+    Column("title", StorableText),
+    Column("text", StorableText),
+    Column("blocks", CompressedMappings),
 )
 
 html_table = Table(
@@ -100,9 +92,35 @@ html_table = Table(
     Column("html", CompressedText, nullable=False),
 )
 
+external_index_table = Table(
+    "noiseclean_external_index",
+    metadata,
+    Column("name", StorableText, primary_key=True),
+)
+
+# What external indexes have not been told yet. A number is never used again, so a row that is
+# replaced while its index is being told is another row.
+outbox_table = Table(
+    "noiseclean_outbox",
+    metadata,
+    Column("sequence", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
+    Column(
+        "index_name",
+        StorableText,
+        ForeignKey(external_index_table.c.name, ondelete="CASCADE"),
+        nullable=False,
+    ),
+    Column("page_key", StorableText, nullable=False),
+    sqlite_autoincrement=True,
+)
+
 is_provisional = and_(page_table.c.position.is_not(None), page_table.c.learned_version.is_(None))
 
 Index("noiseclean_page_by_cluster", page_table.c.cluster, page_table.c.key)
+# A URL may be longer than PostgreSQL's ordered indexes bear.
+Index("noiseclean_page_by_url", page_table.c.url, postgresql_using="hash")
+Index("noiseclean_page_by_language", page_table.c.language)
+Index("noiseclean_outbox_by_page", outbox_table.c.page_key, outbox_table.c.index_name, unique=True)
 Index(
     "noiseclean_page_provisional",
     page_table.c.cluster,
@@ -111,74 +129,3 @@ Index(
     sqlite_where=is_provisional,
     postgresql_where=is_provisional,
 )
-
-
-def prepare_schema(reader: Engine, writer: Engine, *, read_only: bool) -> None:
-    """Create the tables in a database that has none of ours, migrate them, or refuse.
-
-    Raises StoreError for a schema that is newer than this code, older without a way to here,
-    incomplete, or (``read_only``) absent or older.
-    """
-    with reader.begin() as connection:
-        version = _stored_version(connection)
-    if version == SCHEMA_VERSION:
-        return
-    if read_only:
-        _refuse_reading(version)
-    with writer.begin() as connection:
-        if connection.dialect.name == "postgresql":
-            connection.execute(select(func.pg_advisory_xact_lock(_PREPARATION_LOCK)))
-        version = _stored_version(connection)  # another process may have been faster
-        if version is None:
-            metadata.create_all(connection, checkfirst=False)
-            connection.execute(insert(schema_table).values(version=SCHEMA_VERSION))
-        else:
-            _migrate(connection, version)
-
-
-def _stored_version(connection: Connection) -> int | None:
-    ours = set(inspect(connection).get_table_names()) & set(metadata.tables)
-    if not ours:
-        return None
-    if schema_table.name in ours:
-        version: int | None = connection.execute(select(schema_table.c.version)).scalar()
-        if version is not None:
-            return version
-    raise StoreError(
-        f"the database has the tables {', '.join(sorted(ours))} but no schema version in "
-        f"{schema_table.name}: restore it from a backup, or use another database"
-    )
-
-
-def _refuse_reading(version: int | None) -> None:
-    if version is None:
-        raise StoreError(
-            "the database holds no noiseclean tables: run a crawl that writes it first"
-        )
-    if version < SCHEMA_VERSION:
-        raise StoreError(
-            f"the database has schema version {version}, this code reads version "
-            f"{SCHEMA_VERSION}: open it once for writing, which migrates it"
-        )
-    _refuse_newer(version)
-
-
-def _refuse_newer(version: int) -> None:
-    raise StoreError(
-        f"the database has schema version {version}, this code knows versions up to "
-        f"{SCHEMA_VERSION}: upgrade noiseclean-scrapy, or use another database"
-    )
-
-
-def _migrate(connection: Connection, version: int) -> None:
-    if version > SCHEMA_VERSION:
-        _refuse_newer(version)
-    for older in range(version, SCHEMA_VERSION):
-        if older not in MIGRATIONS:
-            raise StoreError(
-                f"the database has schema version {version}, this code needs version "
-                f"{SCHEMA_VERSION} and has no migration from version {older}: read it with the "
-                f"noiseclean-scrapy release that wrote it, or use another database"
-            )
-        MIGRATIONS[older](connection)
-    connection.execute(update(schema_table).values(version=SCHEMA_VERSION))

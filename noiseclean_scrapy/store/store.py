@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from datetime import datetime
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -12,17 +13,22 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
 from noiseclean_scrapy.errors import StoreError
-from noiseclean_scrapy.store import reading, writing
+from noiseclean_scrapy.store import outbox, reading, writing
 from noiseclean_scrapy.store.engine import create_store_engine, is_in_memory
 from noiseclean_scrapy.store.engine import writing as writing_engine
+from noiseclean_scrapy.store.indexing import in_chunks
+from noiseclean_scrapy.store.preparing import prepare_schema
 from noiseclean_scrapy.store.records import (
+    Change,
     Cleaned,
     ClusterRecord,
     PageCounts,
     PageRecord,
+    SiteSummary,
     TreeVersionRecord,
 )
-from noiseclean_scrapy.store.schema import prepare_schema
+from noiseclean_scrapy.store.search import SearchFilter, SearchResults, search_pages
+from noiseclean_scrapy.store.terms import Analyzer
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -46,6 +52,7 @@ class Store:
         self._store_html = store_html
         self._engine = create_store_engine(url, read_only=read_only)
         self._writing_engine = writing_engine(self._engine)
+        self._analyzer = Analyzer()
         # A database in memory is one connection, which cannot be in two transactions.
         self._lock: AbstractContextManager[object] = (
             threading.RLock() if is_in_memory(self._engine.url) else nullcontext()
@@ -97,6 +104,47 @@ class Store:
         with self._transaction() as connection:
             return reading.read_page(connection, key)
 
+    def find_url(self, url: str) -> PageRecord | None:
+        """The page last fetched from ``url``, without its HTML, None when none is stored."""
+        with self._transaction() as connection:
+            return reading.read_url(connection, url)
+
+    def html(self, key: str) -> str | None:
+        """The HTML of a page, None when it is not stored."""
+        with self._transaction() as connection:
+            return reading.read_html(connection, key)
+
+    def site_summaries(self) -> list[SiteSummary]:
+        """All clusters by name, in numbers."""
+        with self._transaction() as connection:
+            return reading.read_site_summaries(connection)
+
+    def search(
+        self,
+        query: str,
+        *,
+        site: str | None = None,
+        language: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        limit: int = 10,
+        offset: int = 0,
+    ) -> SearchResults:
+        """The pages whose title and text have what ``query`` asks for, best first.
+
+        A query has words, "phrases", -excluded words and OR between alternatives. Words are found
+        in all their forms, as the language of each page has them. ``site`` is the name of a
+        cluster, ``language`` an ISO 639 code as stored; ``since`` and ``until`` (aware, inclusive)
+        bound the time of publication, of the fetch where that is unknown.
+
+        Raises QueryError when the query is empty.
+        """
+        pages = SearchFilter(site, language, since, until)
+        with self._transaction() as connection:
+            return search_pages(
+                connection, self._analyzer, query, pages, limit=limit, offset=offset
+            )
+
     def count_pages(self, cluster: str | None = None) -> PageCounts:
         """Numbers of pages, of one cluster or of all."""
         with self._transaction() as connection:
@@ -108,6 +156,15 @@ class Store:
         def read_chunk(after: str) -> list[PageRecord]:
             with self._transaction() as connection:
                 return reading.read_pages_with_text(connection, cluster, after)
+
+        return reading.read_in_chunks(read_chunk, lambda page: page.key, "")
+
+    def pages_with_html(self, cluster: str) -> Iterator[PageRecord]:
+        """The pages of a cluster that have HTML, with it, by key."""
+
+        def read_chunk(after: str) -> list[PageRecord]:
+            with self._transaction() as connection:
+                return reading.read_pages_with_html(connection, cluster, after)
 
         return reading.read_in_chunks(read_chunk, lambda page: page.key, "")
 
@@ -127,14 +184,21 @@ class Store:
         """Insert or update ``pages`` by key; the same call twice leaves the same rows.
 
         ``method`` names the cleaning method of clusters that are new here. Cluster, URL, body hash
-        and time are always replaced. A position, once set, stays; ``cleaned`` and ``html`` that are
-        None leave what is stored. HTML is stored for provisional pages only, unless ``store_html``.
-        A page whose position the newest tree already covers is covered at once.
+        and time are always replaced. A position, once set, stays; ``cleaned``, ``metadata`` and
+        ``html`` that are None leave what is stored. HTML is stored for provisional pages only,
+        unless ``store_html``. A page whose position the newest tree already covers is covered at
+        once.
         """
         if not pages:
             return
         with self._transaction(write=True) as connection:
-            writing.write_pages(connection, pages, method=method, store_html=self._store_html)
+            writing.write_pages(
+                connection,
+                pages,
+                method=method,
+                store_html=self._store_html,
+                analyzer=self._analyzer,
+            )
 
     def save_tree(
         self,
@@ -166,14 +230,74 @@ class Store:
             writing.write_tree(
                 connection, row, method=method, version=version, tree=tree, pages=learned
             )
-            keys = writing.clean_again(connection, cluster, learned, clean)
+            keys = writing.clean_again(connection, cluster, learned, clean, analyzer=self._analyzer)
             writing.cover_pages(connection, cluster, learned, version, store_html=self._store_html)
             return keys
+
+    def clean_stored(self, cluster: str, clean: Callable[[PageRecord], Cleaned]) -> Iterator[int]:
+        """Clean all pages of a cluster again that have a text and HTML; the number done so far.
+
+        Each chunk of pages is a transaction of its own, given to ``clean`` (which must not use this
+        store) with their HTML: whoever stops keeps what is done. What ``clean`` raises comes
+        through, and nothing of its chunk has changed.
+        """
+        done, after = 0, ""
+        while True:
+            with self._transaction(write=True) as connection:
+                pages = writing.clean_chunk(
+                    connection, cluster, after, clean, analyzer=self._analyzer
+                )
+            if not pages:
+                return
+            done, after = done + len(pages), pages[-1].key
+            yield done
+
+    def delete_pages(self, keys: Sequence[str]) -> int:
+        """Delete pages by key; the number of those that were stored.
+
+        Each chunk of pages is a transaction of its own: locks of several would be in no order.
+        """
+        deleted = 0
+        for chunk in in_chunks(keys):
+            with self._transaction(write=True) as connection:
+                deleted += writing.delete_pages(connection, chunk)
+        return deleted
 
     def delete_cluster(self, name: str) -> int:
         """Delete a cluster, its trees and its pages; the number of pages deleted."""
         with self._transaction(write=True) as connection:
             return writing.delete_pages_and_trees(connection, name)
+
+    def external_indexes(self) -> list[str]:
+        """The names of the external indexes that are told of changed pages."""
+        with self._transaction() as connection:
+            return outbox.read_indexes(connection)
+
+    def register_index(self, name: str) -> None:
+        """Let an external index be told of all pages, now and whenever they change.
+
+        A name that is known is told of all pages once more.
+        """
+        with self._transaction(write=True) as connection:
+            outbox.register(connection, name)
+
+    def unregister_index(self, name: str) -> bool:
+        """Tell an external index no more; whether it was known."""
+        with self._transaction(write=True) as connection:
+            return outbox.unregister(connection, name)
+
+    def changes(self, name: str, *, limit: int = 500) -> list[Change]:
+        """The oldest changes that an external index has not been told of."""
+        with self._transaction() as connection:
+            return outbox.read_changes(connection, name, limit)
+
+    def acknowledge(self, changes: Sequence[Change]) -> None:
+        """Forget changes that an external index has taken in and will not lose.
+
+        A page that has changed since stays among the changes.
+        """
+        with self._transaction(write=True) as connection:
+            outbox.acknowledge(connection, [change.sequence for change in changes])
 
     @contextmanager
     def _transaction(self, *, write: bool = False) -> Iterator[Connection]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import fields, replace
 from datetime import datetime, timezone
 from typing import Any
 
 from sqlalchemy import (
+    ColumnElement,
     Connection,
     Row,
     Table,
@@ -21,8 +23,15 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import postgresql, sqlite
 
+from noiseclean_scrapy.metadata import Metadata
+from noiseclean_scrapy.store import outbox, reading
 from noiseclean_scrapy.store.columns import storable_text
-from noiseclean_scrapy.store.reading import provisional_place, read_in_chunks, read_provisional
+from noiseclean_scrapy.store.indexing import in_chunks, index_pages
+from noiseclean_scrapy.store.reading import (
+    provisional_place,
+    read_in_chunks,
+    read_provisional,
+)
 from noiseclean_scrapy.store.records import Cleaned, PageRecord
 from noiseclean_scrapy.store.schema import (
     cluster_table,
@@ -31,6 +40,7 @@ from noiseclean_scrapy.store.schema import (
     page_table,
     tree_table,
 )
+from noiseclean_scrapy.store.terms import Analyzer
 
 
 def lock_cluster(connection: Connection, name: str, *, method: str, learned: int) -> Row[Any]:
@@ -49,9 +59,14 @@ def lock_cluster(connection: Connection, name: str, *, method: str, learned: int
 
 
 def write_pages(
-    connection: Connection, pages: Sequence[PageRecord], *, method: str, store_html: bool
+    connection: Connection,
+    pages: Sequence[PageRecord],
+    *,
+    method: str,
+    store_html: bool,
+    analyzer: Analyzer,
 ) -> None:
-    """Upsert pages, what is known of their cleaning, and the HTML that is still needed."""
+    """Upsert pages, what is known of them and their cleaning, and the HTML that is still needed."""
     # Every writer takes its locks in the same order, clusters first: no deadlock.
     pages = sorted(pages, key=lambda page: page.key)
     learned: dict[str, int] = {}
@@ -69,28 +84,39 @@ def write_pages(
     ]
     if html:
         connection.execute(_html_upsert(connection, store_html=store_html), html)
-    write_cleaned(connection, ((page.key, page.cleaned) for page in pages))
+    _update_pages(connection, pages)
+    told = [page.key for page in pages if page.cleaned is not None or page.metadata is not None]
+    index_pages(connection, analyzer, told)
+    for chunk in in_chunks([page.key for page in pages]):
+        outbox.enqueue(connection, page_table.c.key.in_(chunk))
 
 
-def write_cleaned(connection: Connection, pages: Iterable[tuple[str, Cleaned | None]]) -> None:
-    """Replace what cleaning gave for stored pages: the one place through which every text goes."""
-    rows = [
-        {
-            "page_key": key,
-            "title": cleaned.title,
-            "text": cleaned.text,
-            "blocks": cleaned.blocks,
-            "clean_version": cleaned.clean_version,
-            "visible_characters": cleaned.visible_characters,
-            "kept_characters": cleaned.kept_characters,
-        }
-        for key, cleaned in pages
-        if cleaned is not None
-    ]
-    if rows:
-        connection.execute(
-            update(page_table).where(page_table.c.key == bindparam("page_key")), rows
-        )
+def write_cleaned(
+    connection: Connection, pages: Sequence[PageRecord], *, analyzer: Analyzer
+) -> None:
+    """Replace what cleaning gave for locked pages."""
+    keys = [page.key for page in pages]
+    _update_pages(connection, pages)
+    index_pages(connection, analyzer, keys)
+    outbox.enqueue(connection, page_table.c.key.in_(keys))
+
+
+def _update_pages(connection: Connection, pages: Iterable[PageRecord]) -> None:
+    """Replace what cleaning gave and what pages say of themselves, where that is known."""
+    cleaned, metadata = [], []
+    for page in pages:
+        if page.cleaned is not None:
+            cleaned.append({"page_key": page.key, **_values(page.cleaned)})
+        if page.metadata is not None:
+            metadata.append({"page_key": page.key, **_values(page.metadata)})
+    statement = update(page_table).where(page_table.c.key == bindparam("page_key"))
+    for rows in filter(None, (cleaned, metadata)):
+        connection.execute(statement, rows)
+
+
+def _values(record: Cleaned | Metadata) -> dict[str, Any]:
+    # Their fields have the names of the columns; asdict would copy the blocks.
+    return {field.name: getattr(record, field.name) for field in fields(record)}
 
 
 def write_tree(
@@ -122,17 +148,50 @@ def write_tree(
 
 
 def clean_again(
-    connection: Connection, cluster: str, learned: int, clean: Callable[[PageRecord], Cleaned]
+    connection: Connection,
+    cluster: str,
+    learned: int,
+    clean: Callable[[PageRecord], Cleaned],
+    *,
+    analyzer: Analyzer,
 ) -> list[str]:
     """Clean the provisional pages up to ``learned`` that have a text; their keys, by position."""
     wanted = (page_table.c.position <= learned, page_table.c.text.is_not(None))
+    lock_pages(connection, page_table.c.cluster == cluster, is_provisional, wanted[0])
 
     def clean_chunk(after: tuple[int, str]) -> list[PageRecord]:
         pages = read_provisional(connection, cluster, after, *wanted)
-        write_cleaned(connection, [(page.key, clean(page)) for page in pages])
+        write_cleaned(connection, [_cleaned(page, clean) for page in pages], analyzer=analyzer)
         return pages
 
     return [page.key for page in read_in_chunks(clean_chunk, provisional_place, (0, ""))]
+
+
+def clean_chunk(
+    connection: Connection,
+    cluster: str,
+    after: str,
+    clean: Callable[[PageRecord], Cleaned],
+    *,
+    analyzer: Analyzer,
+) -> list[PageRecord]:
+    """Clean the next chunk, by key, of the pages that have a text and HTML."""
+    lock_clusters(connection, cluster_table.c.name == cluster)
+    keys = lock_pages(
+        connection,
+        page_table.c.cluster == cluster,
+        page_table.c.key > after,
+        page_table.c.text.is_not(None),
+        page_table.c.key.in_(select(html_table.c.key)),
+        limit=reading.CHUNK_PAGES,
+    )
+    pages = reading.read_pages_with_html(connection, cluster, after, page_table.c.key.in_(keys))
+    write_cleaned(connection, [_cleaned(page, clean) for page in pages], analyzer=analyzer)
+    return pages
+
+
+def _cleaned(page: PageRecord, clean: Callable[[PageRecord], Cleaned]) -> PageRecord:
+    return replace(page, cleaned=clean(page), metadata=None)
 
 
 def cover_pages(
@@ -148,12 +207,44 @@ def cover_pages(
 
 def delete_pages_and_trees(connection: Connection, cluster: str) -> int:
     """Delete a cluster and all that belongs to it; the number of its pages."""
-    connection.execute(
-        select(cluster_table.c.name).where(cluster_table.c.name == cluster).with_for_update()
-    )
-    deleted = connection.execute(delete(page_table).where(page_table.c.cluster == cluster))
+    lock_clusters(connection, cluster_table.c.name == cluster)
+    deleted = _delete_pages(connection, page_table.c.cluster == cluster)
     connection.execute(delete(cluster_table).where(cluster_table.c.name == cluster))
-    return deleted.rowcount
+    return deleted
+
+
+def delete_pages(connection: Connection, keys: Sequence[str]) -> int:
+    """Delete pages; the number of those that were there."""
+    wanted = page_table.c.key.in_(keys)
+    lock_clusters(connection, cluster_table.c.name.in_(select(page_table.c.cluster).where(wanted)))
+    return _delete_pages(connection, wanted)
+
+
+def _delete_pages(connection: Connection, condition: ColumnElement[bool]) -> int:
+    keys = lock_pages(connection, condition)
+    for chunk in in_chunks(keys):
+        pages = page_table.c.key.in_(chunk)
+        outbox.enqueue(connection, pages)
+        connection.execute(delete(page_table).where(pages))
+    return len(keys)
+
+
+def lock_clusters(connection: Connection, condition: ColumnElement[bool]) -> None:
+    """Lock clusters until the commit, in the order in which all do."""
+    query = select(cluster_table.c.name).where(condition).order_by(cluster_table.c.name)
+    connection.execute(query.with_for_update()).all()
+
+
+def lock_pages(
+    connection: Connection, *conditions: ColumnElement[bool], limit: int | None = None
+) -> list[str]:
+    """Lock pages until the commit, in the order in which all do, after their clusters; their keys.
+
+    What follows must keep to these keys: a page that was deleted and written again while we waited
+    is not ours.
+    """
+    query = select(page_table.c.key).where(*conditions).order_by(page_table.c.key).limit(limit)
+    return list(connection.execute(query.with_for_update()).scalars())
 
 
 def _insert(connection: Connection, table: Table) -> postgresql.Insert | sqlite.Insert:

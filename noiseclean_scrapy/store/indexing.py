@@ -1,0 +1,45 @@
+"""The full-text index follows the pages, in the transactions that write them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Row, select
+
+from noiseclean_scrapy.store import fulltext
+from noiseclean_scrapy.store.schema import page_table
+from noiseclean_scrapy.store.terms import Analyzer, PageTerms
+
+# Of so many pages the terms are in memory; databases bound the values of a statement as well.
+_CHUNK_PAGES = 200
+
+
+def index_pages(connection: Connection, analyzer: Analyzer, keys: Iterable[str]) -> None:
+    """Index stored pages that the caller has locked; those without a text are left out."""
+    # In one order, like all locks.
+    backend = fulltext.backend(connection)
+    for chunk in in_chunks(sorted(set(keys))):
+        pages = [_page_terms(row, analyzer) for row in _read_texts(connection, chunk)]
+        if pages:
+            backend.replace(connection, pages)
+
+
+def in_chunks(keys: Sequence[str]) -> Iterator[Sequence[str]]:
+    """The keys in parts that fit into one statement."""
+    for start in range(0, len(keys), _CHUNK_PAGES):
+        yield keys[start : start + _CHUNK_PAGES]
+
+
+def _read_texts(connection: Connection, keys: Sequence[str]) -> Iterator[Row[Any]]:
+    page = page_table.c
+    query = select(page.key, page.title, page.text, page.language)
+    query = query.where(page.key.in_(keys), page.text.is_not(None)).order_by(page.key)
+    return iter(connection.execute(query))
+
+
+def _page_terms(row: Row[Any], analyzer: Analyzer) -> PageTerms:
+    language = row.language or ""
+    return PageTerms(
+        row.key, analyzer.terms(row.title, language), analyzer.terms(row.text, language)
+    )

@@ -1,0 +1,85 @@
+"""From whatever a database holds to the tables of this version, or to a refusal."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, Engine, func, insert, inspect, select, update
+
+from noiseclean_scrapy.errors import StoreError
+from noiseclean_scrapy.store import fulltext
+from noiseclean_scrapy.store.migrations import MIGRATIONS
+from noiseclean_scrapy.store.schema import SCHEMA_VERSION, metadata, schema_table
+
+# Two processes that meet an empty PostgreSQL take turns on this number ("noisclea" in ASCII).
+_PREPARATION_LOCK = 0x6E6F6973636C6561
+
+
+def prepare_schema(reader: Engine, writer: Engine, *, read_only: bool) -> None:
+    """Create the tables in a database that has none of ours, migrate them, or refuse.
+
+    Raises StoreError for a schema that is newer than this code, older without a way to here,
+    incomplete, or (``read_only``) absent or older.
+    """
+    with reader.begin() as connection:
+        version = _stored_version(connection)
+    if version == SCHEMA_VERSION:
+        return
+    if read_only:
+        _refuse_reading(version)
+    with writer.begin() as connection:
+        if connection.dialect.name == "postgresql":
+            connection.execute(select(func.pg_advisory_xact_lock(_PREPARATION_LOCK)))
+        version = _stored_version(connection)  # another process may have been faster
+        if version is None:
+            metadata.create_all(connection, checkfirst=False)
+            fulltext.backend(connection).create(connection)
+            connection.execute(insert(schema_table).values(version=SCHEMA_VERSION))
+        else:
+            _migrate(connection, version)
+
+
+def _stored_version(connection: Connection) -> int | None:
+    ours = set(inspect(connection).get_table_names()) & set(metadata.tables)
+    if not ours:
+        return None
+    if schema_table.name in ours:
+        version: int | None = connection.execute(select(schema_table.c.version)).scalar()
+        if version is not None:
+            return version
+    raise StoreError(
+        f"the database has the tables {', '.join(sorted(ours))} but no schema version in "
+        f"{schema_table.name}: restore it from a backup, or use another database"
+    )
+
+
+def _refuse_reading(version: int | None) -> None:
+    if version is None:
+        raise StoreError(
+            "the database holds no noiseclean tables: run a crawl that writes it first"
+        )
+    if version < SCHEMA_VERSION:
+        raise StoreError(
+            f"the database has schema version {version}, this code reads version "
+            f"{SCHEMA_VERSION}: open it once for writing, which migrates it"
+        )
+    _refuse_newer(version)
+
+
+def _refuse_newer(version: int) -> None:
+    raise StoreError(
+        f"the database has schema version {version}, this code knows versions up to "
+        f"{SCHEMA_VERSION}: upgrade noiseclean-scrapy, or use another database"
+    )
+
+
+def _migrate(connection: Connection, version: int) -> None:
+    if version > SCHEMA_VERSION:
+        _refuse_newer(version)
+    for older in range(version, SCHEMA_VERSION):
+        if older not in MIGRATIONS:
+            raise StoreError(
+                f"the database has schema version {version}, this code needs version "
+                f"{SCHEMA_VERSION} and has no migration from version {older}: read it with the "
+                f"noiseclean-scrapy release that wrote it, or use another database"
+            )
+        MIGRATIONS[older](connection)
+    connection.execute(update(schema_table).values(version=SCHEMA_VERSION))

@@ -1,0 +1,176 @@
+"""Terms: the units in which texts are indexed and searched, alike in every index.
+
+A word becomes its stem in the language of its page, in lower case and without accents. Scripts
+that do not part their words by spaces (and Korean, which glues particles to them) are cut into
+overlapping pairs of characters: what is searched for is found wherever it stands in a run.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import NamedTuple
+
+import snowballstemmer  # type: ignore[import-untyped]
+
+from noiseclean_scrapy.page.stemming import stemmer_name
+
+# Thai, Lao, Burmese, Khmer, Japanese, Chinese, Korean; marks included, digits and signs not.
+_PAIRED = (
+    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ecd\u0edc-\u0edf\u1000-\u103f\u1050-\u109d\u1780-\u17d3"
+    "\u1100-\u11ff\u3005-\u3007\u3041-\u3096\u3099\u309a\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff"
+    "\u3131-\u318e\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97c\uac00-\ud7a3\ud7b0-\ud7fb"
+    "\uf900-\ufaff\uff66-\uff9f\uffa0-\uffdc\U00020000-\U000323af"
+)
+# The vowel signs of many scripts are marks, which Python does not count among the word characters.
+_MARKS = "".join(
+    character
+    for character in map(chr, range(0x300, 0xFFFF))
+    if unicodedata.category(character) in {"Mn", "Mc"}
+)
+_WORD = re.compile(rf"[{_PAIRED}]+|[^\W_{_PAIRED}]+(?:[{_MARKS}]+[^\W_{_PAIRED}]*)*")
+_IS_PAIRED = re.compile(rf"[{_PAIRED}]")
+_HALF_WIDTH = re.compile("[\uff66-\uffdc]")
+_ACCENTS = re.compile("[\u0300-\u036f]+")
+_UNDECOMPOSED = str.maketrans("ıłøđ", "ilod")
+
+_TERM_CHARACTERS = 64
+_PHRASE_TERMS = 100
+_REMEMBERED_WORDS = 50_000
+
+
+class Token(NamedTuple):
+    """A term, and where in the text it stands."""
+
+    term: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """Terms to be found one after the other; of the last one its beginning is enough if `open`."""
+
+    terms: tuple[str, ...]
+    open: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PageTerms:
+    """What is indexed of a page."""
+
+    key: str
+    title: tuple[str, ...]
+    text: tuple[str, ...]
+
+
+class Analyzer:
+    """Cuts texts into terms; may be used by several threads.
+
+    >>> analyzer = Analyzer()
+    >>> analyzer.terms("Les Élections à l'Élysée", "fr")
+    ('le', 'elect', 'a', 'l', 'elys')
+    >>> analyzer.terms("新闻网 news", "zh")
+    ('新闻', '闻网', '网', 'news')
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._vocabularies: dict[str, _Vocabulary] = {}
+
+    def tokens(self, text: str, language: str) -> Iterator[Token]:
+        """The terms of `text` in their order; `language` is its ISO 639 code, "" if unknown."""
+        vocabulary = self._vocabulary(stemmer_name(language))
+        stems = vocabulary.stems
+        for match in _WORD.finditer(text):
+            word = match[0]
+            term = stems.get(word)
+            if term is None and _IS_PAIRED.match(word):
+                yield from _pairs(word, match.start())
+            else:
+                yield Token(term or vocabulary.stem(word), match.start(), match.end())
+
+    def terms(self, text: str, language: str) -> tuple[str, ...]:
+        """The terms of `text` without their places, which takes half the time."""
+        vocabulary = self._vocabulary(stemmer_name(language))
+        stems = vocabulary.stems
+        found: list[str] = []
+        for word in _WORD.findall(text):
+            term = stems.get(word)
+            if term is not None:
+                found.append(term)
+            elif _IS_PAIRED.match(word):
+                found += [token.term for token in _pairs(word, 0)]
+            else:
+                found.append(vocabulary.stem(word))
+        return tuple(found)
+
+    def phrase(self, text: str, language: str) -> Phrase:
+        """What to look for where `text` is searched for; without terms when it has no words.
+
+        The first 100 terms are enough.
+
+        >>> Analyzer().phrase("新闻网", "zh"), Analyzer().phrase("网", "zh")
+        (Phrase(terms=('新闻', '闻网'), open=False), Phrase(terms=('网',), open=True))
+        """
+        tokens = list(islice(self.tokens(text, language), _PHRASE_TERMS))
+        is_open = False
+        if tokens and _IS_PAIRED.match(tokens[-1].term):
+            # In the text the run may go on, and its last character is then the first of a pair.
+            if len(tokens) > 1 and tokens[-2].end == tokens[-1].end:
+                tokens.pop()
+            else:
+                is_open = True
+        return Phrase(tuple(token.term for token in tokens), is_open)
+
+    def _vocabulary(self, stemmer: str) -> _Vocabulary:
+        with self._lock:
+            if stemmer not in self._vocabularies:
+                self._vocabularies[stemmer] = _Vocabulary(stemmer)
+            return self._vocabularies[stemmer]
+
+
+class _Vocabulary:
+    """The words met in texts of one language, and their terms."""
+
+    def __init__(self, stemmer: str) -> None:
+        self.stems: dict[str, str] = {}
+        self._stemmer = snowballstemmer.stemmer(stemmer) if stemmer else None
+        self._lock = threading.Lock()
+
+    def stem(self, word: str) -> str:
+        folded = unicodedata.normalize("NFKC", word).casefold()
+        # Of the Turkish capital with a dot, casefold leaves the dot as an accent.
+        folded = folded.replace("i\u0307", "i")[:_TERM_CHARACTERS]
+        with self._lock:
+            # A stemmer holds the word that it works on, so threads take turns.
+            stem = self._stemmer.stemWord(folded) if self._stemmer else folded
+            if len(self.stems) >= _REMEMBERED_WORDS:
+                self.stems.clear()
+            self.stems[word] = term = _plain(stem) or folded
+        return term
+
+
+def _plain(stem: str) -> str:
+    """A stem without accents and without what is no part of a word."""
+    bare = _ACCENTS.sub("", unicodedata.normalize("NFD", stem)).translate(_UNDECOMPOSED)
+    return "".join(_WORD.findall(unicodedata.normalize("NFC", bare)))
+
+
+def _pairs(run: str, start: int) -> Iterator[Token]:
+    """Each character with the one that follows, the last one alone."""
+    # Half-width letters become what they stand for; Thai keeps its letters as they are.
+    is_half_width = _HALF_WIDTH.search(run)
+    characters = unicodedata.normalize("NFKC" if is_half_width else "NFC", run)
+    end = start + len(run)
+    is_aligned = len(characters) == len(run)
+    for number in range(len(characters)):
+        pair = characters[number : number + 2]
+        if is_aligned:
+            yield Token(pair, start + number, start + number + len(pair))
+        else:
+            yield Token(pair, start, end)

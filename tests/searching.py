@@ -1,0 +1,102 @@
+"""Pages for the tests of searching."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timezone
+
+from noiseclean_scrapy.metadata import Metadata
+from noiseclean_scrapy.store import Cleaned, PageRecord, SearchResults
+
+NOON = datetime(2025, 3, 1, 12, tzinfo=timezone.utc)
+
+TEXTS = {
+    "ferry": ("en", "Ferries return", "Ten ferries sailed to the northern isles. The café opened."),
+    "harbour": ("en", "Harbour news", "A ferry was repaired; harbours in the north stay closed."),
+    "hafen": ("de", "Häfen geschlossen", "Die Straßenbahn fährt zum Hafen."),
+    "presse": ("fr", "L'Élysée", "Les élections ont été annulées à Paris."),
+    "news": ("zh", "新闻", "中国新闻网记者北京报道，黑猫。"),
+    "tower": ("ja", "東京の猫", "黒猫が東京タワーへ行った。白い猫"),
+    "seoul": ("ko", "회의 소식", "서울에서 열린 회의는 끝났다."),
+    "khao": ("th", "รายงาน", "สำนักข่าวไทยรายงานจากกรุงเทพ"),
+    "izmir": ("tr", "İZMİR", "Irak'tan IŞIK geldi."),
+    "hindi": ("hi", "समाचार", "हिन्दी समाचार यहाँ हैं।"),
+    "plain": ("", "Untold", "Nobody says which language the ferry speaks."),
+}
+
+
+def page(
+    key: str,
+    text: str,
+    *,
+    title: str = "",
+    language: str | None = "",
+    cluster: str = "a.example",
+    published: datetime | None = None,
+    position: int | None = None,
+    html: str | None = None,
+) -> PageRecord:
+    """A page with a text; without metadata if `language` is None."""
+    cleaned = Cleaned(title, text, (), 0, len(text), len(text))
+    facts = None if language is None else Metadata(language=language, published=published)
+    url = f"http://{cluster}/{key}"
+    return PageRecord(key, cluster, url, "0", NOON, position, html, cleaned, metadata=facts)
+
+
+def text_pages() -> list[PageRecord]:
+    """The pages of TEXTS."""
+    return [
+        page(key, text, title=title, language=language)
+        for key, (language, title, text) in TEXTS.items()
+    ]
+
+
+def keys(results: SearchResults) -> list[str]:
+    """Keys of the hits, sorted."""
+    return sorted(hit.key for hit in results.hits)
+
+
+FOUND: Sequence[tuple[str, set[str]]] = [
+    ("ferry", {"ferry", "harbour", "plain"}),
+    ("FERRIES", {"ferry", "harbour"}),
+    ("sailing ferry", {"ferry"}),
+    ("hafen", {"hafen"}),
+    ("häfen", {"hafen"}),
+    ("STRASSENBAHN", {"hafen"}),
+    ("straßenbahn", {"hafen"}),
+    ("cafe", {"ferry"}),
+    ("elections", {"presse"}),
+    ("élection élysée", {"presse"}),
+    ("l'Élysée", {"presse"}),
+    ("izmir", {"izmir"}),
+    ("ışık", {"izmir"}),
+    ("समाचार", {"hindi"}),
+    ("हिन्दी", {"hindi"}),
+    ("新闻", {"news"}),
+    ("中国新闻网", {"news"}),
+    ("网中国", set()),
+    ("猫", {"news", "tower"}),
+    ("黒猫", {"tower"}),
+    ("東京 タワー", {"tower"}),
+    ("ﾀﾜｰ", {"tower"}),
+    ('"タワーへ"', {"tower"}),
+    ("서울", {"seoul"}),
+    ("ข่าว", {"khao"}),
+    ("กรุงเทพ", {"khao"}),
+    ('"northern isles"', {"ferry"}),
+    ('"isles northern"', set()),
+    ('"the northern isles', {"ferry"}),
+    ("ferry -isles", {"harbour", "plain"}),
+    ('ferry -"northern isles" -language', {"harbour"}),
+    ("-isles ferry", {"harbour", "plain"}),
+    ("isles OR 猫", {"ferry", "news", "tower"}),
+    ("isles harbour OR hafen", {"hafen"}),
+    ("isles or harbour", set()),
+    ("-ferry", set()),
+    ("isles OR -猫", {"ferry"}),
+    ("ferry NOT AND NEAR", set()),
+    ("ferry ) * ^ : ( & | ! '", {"ferry", "harbour", "plain"}),
+    ("!?", set()),
+    ("return news", set()),
+]
+"""Queries, and the pages of TEXTS that are right, found by reading."""

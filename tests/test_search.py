@@ -1,0 +1,202 @@
+"""Searching the store: both databases find the same pages, and never a page as it was before."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+
+import databases
+import pytest
+import searching
+from searching import FOUND, NOON, keys, page
+
+from noiseclean_scrapy.errors import QueryError, StoreError
+from noiseclean_scrapy.metadata import Metadata
+from noiseclean_scrapy.store import Cleaned, PageRecord, Store
+from noiseclean_scrapy.store.search import MATCH_END, MATCH_START
+
+database_url = databases.database_url
+
+
+@pytest.fixture
+def store(database_url: str) -> Iterator[Store]:
+    with Store(database_url) as store:
+        yield store
+
+
+def write(store: Store, *pages: PageRecord) -> None:
+    store.write(pages, method="evidence")
+
+
+def indexed(url: str) -> int:
+    """How many pages are in the index, past the code under test."""
+    if url.startswith("sqlite"):
+        # Refuses with an error when the index does not agree with itself.
+        check = "INSERT INTO noiseclean_search_terms (noiseclean_search_terms) VALUES ('{}')"
+        databases.run_statement(url, check.format("integrity-check"))
+        ((terms,),) = databases.read_rows(url, "SELECT count(*) FROM noiseclean_search_terms")
+        ((rows,),) = databases.read_rows(url, "SELECT count(*) FROM noiseclean_search")
+        assert terms == rows
+    ((rows,),) = databases.read_rows(url, "SELECT count(*) FROM noiseclean_search")
+    return int(rows)
+
+
+def test_words_phrases_and_scripts(store: Store) -> None:
+    write(store, *searching.text_pages())
+    found = {query: set(keys(store.search(query, limit=20))) for query, _ in FOUND}
+    assert found == dict(FOUND)
+
+
+def test_any_text_gives_hits_or_none(store: Store) -> None:
+    write(store, *searching.text_pages())
+    rng = random.Random(7)
+    parts = [*"\"-()*:^|&!'\\{}+%\x00\ud800½é⑴猫", "<->", "::", "$1"]
+    parts += ["OR", "AND", "NOT", "NEAR(", "ferry", "title:"]
+    for _ in range(200):
+        query = "x" + rng.choice(["", " "]).join(rng.choices(parts, k=rng.randint(1, 12)))
+        results = store.search(query)
+        assert results.total == len(results.hits)
+    assert store.search("ferry " * 5000).total == 3
+    assert store.search("猫" * 5000).total == 0
+    assert store.search("ferry OR " + " OR ".join(map(str, range(500)))).total == 3
+
+
+@pytest.mark.parametrize("query", ["", " \n\t"])
+def test_an_empty_query_is_an_error(store: Store, query: str) -> None:
+    with pytest.raises(QueryError, match="the query is empty"):
+        store.search(query)
+
+
+def test_random_queries_find_what_a_slow_search_finds(store: Store) -> None:
+    rng = random.Random(3)
+    texts = {f"{n:02}": rng.choices("abcde", k=rng.randint(1, 6)) for n in range(60)}
+    write(store, *(page(key, " ".join(words)) for key, words in texts.items()))
+    for _ in range(60):
+        alternatives = [
+            [(rng.random() < 0.3, rng.choices("abcde", k=rng.randint(1, 2))) for _ in range(2)]
+            for _ in range(rng.randint(1, 2))
+        ]
+        query = " OR ".join(
+            " ".join(f'{"-" * minus}"{" ".join(words)}"' for minus, words in parts)
+            for parts in alternatives
+        )
+        right = {
+            key
+            for key, words in texts.items()
+            for parts in alternatives
+            if not all(minus for minus, _ in parts)
+            and all((f" {' '.join(p)} " in f" {' '.join(words)} ") != minus for minus, p in parts)
+        }
+        assert set(keys(store.search(query, limit=100))) == right, query
+
+
+def test_filters(store: Store) -> None:
+    day = timedelta(days=1)
+    write(
+        store,
+        page("old", "ferry", language="en", published=NOON - 2 * day),
+        page("new", "ferry", language="de", published=NOON + 2 * day),
+        page("undated", "ferry", language="en", cluster="b.example"),
+        page("untold", "ferry", language=None, cluster="b.example"),
+    )
+    assert keys(store.search("ferry", site="a.example")) == ["new", "old"]
+    assert keys(store.search("ferry", language="en")) == ["old", "undated"]
+    assert keys(store.search("ferry", since=NOON)) == ["new", "undated", "untold"]
+    assert keys(store.search("ferry", until=NOON)) == ["old", "undated", "untold"]
+    assert keys(store.search("ferry", since=NOON - 2 * day, until=NOON - 2 * day)) == ["old"]
+    assert keys(store.search("ferry", site="b.example", language="en", since=NOON)) == ["undated"]
+    assert store.search("ferry", site="none").total == 0
+    with pytest.raises(StoreError, match="time without a time zone"):
+        store.search("ferry", since=NOON.replace(tzinfo=None))
+
+
+def test_hits_tell_what_is_stored_and_come_in_parts(store: Store) -> None:
+    write(
+        store,
+        *(page(f"{n}", "isles " * 5 + "ferry " * (n % 3), language="en") for n in range(1, 9)),
+    )
+    write(store, page("title", "isles " * 5, title="The ferry", language="en", published=NOON))
+    whole = store.search("ferry", limit=20)
+    assert whole.total == 7
+    assert whole.hits[0].key == "title"
+    assert [hit.score for hit in whole.hits] == sorted((h.score for h in whole.hits), reverse=True)
+    first = whole.hits[0]
+    assert (first.url, first.title) == ("http://a.example/title", "The ferry")
+    assert (first.cluster, first.language, first.published) == ("a.example", "en", NOON)
+    parts = [store.search("ferry", limit=3, offset=offset) for offset in (0, 3, 6, 9)]
+    assert [part.total for part in parts] == [7, 7, 7, 7]
+    assert tuple(hit for part in parts for hit in part.hits) == whole.hits
+
+
+def test_snippets_show_the_original_text(store: Store) -> None:
+    filler = "Nothing of interest happens here today. " * 20
+    write(
+        store,
+        page("far", f"{filler}\nTen FERRIES sailed\nto the isles. {filler}", language="en"),
+        page("both", f"One ferry. {filler} A ferry and the isles. {filler}", language="en"),
+        page("zh", "今天" * 300 + "中国新闻网记者" + "明天" * 300, language="zh"),
+        page("private", f"a {MATCH_START}b{MATCH_END} quay"),
+    )
+    hits = {hit.key: hit for hit in store.search("ferry isles").hits}
+    assert "[FERRIES] sailed to the [isles]." in hits["far"].marked("[", "]")
+    assert "A [ferry] and the [isles]." in hits["both"].marked("[", "]")
+    for hit in hits.values():
+        assert hit.marked("", "").startswith("…")
+        assert len(hit.marked("", "")) <= 242
+    (chinese,) = store.search("新闻 记者").hits
+    assert "天中国<b>新闻</b>网<b>记者</b>明天" in chinese.marked("<b>", "</b>")
+    (private,) = store.search("quay").hits
+    assert private.marked("[", "]") == "a b [quay]"
+
+
+def test_the_index_follows_every_change(store: Store, database_url: str) -> None:
+    first = page("1", "ferry", position=1, html="<p>1", language="en")
+    second = page("2", "harbours", position=2, html="<p>2", language=None)
+    seen = replace(page("3", ""), cleaned=None)
+    write(store, first, second, seen)
+    assert indexed(database_url) == 2
+    write(store, replace(first, cleaned=None, url="http://b.example/1", cluster="b.example"))
+    assert keys(store.search("ferry", site="b.example")) == ["1"]
+    write(store, page("1", "quay", title="Isles", language=None))
+    assert store.search("ferry").total == 0
+    assert keys(store.search("quay isles")) == ["1"]
+    # The language alone, told later, changes what is found.
+    assert store.search("harbour").total == 0
+    write(store, replace(second, cleaned=None, metadata=Metadata(language="en")))
+    assert keys(store.search("harbour")) == ["2"]
+    again = Cleaned("", "lighthouse", (), 1, 1, 1)
+    store.save_tree(
+        "a.example", method="evidence", version=1, tree=b"", learned=2, clean=lambda _: again
+    )
+    assert store.search("harbour").total == 0
+    assert keys(store.search("lighthouses")) == ["1", "2"]
+    assert store.delete_pages(["1", "none"]) == 1
+    assert keys(store.search("lighthouse")) == ["2"]
+    assert indexed(database_url) == 1
+    assert store.delete_cluster("a.example") == 2
+    assert store.search("lighthouse").total == indexed(database_url) == 0
+
+
+def test_what_is_rolled_back_is_not_found(store: Store, database_url: str) -> None:
+    pages = [page(str(n), "ferry", position=n, html="<p>") for n in (1, 2)]
+    write(store, *pages)
+
+    def clean(record: PageRecord) -> Cleaned:
+        if record.key == "2":
+            raise ZeroDivisionError
+        return Cleaned("", "harbour", (), 1, 1, 1)
+
+    with pytest.raises(ZeroDivisionError):
+        store.save_tree("a.example", method="x", version=1, tree=b"", learned=2, clean=clean)
+    assert (store.search("ferry").total, store.search("harbour").total) == (2, 0)
+    assert indexed(database_url) == 2
+
+
+def test_a_text_of_megabytes_is_stored_and_found(store: Store) -> None:
+    words = " ".join(f"word{n}" for n in range(150_000))
+    write(store, page("1", words, title="Ferry " + "x" * 10_000))
+    for query in ("ferry", "word7 word16000", '"word70 word71"'):
+        (hit,) = store.search(query).hits
+        assert len(hit.snippet) < 400

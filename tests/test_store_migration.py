@@ -1,0 +1,167 @@
+"""A database of schema version 1 becomes one of this version; whatever it held is still there."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import databases
+import pytest
+from sqlalchemy import create_engine, inspect, text
+
+from noiseclean_scrapy.metadata import Metadata
+from noiseclean_scrapy.store import Cleaned, ClusterRecord, PageRecord, Store, preparing
+
+database_url = databases.database_url
+
+NOON = datetime(2025, 3, 1, 12, tzinfo=timezone.utc)
+BLOCKS = ({"text": "Ferries sail", "kept": True},)
+VERSION_1 = """
+CREATE TABLE noiseclean_schema (version INTEGER NOT NULL, PRIMARY KEY (version));
+CREATE TABLE noiseclean_cluster (
+    name TEXT NOT NULL, method TEXT NOT NULL, version INTEGER NOT NULL, learned INTEGER NOT NULL,
+    covered INTEGER NOT NULL, PRIMARY KEY (name)
+);
+CREATE TABLE noiseclean_tree (
+    cluster TEXT NOT NULL, version INTEGER NOT NULL, method TEXT NOT NULL, pages INTEGER NOT NULL,
+    created_at TIME_TYPE NOT NULL, size INTEGER NOT NULL, tree BYTES_TYPE,
+    PRIMARY KEY (cluster, version),
+    FOREIGN KEY (cluster) REFERENCES noiseclean_cluster (name) ON DELETE CASCADE
+);
+CREATE TABLE noiseclean_page (
+    key TEXT NOT NULL, cluster TEXT NOT NULL, url TEXT NOT NULL, body_hash TEXT NOT NULL,
+    fetched_at TIME_TYPE NOT NULL, position INTEGER, learned_version INTEGER, title TEXT, text TEXT,
+    blocks BYTES_TYPE, clean_version INTEGER, visible_characters INTEGER, kept_characters INTEGER,
+    PRIMARY KEY (key),
+    FOREIGN KEY (cluster) REFERENCES noiseclean_cluster (name) ON DELETE CASCADE
+);
+CREATE INDEX noiseclean_page_by_cluster ON noiseclean_page (cluster, key);
+CREATE INDEX noiseclean_page_provisional ON noiseclean_page (cluster, position, key)
+    WHERE position IS NOT NULL AND learned_version IS NULL;
+CREATE TABLE noiseclean_page_html (
+    key TEXT NOT NULL, html BYTES_TYPE NOT NULL, PRIMARY KEY (key),
+    FOREIGN KEY (key) REFERENCES noiseclean_page (key) ON DELETE CASCADE
+);
+INSERT INTO noiseclean_schema VALUES (1);
+INSERT INTO noiseclean_cluster VALUES ('a', 'evidence', 1, 3, 1);
+INSERT INTO noiseclean_tree VALUES ('a', 1, 'evidence', 1, '2025-03-01 12:00:00', 4, NULL);
+"""
+
+
+def write_version_1(url: str) -> None:
+    """Three pages: cleaned and covered, cleaned and provisional, seen only."""
+    engine = create_engine(url)
+    is_sqlite = engine.dialect.name == "sqlite"
+    types = ("DATETIME", "BLOB") if is_sqlite else ("TIMESTAMP WITH TIME ZONE", "BYTEA")
+    script = VERSION_1.replace("TIME_TYPE", types[0]).replace("BYTES_TYPE", types[1])
+    time: Any = "2025-03-01 12:00:00.000000" if is_sqlite else NOON
+    blocks = zlib.compress(json.dumps(BLOCKS).encode())
+    cleaned = ("Ferries", "Ferries sail to 新闻 ports", blocks, 1, 90, 26)
+    rows = [
+        ("1", "a", "http://a/1", "0", time, 1, 1, *cleaned),
+        ("2", "a", "http://a/2", "0", time, 2, None, *cleaned),
+        ("3", "a", "http://a/3", "0", time, 3, None, *[None] * 6),
+    ]
+    with engine.begin() as connection:
+        for statement in filter(str.strip, script.split(";")):
+            connection.execute(text(statement))
+        names = [f":c{number}" for number in range(13)]
+        for row in rows:
+            values = {f"c{number}": value for number, value in enumerate(row)}
+            connection.execute(
+                text(f"INSERT INTO noiseclean_page VALUES ({', '.join(names)})"), values
+            )
+        html = {"html": zlib.compress(b"<p>2")}
+        connection.execute(text("INSERT INTO noiseclean_page_html VALUES ('2', :html)"), html)
+    engine.dispose()
+
+
+def tables(url: str) -> dict[str, Any]:
+    """Names, columns and indexes of all tables, in no particular order."""
+    engine = create_engine(url)
+    inspector = inspect(engine)
+    found = {
+        table: (
+            sorted(column(c) for c in inspector.get_columns(table)),
+            sorted(str(index["column_names"]) for index in inspector.get_indexes(table)),
+            sorted(str(key["constrained_columns"]) for key in inspector.get_foreign_keys(table)),
+            inspector.get_pk_constraint(table)["constrained_columns"],
+        )
+        for table in inspector.get_table_names()
+    }
+    engine.dispose()
+    return found
+
+
+def column(found: Any) -> tuple[str, str, bool]:
+    return found["name"], str(found["type"]), found["nullable"]
+
+
+@contextmanager
+def another(url: str, folder: Path) -> Iterator[str]:
+    """Another empty database of the same kind."""
+    if url.startswith("sqlite"):
+        yield f"sqlite:///{folder / 'another.db'}"
+    else:
+        yield from databases.postgresql_schema()
+
+
+def test_what_version_1_held_is_still_there_and_found(database_url: str) -> None:
+    write_version_1(database_url)
+    cleaned = Cleaned("Ferries", "Ferries sail to 新闻 ports", BLOCKS, 1, 90, 26, 1.0)
+    pages = [
+        PageRecord("1", "a", "http://a/1", "0", NOON, 1, None, cleaned, 1),
+        PageRecord("2", "a", "http://a/2", "0", NOON, 2, None, cleaned, None),
+        PageRecord("3", "a", "http://a/3", "0", NOON, 3, None, None, None),
+    ]
+    for _ in range(2):
+        with Store(database_url) as store:
+            assert [store.find(page.key) for page in pages] == pages
+            assert store.html("2") == "<p>2"
+            assert store.cluster("a") == ClusterRecord("a", "evidence", 1, 3, None)
+            for query in ("ferries", "新闻", '"sail to"'):
+                assert {hit.key for hit in store.search(query).hits} == {"1", "2"}
+            assert store.site_summaries()[0].fit is None
+    with Store(database_url) as store:
+        facts = Metadata("Ann", NOON, "en", "http://a/one", "")
+        store.write([PageRecord(**{**as_dict(pages[0]), "metadata": facts})], method="evidence")
+        assert [hit.key for hit in store.search("ferry").hits] == ["1"]
+        store.register_index("x")
+        assert {change.key for change in store.changes("x")} == {"1", "2"}
+
+
+def as_dict(page: PageRecord) -> dict[str, Any]:
+    return {name: getattr(page, name) for name in page.__slots__}
+
+
+def test_a_migrated_database_has_the_tables_of_a_new_one(database_url: str, tmp_path: Path) -> None:
+    write_version_1(database_url)
+    Store(database_url).close()
+    with another(database_url, tmp_path) as url:
+        Store(url).close()
+        assert tables(database_url) == tables(url)
+
+
+def test_a_migration_that_fails_changes_nothing(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_version_1(database_url)
+    before = tables(database_url)
+
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("noiseclean_scrapy.store.migrations.index_pages", fail)
+    with pytest.raises(ZeroDivisionError):
+        Store(database_url)
+    assert tables(database_url) == before
+    assert databases.read_rows(database_url, "SELECT version FROM noiseclean_schema") == [(1,)]
+    monkeypatch.undo()
+    Store(database_url).close()
+    version = databases.read_rows(database_url, "SELECT version FROM noiseclean_schema")
+    assert version == [(preparing.SCHEMA_VERSION,)]

@@ -1,0 +1,134 @@
+"""What the store tells of pages and sites beside a crawl, and cleaning stored pages again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+
+import databases
+import pytest
+from searching import NOON, page
+
+from noiseclean_scrapy.metadata import Metadata
+from noiseclean_scrapy.store import Cleaned, PageRecord, SiteSummary, Store, reading
+
+database_url = databases.database_url
+
+
+@pytest.fixture
+def store(database_url: str) -> Iterator[Store]:
+    with Store(database_url, store_html=True) as store:
+        yield store
+
+
+def write(store: Store, *pages: PageRecord) -> None:
+    store.write(pages, method="evidence")
+
+
+def test_metadata_and_fit_come_back_and_stay(store: Store) -> None:
+    facts = Metadata("Ann", NOON, "en", "http://a/canonical", "http://a/i.png")
+    told = replace(page("1", "text"), metadata=facts)
+    assert told.cleaned is not None
+    told = replace(told, cleaned=replace(told.cleaned, fit=0.25))
+    write(store, told, page("2", "text", language=None))
+    assert store.find("1") == told
+    write(store, replace(told, metadata=None, cleaned=None))
+    assert store.find("1") == told
+    untold = store.find("2")
+    assert untold is not None
+    assert untold.metadata is None
+    write(store, replace(told, metadata=Metadata()))
+    assert store.find("1") == replace(told, metadata=Metadata())
+
+
+def test_a_url_is_found_as_it_was_last_fetched(store: Store) -> None:
+    long = "http://a.example/" + "x" * 10_000
+    old, new = (replace(page(key, key), url=long) for key in ("old", "new"))
+    write(store, replace(old, fetched_at=NOON - timedelta(1)), new)
+    found = store.find_url(long)
+    assert found is not None
+    assert found.key == "new"
+    assert store.find_url("http://a.example/none") is None
+
+
+def test_html_is_read_alone_and_with_its_pages(store: Store) -> None:
+    pages = [page(f"{n}", "text", html=f"<p>{n}") for n in range(3)]
+    write(store, *pages, page("none", "text"), page("b", "", cluster="b.example", html="<b>"))
+    assert store.html("1") == "<p>1"
+    assert store.html("none") is None
+    assert list(store.pages_with_html("a.example")) == pages
+
+
+def test_stored_pages_are_cleaned_again_in_chunks(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "CHUNK_PAGES", 2)
+    write(store, *(page(f"{n}", "old", html=f"new{n}") for n in range(5)))
+    seen = replace(page("seen", "", html="seen"), cleaned=None)
+    write(store, page("bare", "old"), seen, page("b", "old", cluster="b.example", html="new"))
+
+    def clean(record: PageRecord) -> Cleaned:
+        return Cleaned("", record.html or "", (), 3, 7, 5, 0.5)
+
+    steps = store.clean_stored("a.example", clean)
+    assert next(steps) == 2
+    assert store.search("old", site="a.example").total == 4
+    assert list(store.clean_stored("a.example", clean)) == [2, 4, 5]
+    assert [hit.key for hit in store.search("old").hits] == ["b", "bare"]
+    assert [hit.key for hit in store.search("new4").hits] == ["4"]
+    assert list(store.clean_stored("none", clean)) == []
+    found = store.find("4")
+    assert found is not None
+    assert found.cleaned == Cleaned("", "new4", (), 3, 7, 5, 0.5)
+    assert found.metadata == Metadata()
+    assert store.find("seen") == replace(seen, html=None)
+
+
+def test_a_chunk_that_fails_changes_nothing(store: Store) -> None:
+    write(store, *(page(f"{n}", "old", html="new") for n in range(3)))
+
+    def clean(record: PageRecord) -> Cleaned:
+        if record.key == "2":
+            raise ZeroDivisionError
+        return Cleaned("", "new", (), 1, 1, 1)
+
+    with pytest.raises(ZeroDivisionError):
+        list(store.clean_stored("a.example", clean))
+    assert (store.search("old").total, store.search("new").total) == (3, 0)
+
+
+def test_sites_in_numbers(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "NEWEST_PAGES", 2)
+    for number, fit in enumerate((0.1, 0.5, 0.75)):
+        cleaned = Cleaned("", "text", (), 0, 100, 10, fit)
+        record = replace(page(f"{number}", "", position=number + 1), cleaned=cleaned)
+        write(store, replace(record, fetched_at=NOON + timedelta(number)))
+    write(store, replace(page("3", "", position=4), cleaned=None))
+    write(store, page("4", "", cluster="b.example"))
+    store.delete_pages(["4"])
+    first, second = store.site_summaries()
+    assert first == SiteSummary(
+        name="a.example",
+        method="evidence",
+        version=0,
+        learned=4,
+        pages=4,
+        with_text=3,
+        provisional=4,
+        visible_characters=300,
+        kept_characters=30,
+        fit=0.625,
+        first_fetch=NOON,
+        last_fetch=NOON + timedelta(2),
+    )
+    assert (second.name, second.pages, second.fit) == ("b.example", 0, None)
+    assert (second.first_fetch, second.last_fetch) == (None, None)
+
+
+def test_many_pages_are_deleted_with_all_that_is_theirs(store: Store, database_url: str) -> None:
+    write(store, *(page(f"{n:04}", "text", html="<p>") for n in range(450)))
+    assert store.delete_pages([f"{n:04}" for n in range(5, 2000)]) == 445
+    for table in ("page", "page_html", "search"):
+        query = f"SELECT count(*) FROM noiseclean_{table}"
+        assert databases.read_rows(database_url, query) == [(5,)]
