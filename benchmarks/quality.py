@@ -64,15 +64,18 @@ def main(argv: Sequence[str] | None = None) -> int:
             parser.error(f"corpus {corpus.name} has no gold text and no segments to score against")
     if args.curve:
         return _measure_curves(args, scorer, corpora)
-    return _measure_quality(args, scorer, corpora, _installed_peers(parser, args))
+    names = [*args.peer, *(PEERS if args.peers else ())]
+    peers = installed_peers(parser, names, args.shared / RUNNER)
+    return _measure_quality(args, scorer, corpora, peers)
 
 
-def _installed_peers(parser: argparse.ArgumentParser, args: argparse.Namespace) -> dict[str, str]:
+def installed_peers(
+    parser: argparse.ArgumentParser, names: Sequence[str], runner: Path
+) -> dict[str, str]:
     """The peers to run, with their distributions; says which ones are left out."""
-    names = dict.fromkeys([*args.peer, *(PEERS if args.peers else ())])
-    distributions = peer_distributions(args.shared / RUNNER) if names else {}
+    distributions = peer_distributions(runner) if names else {}
     peers = {}
-    for name in names:
+    for name in dict.fromkeys(names):
         if name not in distributions:
             parser.error(f"there is no peer {name}; the peers are {', '.join(distributions)}")
         distribution = distributions[name]
@@ -112,7 +115,7 @@ def _measure_quality(
         results[corpus.name] = report
     versions = dict.fromkeys([*VERSIONS, *sorted(set(peers.values()))])
     figures = {**environment(versions), "settings": args.setting, "results": results}
-    _publish(quality_tables(results), figures, args.markdown, args.out or RESULTS / "quality.json")
+    publish(quality_tables(results), figures, args.markdown, args.out or RESULTS / "quality.json")
     if args.worst:
         _print_worst(bad_pages)
     if args.worst_out:
@@ -129,7 +132,7 @@ def _measure_curves(args: argparse.Namespace, scorer: ModuleType, corpora: Seque
         return 1
     draw_curves(curves, args.picture)
     figures = {**environment([*VERSIONS, "matplotlib"]), "curves": curves}
-    _publish(curve_tables(curves), figures, args.markdown, args.out or RESULTS / "learning.json")
+    publish(curve_tables(curves), figures, args.markdown, args.out or RESULTS / "learning.json")
     return 0
 
 
@@ -178,7 +181,7 @@ def _print_worst(bad_pages: Mapping[str, Mapping[str, Sequence[BadPage]]]) -> No
                 print(f"{page.scored.scores['bag'].f1:.3f}  {corpus}  {row}  {page.scored.id}")
 
 
-def _publish(
+def publish(
     tables: Iterable[Table], figures: Mapping[str, Any], markdown: Path | None, out: Path
 ) -> None:
     """Print the tables; write them, and the figures with versions and the machine's size."""

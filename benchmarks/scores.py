@@ -29,8 +29,8 @@ _DIGITS = re.compile(r"\d+")
 
 Scored: TypeAlias = "Mapping[str, Sequence[Any]]"
 """The scorer's pages of each text row."""
-Counts: TypeAlias = "NDArray[np.int64]"
-"""One line a site, or a draw of sites; one column a thing that is counted."""
+Counts: TypeAlias = "NDArray[Any]"
+"""One line a site, or a draw of sites; one column a thing that is counted or summed."""
 Values: TypeAlias = "NDArray[np.float64]"
 
 
@@ -59,7 +59,7 @@ def corpus_report(
     }
     return {
         "parts": {
-            name: _part(scorer, part, methods)
+            name: part_report(scorer, part, methods)
             for name, part in (("all", scored), ("many", many))
             if any(part.values())
         },
@@ -85,10 +85,10 @@ def segment_report(
         counts = np.zeros((len(sites), 4), np.int64)
         for row in rows:
             counts[sites[str(row["site"])]] += count_segments(row, text.get(str(row["id"]), ""))
-        f1[name] = _draw_sites(counts, _segment_f1)
+        f1[name] = draw_sites(counts, _segment_f1)
         figures[name] = {
             **_segment_figures(*counts.sum(axis=0).tolist()),
-            **_with_interval("f1", f1[name]),
+            **with_interval("f1", f1[name]),
         }
     report: dict[str, Any] = {
         "pages": len(rows),
@@ -101,7 +101,7 @@ def segment_report(
     if best:
         report["best_peer"] = best
         report["differences"] = {
-            method: _with_interval("f1_difference", f1[method] - f1[best]) for method in methods
+            method: with_interval("f1_difference", f1[method] - f1[best]) for method in methods
         }
     return report
 
@@ -156,7 +156,7 @@ def repetition_report(
     figures = {}
     for name, text in {GOLD: gold, **texts}.items():
         counts = [repeated_characters([text.get(page, "") for page in site]) for site in large]
-        figures[name] = _with_interval("share", _draw_sites(np.array(counts), _share))
+        figures[name] = with_interval("share", draw_sites(np.array(counts), _share))
     return {"pages": sum(map(len, large)), "sites": len(large), "texts": figures}
 
 
@@ -182,14 +182,15 @@ def repeated_characters(texts: Sequence[str]) -> tuple[int, int]:
     return repeated, characters.total()
 
 
-def _draw_sites(counts: Counts, measure: Callable[[Counts], Values]) -> Values:
+def draw_sites(counts: Counts, measure: Callable[[Counts], Values]) -> Values:
     """The measure of all sites together, then of each bootstrap draw: the same draws each time."""
     sites = len(counts)
     draws = np.random.default_rng(0).multinomial(sites, np.full(sites, 1 / sites), ROUNDS)
     return measure(np.vstack([counts.sum(axis=0), draws @ counts]))
 
 
-def _with_interval(name: str, values: Values) -> dict[str, float]:
+def with_interval(name: str, values: Values) -> dict[str, float]:
+    """The first value, and the interval of those of the draws that follow it."""
     low, high = np.quantile(values[1:], (0.025, 0.975))
     figures = {name: values[0], "low": low, "high": high}
     return {key: round(float(value), 4) for key, value in figures.items()}
@@ -216,7 +217,8 @@ def _best_peer(f1: Mapping[str, float], methods: Collection[str]) -> str | None:
     return max(peers, key=lambda peer: f1[peer], default=None)
 
 
-def _part(scorer: ModuleType, scored: Scored, methods: Collection[str]) -> dict[str, Any]:
+def part_report(scorer: ModuleType, scored: Scored, methods: Collection[str]) -> dict[str, Any]:
+    """Figures of a part of a corpus: measures of each row, and differences to the best peer."""
     texts = {row: _summary(scorer, pages) for row, pages in scored.items()}
     part: dict[str, Any] = {
         "pages": len(next(iter(scored.values()))),

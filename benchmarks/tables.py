@@ -108,7 +108,7 @@ def _repetition_table(repetition: Mapping[str, Any], rows: Sequence[str]) -> Tab
 def _segment_table(corpus: str, report: Mapping[str, Any]) -> Table:
     header = ["text", "F1", "precision", "recall", "accuracy"]
     rows = [
-        [row, _interval([t["f1"], t["low"], t["high"]])]
+        [row, interval([t["f1"], t["low"], t["high"]])]
         + [f"{t[measure]:.3f}" for measure in ("p", "r", "accuracy")]
         for row, t in report["texts"].items()
     ]
@@ -116,7 +116,7 @@ def _segment_table(corpus: str, report: Mapping[str, Any]) -> Table:
         header.append(f"F1 minus that of {report['best_peer']}")
         for cells in rows:
             gap = report["differences"].get(cells[0])
-            cells.append(_signed(list(gap.values())) if gap else "")
+            cells.append(signed(list(gap.values())) if gap else "")
     counts = f"{report['with']} segments to keep, {report['without']} to drop"
     return Table(f"{_title(corpus, report)}, {counts}".replace("\n", ": "), header, rows)
 
@@ -132,8 +132,8 @@ def curve_tables(curves: Sequence[Mapping[str, Any]]) -> Iterator[Table]:
             [
                 [
                     method,
-                    *(_interval(points["f1"][count]["bag"]) for count in counts),
-                    _signed(points["gain"]["bag"]),
+                    *(interval(points["f1"][count]["bag"]) for count in counts),
+                    signed(points["gain"]["bag"]),
                 ]
                 for method, points in curve["methods"].items()
             ],
@@ -170,14 +170,16 @@ def _precision_recall(scores: Mapping[str, Mapping[str, float]]) -> str:
     return f"{scores['bag']['p']:.3f} / {scores['bag']['r']:.3f}"
 
 
-def _interval(values: Sequence[float], decimals: int = 3) -> str:
+def interval(values: Sequence[float], decimals: int = 3) -> str:
+    """A value and the bounds of its interval, as a cell of two lines."""
     value, low, high = (f"{value:.{decimals}f}" for value in values)
     return f"{value}\n[{low}, {high}]"
 
 
 def _percent(figures: Mapping[str, float]) -> str:
-    return _interval([100 * figure for figure in figures.values()], 1)
+    return interval([100 * figure for figure in figures.values()], 1)
 
 
-def _signed(values: Sequence[float]) -> str:
+def signed(values: Sequence[float]) -> str:
+    """A difference and the bounds of its interval, as a cell of two lines."""
     return f"{values[0]:+.3f}\n[{values[1]:+.3f}, {values[2]:+.3f}]"

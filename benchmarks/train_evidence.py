@@ -3,6 +3,7 @@
     python benchmarks/train_evidence.py                   # cross-validation, then the weights
     python benchmarks/train_evidence.py --validate-only   # no weights
     python benchmarks/train_evidence.py --no-validation   # the weights alone
+    python benchmarks/train_evidence.py --left-out texts  # and texts of left-out sites
 
 Only openly licensed corpora are used (see `CORPORA`); folds are made of whole sites. Needs
 `pip install "noiseclean-scrapy[train]"`. The weights depend on nothing but the corpora, the code
@@ -32,11 +33,15 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.corpora import SHARED, CorpusPage, environment, load_scorer, read_corpus
+from benchmarks.extraction import NO_CLEANING
 from benchmarks.grafts import content_element, graft, wrap
+from noiseclean_scrapy.clean_page import clean_page
+from noiseclean_scrapy.evidence import decision
 from noiseclean_scrapy.evidence.context import context_features
 from noiseclean_scrapy.evidence.features import PageFeatures
 from noiseclean_scrapy.evidence.model import WEIGHTS, EvidenceModel, save_model
 from noiseclean_scrapy.evidence.trees import BoostedTrees, level_means
+from noiseclean_scrapy.methods.evidence import EvidenceMethod, SiteModel
 from noiseclean_scrapy.page import build_page
 from noiseclean_scrapy.page.headline import find_headline
 
@@ -52,6 +57,14 @@ CORPORA = {
 }
 """The corpora that weights may be fitted on, and their licences."""
 
+LEFT_OUT = ("wcxb-dev", "wcxb-train", "segments-train")
+"""Corpora whose left-out texts are written, for benchmarks/left_out.py."""
+LEANS = {
+    "evidence": "balanced",
+    "evidence-precision": "precision",
+    "evidence-recall": "recall",
+}
+"""Rows of the left-out texts: how the model leans."""
 GRAFTED = (("forum",), ("listing", "collection"), ("article",))
 """Kinds of pages whose content is grafted behind articles, as noise."""
 FAMILIES = {
@@ -65,7 +78,8 @@ FAMILIES = {
     "repeated siblings": "(item|outer)_(?!p$|own_p|mass)",
     "same place": "place_(?!p$)",
     "main element": "in_main|main_(?!p$)|before_main|after_main",
-    "position": "position|text_pos|from_|long_|depth|since_heading|section_",
+    "position": "position|text_pos|from_|long_|depth|since_heading|section_|h1_before",
+    "announcing lines": "since_(?!heading)",
     "kind of page": "page_(?!mass|p$|doubt|good|runs)",
     "blocks around": r"(before|after)\d_(?!p$)|window\d+_l",
     "first judgement": "score",
@@ -79,7 +93,7 @@ FOLDS = 5
 LENGTH_POWER = 0.7
 PARAMETERS: dict[str, Any] = {
     "loss_function": "CrossEntropy",
-    "iterations": 300,
+    "iterations": 200,
     "depth": 6,
     "learning_rate": 0.1,
     "l2_leaf_reg": 8,
@@ -87,11 +101,12 @@ PARAMETERS: dict[str, Any] = {
     "border_count": 64,
     "bootstrap_type": "Bernoulli",
     "subsample": 0.8,
-    "random_seed": 0,
     "allow_writing_files": False,
     "verbose": False,
 }
 """CatBoost's parameters for both stages."""
+SEEDS = (0, 1)
+"""Seeds of the trainings whose scores are averaged."""
 
 
 @dataclass(frozen=True)
@@ -113,8 +128,8 @@ class Example:
 
     @property
     def fold(self) -> int:
-        """Which fold holds the site."""
-        return zlib.crc32(self.site.encode()) % FOLDS
+        """Which fold holds the page's site."""
+        return fold_of(self.site)
 
     @property
     def weights(self) -> Floats:
@@ -128,6 +143,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--shared", type=Path, default=SHARED)
     parser.add_argument("--out", type=Path, default=WEIGHTS)
+    parser.add_argument("--left-out", type=Path, help="folder for the texts of left-out sites")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--no-validation", action="store_true", help="fit the weights only")
     what.add_argument("--validate-only", action="store_true", help="write no weights")
@@ -149,10 +165,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not args.no_validation:
         report["first stage"] = quality(examples, first_scores)
         report["first stage, shuffled"] = ablation(examples, alone, models)
-        models = cross_fit(examples, together, names + context_names)
-        scores = cross_scores(examples, together, models)
+        second = cross_fit(examples, together, names + context_names)
+        scores = cross_scores(examples, together, second)
         report["both stages"] = quality(examples, scores)
-        report["both stages, shuffled"] = ablation(examples, together, models)
+        report["both stages, shuffled"] = ablation(examples, together, second)
+        if args.left_out:
+            write_left_out(args.shared, args.left_out, models, second)
         report["calibration"] = calibration(examples, scores)
         print_report(console, report)
     if args.validate_only:
@@ -165,6 +183,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         f"{args.out}: {args.out.stat().st_size:,} bytes, {time.monotonic() - start:.0f} s"
     )
     return 0
+
+
+def fold_of(site: str) -> int:
+    """Which fold holds a site."""
+    return zlib.crc32(site.encode()) % FOLDS
 
 
 def load_examples(shared: Path, corpora: Iterable[str] = tuple(CORPORA)) -> list[Example]:
@@ -275,9 +298,9 @@ def snippet_labels(
     )
     labels = []
     for block in blocks:
-        text = " ".join(block)
-        noise = any(snippet and snippet in text for snippet in unwanted)
-        content = any(snippet and snippet in text for snippet in wanted)
+        text = f" {' '.join(block)} "
+        noise = any(snippet and f" {snippet} " in text for snippet in unwanted)
+        content = any(snippet and f" {snippet} " in text for snippet in wanted)
         labels.append(1.0 if content else 0.0 if noise else -1.0)
     return np.array(labels)
 
@@ -340,15 +363,35 @@ def with_context(examples: Sequence[Example], scores: Sequence[Floats]) -> list[
 def fit(
     examples: Sequence[Example], matrices: Sequence[NDArray[Any]], names: tuple[str, ...]
 ) -> BoostedTrees:
-    """Boosted trees for the labels of the examples."""
+    """Boosted trees for the labels of the examples: the mean of one training a seed."""
     from catboost import CatBoostClassifier, Pool
 
     labels = np.concatenate([e.labels for e in examples])
     weights = np.concatenate([e.weights for e in examples])[labels >= 0]
     matrix = np.concatenate(matrices)[labels >= 0]
-    model = CatBoostClassifier(**PARAMETERS)
-    model.fit(Pool(matrix, labels[labels >= 0], weight=weights / weights.mean()))
-    return _export(model, names)
+    pool = Pool(matrix, labels[labels >= 0], weight=weights / weights.mean())
+    models = []
+    for seed in SEEDS:
+        model = CatBoostClassifier(**PARAMETERS, random_seed=seed)
+        model.fit(pool)
+        models.append(_export(model, names))
+    return mean_model(models)
+
+
+def mean_model(models: Sequence[BoostedTrees]) -> BoostedTrees:
+    """One model whose scores are the means of theirs: all their trees, with lighter leaves."""
+    share = np.float32(1 / len(models))
+    return BoostedTrees(
+        models[0].names,
+        np.concatenate([model.features for model in models]),
+        np.concatenate([model.borders for model in models]),
+        np.concatenate([model.values for model in models]) * share,
+        tuple(
+            np.concatenate(means) * share
+            for means in zip(*(model.means for model in models), strict=True)
+        ),
+        float(np.mean([model.bias for model in models])),
+    )
 
 
 def _export(model: Any, names: tuple[str, ...]) -> BoostedTrees:
@@ -426,6 +469,46 @@ def calibration(examples: Sequence[Example], scores: Sequence[Floats]) -> list[d
     return rows
 
 
+def write_left_out(
+    shared: Path, folder: Path, alone: Sequence[BoostedTrees], together: Sequence[BoostedTrees]
+) -> None:
+    """Texts of all pages, visible and cleaned by the fold that has not seen the page's site."""
+    models = [EvidenceModel(*stages) for stages in zip(alone, together, strict=True)]
+    for corpus in LEFT_OUT:
+        with ProcessPoolExecutor() as pool:
+            pages = read_corpus(shared / "corpora" / corpus)
+            texts = list(pool.map(partial(left_out_texts, models), pages, chunksize=64))
+        for row in texts[0]:
+            path = folder / corpus / f"{row}.jsonl"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("w", encoding="utf-8") as lines:
+                for page, found in zip(pages, texts, strict=True):
+                    lines.write(json.dumps({"id": page.id, "text": found[row]}) + "\n")
+
+
+def left_out_texts(models: Sequence[EvidenceModel], source: CorpusPage) -> dict[str, str]:
+    """The page's visible text, and its clean text by lean, as a crawl of this one page has it."""
+    page = build_page(source.html, url=source.url)
+    model = models[fold_of(source.site)]
+    texts = {NO_CLEANING: page.text}
+    for row, lean in LEANS.items():
+        texts[row] = clean_page(LeftOutModel(model, lean), page).text
+    return texts
+
+
+class LeftOutModel(SiteModel):
+    """The default cleaner on a site's first page, with another page model."""
+
+    def __init__(self, model: EvidenceModel, lean: str) -> None:
+        method = EvidenceMethod(lean=lean)
+        super().__init__(method.site, decision.LEANS[lean], method.left_out)
+        self._page_model = model
+
+    @property
+    def page_model(self) -> EvidenceModel:
+        return self._page_model
+
+
 def print_report(console: Console, report: dict[str, Any]) -> None:
     """The cross-validated figures."""
     stages = ["first stage", "both stages"]
@@ -451,6 +534,7 @@ def provenance(report: dict[str, Any]) -> dict[str, Any]:
     return {
         "corpora": CORPORA,
         "parameters": PARAMETERS,
+        "seeds": SEEDS,
         **environment(["catboost", "numpy", "lxml", "rapidfuzz"]),
         "validation": report,
     }

@@ -154,7 +154,7 @@ class SlowSite:
                     means.append(sum(here) / len(here))
             support.append(len(means))
             if means:
-                pull = site.PLACE_WEIGHT * len(means) / (len(means) + site.SUPPORT)
+                pull = site.PLACE_WEIGHT * len(means) ** 2 / (len(means) ** 2 + site.SUPPORT**2)
                 moved += pull * (clipped(sum(means) / len(means)) - clipped(score))
         text = masked_texts(page)[index]
         shown = sum(text in masked_texts(other) for other, _ in others)

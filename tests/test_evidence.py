@@ -353,6 +353,15 @@ def test_what_makes_a_discussion() -> None:
         assert exclusions.comments(features, np.array(scores)).tolist() == expected
 
 
+def test_declared_discussions_keep_their_comments() -> None:
+    body = "<p>aaaaaaaaaa</p><div class=comments><p>bbbbbbbbbb</p></div>"
+    for kind, expected in (("DiscussionForumPosting", False), ("QAPage", False), ("Thing", True)):
+        script = f'<script type="application/ld+json">{{"@type": "{kind}"}}</script>'
+        features = PageFeatures(build_page(script + body))
+        found = exclusions.comments(features, np.array([1, 1]))
+        assert found.tolist() == [False, expected]
+
+
 @pytest.mark.parametrize("name", ["tables", "images", "links"])
 def test_options_only_take_away(name: str) -> None:
     whole = clean(FULL, lean="recall")

@@ -80,7 +80,7 @@ def test_terms_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
         evidence.observe(page_of(body), np.array(scores))
     assert evidence.pages == 3
     terms = evidence.terms(page_of(STORIES[0][0]), np.array(STORIES[0][1]))
-    # The menu's place: means -4 and -3 on two other pages, 0.5 * 2 / (2 + 2) = 0.25 of the way
+    # The menu's place: means -4 and -3 on two other pages, 0.5 * 4 / (4 + 4) = 0.25 of the way
     # from -2 to -3.5, once for LI and once for UL. The story's: means 1.5 and 9, their mean 5.25.
     assert terms.place == pytest.approx([2 * 0.25 * -1.5, 2 * 0.25 * 2.25])
     # "Home" is on both others, 5 * 2/2 * 2/3 + 6 * 2/5; "Fog at 0" on one, 5 * 1/2 * 1/2 + 6 * 1/4.
@@ -113,7 +113,7 @@ def test_own_place_and_surroundings_count_apart() -> None:
     inside = evidence.terms(page_of("<div class=a><h2>y</div>"), np.array([1.0]))
     at_once = evidence.terms(page_of("<div class=a><p>y</div>"), np.array([1.0]))
     elsewhere = evidence.terms(page_of("<div class=b><p>y</div>"), np.array([1.0]))
-    pull = site.PLACE_WEIGHT * 1 / (1 + site.SUPPORT) * (4 - 1)
+    pull = site.PLACE_WEIGHT * 1 / (1 + site.SUPPORT**2) * (4 - 1)
     assert inside.place == pytest.approx([pull])
     assert at_once.place == pytest.approx([2 * pull])
     assert (inside.place_pages[0], at_once.place_pages[0]) == (0, 1)
@@ -133,7 +133,7 @@ def test_scores_are_clipped() -> None:
     evidence = SiteEvidence(1000)
     evidence.observe(page_of("<p>a"), np.array([1e6]))
     far = evidence.terms(page_of("<p>b"), np.array([-1e6])).place[0]
-    assert far == pytest.approx(2 * site.PLACE_WEIGHT / (1 + site.SUPPORT) * 2 * site.CLIP)
+    assert far == pytest.approx(2 * site.PLACE_WEIGHT / (1 + site.SUPPORT**2) * 2 * site.CLIP)
 
 
 def test_digits_and_capitals_make_no_new_text() -> None:

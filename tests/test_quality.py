@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 from lxml import html
 
-from benchmarks import extraction, quality, robustness
+from benchmarks import extraction, left_out, quality, robustness
 from benchmarks.corpora import SHARED
 from benchmarks.scores import (
     count_segments,
@@ -75,6 +75,33 @@ def run(shared: Path, *options: str) -> dict[str, Any]:
     assert quality.main(arguments) == 0
     report: dict[str, Any] = json.loads(out.read_text())
     return report
+
+
+@needs_scorer
+def test_left_out_texts_are_scored_by_kind(
+    shared: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts, out = shared / "texts", shared / "left_out.json"
+    corpus = shared / "corpora/tiny"
+    rows = [json.loads(line) for line in (corpus / "manifest.jsonl").read_text().splitlines()]
+    (texts / "tiny").mkdir(parents=True)
+    golds = {row["id"]: (corpus / row["gold"]).read_text() for row in rows}
+    for row, factor in {"no cleaning": 4, **dict.fromkeys(left_out.LEANS, 1)}.items():
+        lines = [json.dumps({"id": i, "text": " ".join([g] * factor)}) for i, g in golds.items()]
+        (texts / f"tiny/{row}.jsonl").write_text("\n".join(lines))
+    options = ["--shared", str(shared), "--texts", str(texts), "--out", str(out)]
+    assert left_out.main([*options, "--corpus", "tiny", "--peer", "lxml-text"]) == 0
+    kinds = json.loads(out.read_text())["results"]["tiny"]["kinds"]
+    assert kinds["all"] == kinds["article"]
+    part = kinds["article"]
+    assert (part["pages"], part["best_peer"]) == (20, "lxml-text")
+    # Four times the article: a quarter of the words is right, F1 is 2 / (1 + 4).
+    assert part["texts"]["no cleaning"]["bag"]["f1"] == 0.4
+    assert part["texts"]["evidence-recall"]["lcs"]["f1"] == 1
+    # The peer keeps 10 or 18 words for 6.
+    assert part["differences"]["evidence"]["bag"]["f1_difference"] == 0.375
+    printed = capsys.readouterr().out
+    assert "tiny, left-out sites" in printed
 
 
 @needs_scorer

@@ -313,18 +313,63 @@ def test_fit_is_reproducible_and_exported_exactly(examples: list[train.Example])
     labels = np.concatenate([e.labels for e in examples])
     weights = np.concatenate([e.weights for e in examples])[labels >= 0]
     matrix = np.concatenate(matrices)[labels >= 0]
-    model = catboost.CatBoostClassifier(**train.PARAMETERS)
-    model.fit(catboost.Pool(matrix, labels[labels >= 0], weight=weights / weights.mean()))
+    pool = catboost.Pool(matrix, labels[labels >= 0], weight=weights / weights.mean())
+    models = []
+    for seed in train.SEEDS:
+        models.append(catboost.CatBoostClassifier(**train.PARAMETERS, random_seed=seed))
+        models[-1].fit(pool)
     other = np.random.default_rng(0).permuted(matrix, axis=0)  # rows of no page
     for rows in (matrix, other):
-        raw = model.predict(rows, prediction_type="RawFormulaVal")
-        assert np.abs(one.score(rows) - raw).max() < 1e-4
+        raw = [model.predict(rows, prediction_type="RawFormulaVal") for model in models]
+        assert np.abs(one.score(rows) - np.mean(raw, axis=0)).max() < 1e-4
+        assert np.abs(raw[0] - raw[1]).max() > 1e-3  # the seeds differ
     scores = one.score(matrix)
     assert ((scores > 0) == (labels[labels >= 0] > 0.5)).all()
     base, changes = one.contributions(matrix[0])
     assert base + changes.sum() == pytest.approx(scores[0], abs=1e-3)
     # The base is the mean score of the training data, weighed as they were.
     assert base == pytest.approx(np.average(scores, weights=weights), abs=0.05)
+
+
+def test_left_out_texts_are_those_of_other_folds(shared: Path, tmp_path: Path) -> None:
+    examples = train.load_examples(shared, corpora=["wcxb-train"])
+    names = examples[0].features.names
+    context_names = context_features(examples[0].features, np.zeros(len(examples[0].labels)))[0]
+
+    def always(names: tuple[str, ...], score: float) -> BoostedTrees:
+        zeros = np.zeros((1, 1))
+        return BoostedTrees(
+            names,
+            zeros.astype(np.int64),
+            zeros.astype(np.float32),
+            np.zeros((1, 2), np.float32),
+            (zeros.astype(np.float32),),
+            score,
+        )
+
+    # Fold 0 keeps all it judges, fold 1 keeps what is doubtful to it only where it leans to recall.
+    odds = [9.0, -0.5, -9.0, -9.0, -9.0]
+    alone = [always(names, 0.0)] * train.FOLDS
+    together = [always(names + context_names, score) for score in odds]
+    for corpus in train.LEFT_OUT:
+        if not (shared / "corpora" / corpus).exists():
+            write_corpus(shared / "corpora" / corpus, gold_rows()[:1])
+    train.write_left_out(shared, tmp_path, alone, together)
+    texts = {
+        row: dict(
+            json.loads(line).values()
+            for line in (tmp_path / "wcxb-train" / f"{row}.jsonl").read_text().splitlines()
+        )
+        for row in ("no cleaning", *train.LEANS)
+    }
+    folds = {example.id: example.fold for example in examples}
+    for example in examples:
+        visible = texts["no cleaning"][example.id]
+        assert visible == example.features.page.text
+        if folds[example.id] == 0:
+            assert sorted(texts["evidence"][example.id]) == sorted(visible)
+        if folds[example.id] == 1:
+            assert sorted(texts["evidence-recall"][example.id]) == sorted(visible)
 
 
 def test_the_second_stage_reads_the_context(examples: list[train.Example]) -> None:

@@ -28,7 +28,7 @@ def context_features(
         **context.runs(),
         **context.page(),
     }
-    return tuple(columns), np.stack(list(columns.values()), axis=1).astype(np.float32)
+    return tuple(columns), np.array(list(columns.values()), dtype=np.float32).T
 
 
 class _Context:

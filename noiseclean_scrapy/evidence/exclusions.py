@@ -19,8 +19,10 @@ LINK_LIST = 0.8
 
 
 def comments(features: PageFeatures, scores: Floats) -> NDArray[np.bool_]:
-    """Readers' comments, unless the page is a discussion."""
+    """Readers' comments, unless the page is a discussion or declares itself one."""
     inside = features.inside("x_comment")
+    if "discussion" in features.page.declared.kinds:
+        return np.zeros(len(scores), dtype=bool)
     kept = np.where(scores > 0, features.lengths, 0.0)
     if kept[~inside].sum() < DISCUSSION * kept[inside].sum():
         return np.zeros(len(scores), dtype=bool)

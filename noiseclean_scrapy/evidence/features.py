@@ -2,38 +2,39 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from noiseclean_scrapy.evidence.layout import Floats, Integers, PageArrays, window_means
+from noiseclean_scrapy.evidence.phrases import PHRASES, announced
+from noiseclean_scrapy.evidence.text import HAN_KANA, text_columns
 from noiseclean_scrapy.evidence.vocabulary import NAMES, element_bits
 from noiseclean_scrapy.page import Page
-from noiseclean_scrapy.page.features import words
+from noiseclean_scrapy.page.features import block_words, words
+from noiseclean_scrapy.page.metadata import KINDS
 
 LONG = 80
 """Weighted characters from which on a block is long text, unless half of it is links."""
 
-_HAN_KANA = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af]")
-_SENTENCE = re.compile(r"""[.!?…]["'”’»)\]]*(?:\s|$)|[。！？।؟]""")
-_SENTENCE_END = re.compile(r"""[.!?…。！？।؟]["'”’»)\]」』]*$""")
-_PAUSE = re.compile(r"[,;:，、；：،]")
-_DIGIT = re.compile(r"\d")
-_DATE = re.compile(r"\b(?:19|20)\d\d\b|\d{1,2}[:./-]\d{1,2}")
-_SEPARATOR = re.compile(r"[|›»•·→←▸►/]")
-_CURRENCY = re.compile(r"[$€£¥₽]|\b(?:USD|EUR|GBP)\b")
-_RIGHTS = re.compile(r"[©®™]|\ball rights\b|\bcopyright\b", re.IGNORECASE)
-_ADDRESS = re.compile(r"\bhttps?:|www\.|@\w")
-_CODE = re.compile(r"[{}<>=;_\\#$]")
 _ANCESTORS = 5
+_MASKS = ("own", "near", "any")
+_PLACES = [
+    (f"{mask}:{name}", number, bit)
+    for bit, name in enumerate(NAMES)
+    for number, mask in enumerate(_MASKS)
+    if mask != "near" or name[:2] in ("c_", "r_", "x_")
+]
+_PLACE_NAMES = [name for name, _, _ in _PLACES]
+_PLACE_MASKS, _PLACE_BITS = np.array([place[1:] for place in _PLACES], dtype=np.int64).T
 _NEIGHBOURS = 3
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _WHOLE = 0.95
 _MAIN_SHARE = 0.6
 _HAN_WEIGHT = 1.5
-_DECLARED = 40
+_DECLARED, _LEAST_DECLARED = 40, 20
+_FAR = 40
 
 
 def block_lengths(page: Page) -> Floats:
@@ -42,7 +43,7 @@ def block_lengths(page: Page) -> Floats:
         [
             len(b.text)
             if b.text.isascii()
-            else len(b.text) + _HAN_WEIGHT * len(_HAN_KANA.findall(b.text))
+            else len(b.text) + _HAN_WEIGHT * len(HAN_KANA.findall(b.text))
             for b in page.blocks
         ],
         dtype=np.float64,
@@ -68,8 +69,9 @@ class PageFeatures:
             self._add_neighbours()
             self._add_positions()
             self._add_sections()
+            self._add_announced()
             self._add_page()
-            self.matrix = np.stack(list(self._columns.values()), axis=1).astype(np.float32)
+            self.matrix = np.array(list(self._columns.values()), dtype=np.float32).T
         self.names = tuple(self._columns)
 
     def inside(self, group: str) -> NDArray[np.bool_]:
@@ -95,64 +97,58 @@ class PageFeatures:
         return near
 
     def _add_text(self) -> None:
-        title = set(words(self.page.title))
-        block_words = [words(b.text) for b in self.page.blocks]
-        seen: dict[str, int] = {}
-        for block in self.page.blocks:
-            seen[block.text] = seen.get(block.text, 0) + 1
-        rows = [
-            (*_text_row(b.text, own, title), len(b.images), seen[b.text], len(b.links))
-            for b, own in zip(self.page.blocks, block_words, strict=True)
-        ]
-        table = np.array(rows, dtype=np.float64)
+        blocks = self.page.blocks
+        found = block_words(self.page)
+        text = text_columns([b.text for b in blocks], found, set(words(self.page.title)))
         length = np.maximum(self.lengths, 1.0)
-        characters = np.maximum([len(b.text) for b in self.page.blocks], 1)
-        linked = np.array([b.link_characters for b in self.page.blocks], dtype=np.float64)
+        characters = np.maximum([len(b.text) for b in blocks], 1)
+        linked = np.array([b.link_characters for b in blocks], dtype=np.float64)
         self.link_share = linked / characters
-        (
-            n_words, sentences, ends, pauses, digits, capitals, upper, dates, separators, currency,
-            rights, address, code, quotes, lower, colon, in_title, images, repeated, links,
-        ) = table.T  # fmt: skip
-        self.sentences = sentences
+        self.sentences = text["sentences"]
         self.long = np.where((self.lengths >= LONG) & (self.link_share < 0.5), self.lengths, 0.0)
-        in_description, declared = self._metadata(block_words)
+        in_description, declared = self._metadata(found)
         self._columns |= {
             "length": np.log1p(self.lengths),
-            "words": np.log1p(n_words),
-            "word_length": length / np.maximum(n_words, 1),
-            "links": links,
+            "words": np.log1p(text["words"]),
+            "word_length": length / np.maximum(text["words"], 1),
+            "links": np.array([len(b.links) for b in blocks], dtype=np.float64),
             "link_share": self.link_share,
-            "sentences": sentences,
-            "ends_sentence": ends,
-            "pauses": pauses / length * 100,
-            "digits": digits / length,
-            "capitals": capitals,
-            "upper": upper,
-            "date": dates,
-            "separators": separators,
-            "currency": currency,
-            "rights": rights,
-            "address": address,
-            "code": code / length,
-            "quotes": quotes,
-            "lower_start": lower,
-            "colon": colon,
-            "images": images,
-            "in_title": in_title,
-            "repeated_here": repeated,
+            "sentences": text["sentences"],
+            "ends_sentence": text["ends_sentence"],
+            "pauses": text["pauses"] / length * 100,
+            "digits": text["digits"] / length,
+            "capitals": text["capitals"],
+            "upper": text["upper"],
+            "date": text["date"],
+            "separators": text["separators"],
+            "currency": text["currency"],
+            "rights": text["rights"],
+            "address": text["address"],
+            "code": text["code"] / length,
+            "quotes": text["quotes"],
+            "lower_start": text["lower_start"],
+            "colon": text["colon"],
+            "images": np.array([len(b.images) for b in blocks], dtype=np.float64),
+            "in_title": text["in_title"],
+            "repeated_here": text["repeated_here"],
             "in_description": in_description,
             "declared": declared,
         }
 
     def _metadata(self, block_words: Sequence[Sequence[str]]) -> tuple[Floats, Floats]:
-        """How far the description and the declared body hold each block; -1 where there is none."""
+        """How far the description and the declared texts hold each block; -1 where unknown."""
         described = set(words(self.page.description))
-        body = " ".join(words(self.page.declared_body))
+        body, parts = (
+            " ".join(words(text)) for text in (self.page.declared.body, self.page.declared.parts)
+        )
         in_description = declared = np.full(len(block_words), -1.0)
         if described:
-            in_description = np.array([_share(set(own), described) for own in block_words])
+            in_description = np.array([_share(own, described) for own in block_words])
         if len(body) > LONG:
-            declared = np.array([_stands_in(" ".join(own), body) for own in block_words])
+            declared = np.array([float(_stands_in(" ".join(own), body)) for own in block_words])
+        if parts:
+            stated = np.array([_stands_in(" ".join(own), parts) for own in block_words])
+            declared = np.where(stated, 1.0, declared)
         return in_description, declared
 
     def _add_places(self) -> None:
@@ -166,10 +162,9 @@ class PageFeatures:
         parents = arrays.ancestors(3)
         self._near = own | local[parents[1]] | local[parents[2]]
         self._above = arrays.inherit(local)[arrays.element]
-        for bit, name in enumerate(NAMES):
-            for part, masks in (("own", own), ("near", self._near), ("any", self._above)):
-                if part != "near" or name[:2] in ("c_", "r_", "x_"):
-                    self._columns[f"{part}:{name}"] = (masks >> bit & 1).astype(np.float64)
+        masks = np.stack([own, self._near, self._above])
+        answers = masks[_PLACE_MASKS] >> _PLACE_BITS[:, None] & 1
+        self._columns |= zip(_PLACE_NAMES, answers.astype(np.float64), strict=True)
         self._columns["depth"] = arrays.depth[arrays.element].astype(np.float64)
 
     def _add_ancestors(self) -> None:
@@ -181,16 +176,19 @@ class PageFeatures:
         self._sentences_below = arrays.below(self.sentences)
         all_long = max(float(self.long.sum()), 1.0)
         count = np.maximum(arrays.end - arrays.first, 1).astype(np.float64)
-        for level, at in enumerate(arrays.ancestors(_ANCESTORS)):
-            self._columns |= {
-                f"up{level}_text": np.log1p(text[at]),
-                f"up{level}_text_share": text[at] / self._total,
-                f"up{level}_long_share": self._long_below[at] / all_long,
-                f"up{level}_link_share": linked[at] / np.maximum(text[at], 1),
-                f"up{level}_block_length": text[at] / count[at],
-                f"up{level}_sentences": self._sentences_below[at] / count[at],
-                f"up{level}_siblings": np.log1p(arrays.group_sizes[at]),
-            }
+        at = np.stack(arrays.ancestors(_ANCESTORS))
+        below, blocks = text[at], count[at]
+        columns = {
+            "text": np.log1p(below),
+            "text_share": below / self._total,
+            "long_share": self._long_below[at] / all_long,
+            "link_share": linked[at] / np.maximum(below, 1),
+            "block_length": below / blocks,
+            "sentences": self._sentences_below[at] / blocks,
+            "siblings": np.log1p(arrays.group_sizes[at]),
+        }
+        for level in range(len(at)):
+            self._columns |= {f"up{level}_{name}": of[level] for name, of in columns.items()}
 
     def _add_repeated(self) -> None:
         """Repeated siblings: posts of a forum, cards of a listing, items of a menu."""
@@ -208,6 +206,7 @@ class PageFeatures:
                 f"{name}_link_share": linked[of] / np.maximum(text[of], 1),
                 f"{name}_sentences": sentences[of] / sizes[of],
                 f"{name}_text_share": text[of] / self._total,
+                f"{name}_number": np.log1p(self.arrays.group_numbers[at]),
             }
 
     def _add_same_place(self) -> None:
@@ -286,6 +285,8 @@ class PageFeatures:
         all_long = max(float(long[-1]), 1.0)
         titled = self._columns["in_title"] * (self.lengths > 10)
         headline = [int(np.argmax(titled))] if titled.max() >= 0.6 else []
+        h1 = np.zeros(count)
+        h1[self._tagged("h1")] = 1.0
         self._columns |= {
             "position": index / count,
             "text_position": np.cumsum(self.lengths) / self._total,
@@ -295,6 +296,7 @@ class PageFeatures:
             "long_after": 1 - long / all_long,
             "from_h1": _distance(index, self._tagged("h1")),
             "from_title": _distance(index, headline),
+            "h1_before": np.cumsum(h1),
         }
 
     def _add_sections(self) -> None:
@@ -312,6 +314,17 @@ class PageFeatures:
             "section_length": np.log1p(text[section]),
             "section_link_share": linked[section] / np.maximum(text[section], 1),
         }
+
+    def _add_announced(self) -> None:
+        """How many blocks ago a line announced related stories, comments, and so on."""
+        index = np.arange(len(self.lengths))
+        said = [
+            None if linked >= 0.5 else announced(block.text)
+            for block, linked in zip(self.page.blocks, self.link_share.tolist(), strict=True)
+        ]
+        for name in PHRASES:
+            last = np.maximum.accumulate([i if s == name else -_FAR for i, s in enumerate(said)])
+            self._columns[f"since_{name}"] = np.minimum(index - last, _FAR).astype(np.float64)
 
     def _add_page(self) -> None:
         count = len(self.lengths)
@@ -332,6 +345,7 @@ class PageFeatures:
             "page_items": np.log1p(len(self._tagged("li"))),
             "page_cells": np.log1p(len(self._tagged("td"))),
             "page_han": float(self.lengths.sum() / characters),
+            **{f"page_is_{kind}": float(kind in self.page.declared.kinds) for kind in KINDS},
         }
         self._columns |= {name: np.full(count, value) for name, value in values.items()}
 
@@ -348,34 +362,14 @@ def _distance(index: Integers, starts: Sequence[int]) -> Floats:
     return np.clip(index - starts[0], -30, 60).astype(np.float64)
 
 
-def _share(own: set[str], described: set[str]) -> float:
-    return len(described & own) / len(own) if len(own) > 3 else 0.0
+def _share(own: Sequence[str], described: set[str]) -> float:
+    if described.isdisjoint(own):
+        return 0.0
+    known = set(own)
+    return len(described & known) / len(known) if len(known) > 3 else 0.0
 
 
-def _stands_in(text: str, body: str) -> float:
-    return float(text[:_DECLARED] in body or text[-_DECLARED:] in body) if text else 0.0
-
-
-def _text_row(text: str, block_words: Sequence[str], title: set[str]) -> tuple[float, ...]:
-    split = text.split()
-    own = set(block_words) if title and len(text) < 300 else set()
-    capitals = sum(1 for word in split if word[0].isupper())
-    return (
-        len(split) if text.isascii() else max(len(split), len(_HAN_KANA.findall(text)) / 2),
-        len(_SENTENCE.findall(text)),
-        bool(_SENTENCE_END.search(text)),
-        len(_PAUSE.findall(text)),
-        len(_DIGIT.findall(text)),
-        capitals / len(split) if split else 0.0,
-        text.isupper(),
-        bool(_DATE.search(text)),
-        len(_SEPARATOR.findall(text)),
-        bool(_CURRENCY.search(text)),
-        bool(_RIGHTS.search(text)),
-        bool(_ADDRESS.search(text)),
-        len(_CODE.findall(text)),
-        bool(re.search(r"[\"“”„«»「」]", text)),
-        text[:1].islower(),
-        text.endswith((":", "：")),
-        len(own & title) / len(own) if own else 0.0,
-    )
+def _stands_in(text: str, body: str) -> bool:
+    if len(text) < _LEAST_DECLARED:  # a short text may stand in any other
+        return False
+    return text[:_DECLARED] in body or text[-_DECLARED:] in body

@@ -19,32 +19,35 @@ class PageArrays:
 
     `parent` (E) is 0 for the root, `depth` (E) counts from 0; blocks `first[e]` to `end[e]` stand
     in element e or below it; `places` names elements with an equal label under an equal parent
-    label alike.
+    label alike; `group_numbers` (E) counts the siblings before that are labelled alike.
     """
 
     def __init__(self, page: Page) -> None:
         elements, blocks = page.elements, page.blocks
-        self.parent = np.array([max(e.parent, 0) for e in elements], dtype=np.int64)
         self.element = np.array([b.element for b in blocks], dtype=np.int64)
         self.first, self.end = self._ranges(page)
+        parents = [max(e.parent, 0) for e in elements]
         depth = [0] * len(elements)
-        for element in elements[1:]:
-            depth[element.index] = depth[element.parent] + 1
-        self.depth = np.array(depth, dtype=np.int64)
-        names: dict[tuple[str, str], int] = {}
-        self.places = np.array(
-            [
-                names.setdefault((elements[max(e.parent, 0)].label, e.label), len(names))
-                for e in elements
-            ],
-            dtype=np.int64,
+        places: list[int] = []
+        groups: list[int] = []
+        numbers: list[int] = []
+        place_of: dict[tuple[str, str], int] = {}
+        group_of: dict[tuple[int, str], int] = {}
+        sizes: list[int] = []
+        for index, (element, parent) in enumerate(zip(elements, parents, strict=True)):
+            depth[index] = depth[parent] + (index > 0)
+            place = elements[parent].label, element.label
+            places.append(place_of.setdefault(place, len(place_of)))
+            group = group_of.setdefault((element.parent, element.label), len(sizes))
+            if group == len(sizes):
+                sizes.append(0)
+            groups.append(group)
+            numbers.append(sizes[group])
+            sizes[group] += 1
+        self.parent, self.depth, self.places, self.groups, self.group_numbers = (
+            np.array(values, dtype=np.int64) for values in (parents, depth, places, groups, numbers)
         )
-        siblings: dict[tuple[int, str], int] = {}
-        self.groups = np.array(
-            [siblings.setdefault((e.parent, e.label), len(siblings)) for e in elements],
-            dtype=np.int64,
-        )
-        self.group_sizes = np.bincount(self.groups)[self.groups] if elements else self.groups
+        self.group_sizes = np.array(sizes, dtype=np.int64)[self.groups]
 
     def ancestors(self, levels: int) -> list[Integers]:
         """For each block its element, that one's parent, and so on; the root again at the end."""

@@ -15,8 +15,19 @@ from noiseclean_scrapy.evidence.context import context_features
 from noiseclean_scrapy.evidence.features import PageFeatures
 from noiseclean_scrapy.evidence.layout import Floats
 from noiseclean_scrapy.evidence.trees import BoostedTrees
+from noiseclean_scrapy.page import Page
 
 WEIGHTS = Path(__file__).parent / "weights.npz"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """What a model makes of a page alone: (blocks, features), and each block's log-odds."""
+
+    model: EvidenceModel
+    features: PageFeatures
+    matrix: NDArray[np.float32]
+    scores: Floats
 
 
 @dataclass(frozen=True)
@@ -29,7 +40,17 @@ class EvidenceModel:
     def matrix(self, features: PageFeatures) -> NDArray[np.float32]:
         """What `together` reads: (blocks, features)."""
         first = self.alone.score(features.matrix)
-        return np.hstack([features.matrix, context_features(features, first)[1]])
+        context = context_features(features, first)[1]
+        return np.concatenate([features.matrix.T, context.T]).T
+
+    def read(self, page: Page) -> Reading:
+        """The reading of a page with blocks; kept with it, so that a crawl reads each page once."""
+        reading = page.reading
+        if not isinstance(reading, Reading) or reading.model is not self:
+            features = PageFeatures(page)
+            matrix = self.matrix(features)
+            reading = page.reading = Reading(self, features, matrix, self.together.score(matrix))
+        return reading
 
     def score(self, features: PageFeatures) -> Floats:
         """Log-odds that each block of a page is content, from the page alone."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from noiseclean_scrapy.evidence.layout import Floats
 from noiseclean_scrapy.page import Page
+from noiseclean_scrapy.page.features import masked_texts
 from noiseclean_scrapy.site.counts import more_frequent_half, read_number
 from noiseclean_scrapy.site.hashes import hash64, hash_name, read_hash
 
@@ -27,14 +27,13 @@ COMMON = 0.3
 """Share of the other pages from which on a text is common."""
 COMMON_REPETITION = 6.0
 """Log-odds that a common text loses besides."""
-SUPPORT, COMMON_SUPPORT = 2.0, 3.0
+SUPPORT, COMMON_SUPPORT = 6.0, 3.0
 """Pages that give a place, and a common text, half of the full weight."""
 CLIP = 6.0
 """Log-odds of single blocks and of places are cut off here."""
 
 _SEEN = 0.5
 _QUANTUM = 2.0**20
-_DIGITS = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,17 +99,14 @@ class SiteEvidence:
         if others <= 0:
             return SiteTerms(moved, np.zeros(count), support, np.zeros(count), known)
         means = _place_means(keys, scores)
-        for index, (block, around) in enumerate(keys):
-            here = min(max(float(scores[index]), -CLIP), CLIP)
-            for key in (block, around):
-                pages, total = self.places.get(key, (0.0, 0.0))
-                pages -= own
-                if pages <= 0:
-                    continue
-                mean = min(max((total - own * means[key]) / pages, -CLIP), CLIP)
-                moved[index] += PLACE_WEIGHT * pages / (pages + SUPPORT) * (mean - here)
-                if key == block:
-                    support[index] = pages
+        here = np.clip(scores, -CLIP, CLIP)
+        for side, places in enumerate(zip(*keys, strict=True)):
+            found = np.array([(*self.places.get(key, (0.0, 0.0)), means[key]) for key in places])
+            pages = np.maximum(found[:, 0] - own, 0.0)
+            mean = (found[:, 1] - own * found[:, 2]) / np.where(pages > 0, pages, 1.0)
+            moved += PLACE_WEIGHT * _trust(pages) * (np.clip(mean, -CLIP, CLIP) - here)
+            if side == 0:
+                support = pages
         shown = np.array([max(self.texts.get(key, 0.0) - own, 0.0) for key in _texts(page)])
         share = np.minimum(shown / others, 1.0)
         lost = REPETITION * share * shown / (shown + 1)
@@ -169,6 +165,15 @@ class SiteEvidence:
             self.seen = dict(sorted(self.seen.items())[: max(1, limit // 2)])
 
 
+def _trust(pages: Floats) -> Floats:
+    """Share of the full weight that a place has from so many other pages: few may all err alike.
+
+    >>> _trust(np.array([3.0, 6.0, 18.0])).tolist()
+    [0.2, 0.5, 0.9]
+    """
+    return pages**2 / (pages**2 + SUPPORT**2)
+
+
 def _place_keys(page: Page) -> list[tuple[int, int]]:
     """For each block the keys of its element's place and of the place around that."""
     paths: list[tuple[str, ...]] = []
@@ -194,7 +199,7 @@ def _place_means(keys: Sequence[tuple[int, int]], scores: Floats) -> dict[int, f
 
 
 def _texts(page: Page) -> list[int]:
-    return [hash64(_DIGITS.sub("0", block.text.lower())) for block in page.blocks]
+    return [hash64(text) for text in masked_texts(page)]
 
 
 def _digest(page: Page, keys: Sequence[tuple[int, int]]) -> int:

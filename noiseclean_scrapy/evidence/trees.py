@@ -39,11 +39,12 @@ class BoostedTrees:
 
     def _score(self, matrix: NDArray[np.float32]) -> Floats:
         columns = np.ascontiguousarray(matrix.T)
-        leaves = np.zeros((len(self.features), len(matrix)), dtype=np.intp)
-        for level in range(self.features.shape[1]):
-            yes = columns[self.features[:, level]] > self.borders[:, level, None]
-            leaves |= yes.astype(np.intp) << level
-        found = np.take_along_axis(self.values, leaves, axis=1)
+        trees, leaves = self.values.shape
+        chosen = np.zeros((trees, len(matrix)), dtype=np.uint16)
+        for level in reversed(range(self.features.shape[1])):
+            chosen += chosen
+            chosen += columns[self.features[:, level]] > self.borders[:, level, None]
+        found = np.take(self.values, np.arange(trees)[:, None] * leaves + chosen)
         scores: Floats = found.sum(axis=0, dtype=np.float64) + self.bias
         return scores
 

@@ -85,6 +85,16 @@ CLASS_GROUPS: dict[str, str] = {
     "reacties respond",
     "x_caption": "caption captions figcaption legend cutline credit credits copyright",
     "x_embed": "tweet instagram embed embedded oembed iframe infogram video audio player poll quiz",
+    "x_text": "description desc about overview summary intro details productdescription "
+    "beschreibung descripcion descrizione opis omschrijving",
+    "x_facts": "spec specs specification specifications attribute attributes property properties "
+    "feature features ingredients dimensions technical datasheet",
+    "x_offer": "price prices pricing cart basket buy checkout shipping delivery stock quantity qty "
+    "variant variants swatch option options wishlist sku",
+    "x_review": "review reviews reviewer rating ratings stars testimonial testimonials bewertung "
+    "bewertungen",
+    "x_gallery": "gallery slideshow slides slide slider carousel swiper lightbox thumbs thumbnails "
+    "fotostrecke",
     "r_main": "role=main itemprop=articlebody itemprop=text itemprop=description "
     "itemprop=reviewbody",
     "r_noise": "role=navigation role=banner role=contentinfo role=complementary role=search "
@@ -103,6 +113,7 @@ _WORDS: dict[str, int] = {}
 for _bit, _words in enumerate(CLASS_GROUPS.values(), len(TAG_GROUPS)):
     for _word in _words.split():
         _WORDS[_word] = _WORDS.get(_word, 0) | 1 << _bit
+_LEAST_PART = 4
 _WORD = re.compile(r"[a-z]+=[a-zA-Z]+|[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
@@ -113,9 +124,23 @@ def element_bits(tag: str, label: str, hidden: bool = False) -> int:
     >>> bits = element_bits("div", "div#navBar.c-share")
     >>> [name for bit, name in enumerate(NAMES) if bits >> bit & 1]
     ['div', 'c_nav', 'c_share']
+    >>> element_bits("div", "div.storytext") == element_bits("div", "div.story-text")
+    True
     """
     bits = _TAGS.get(tag, 0) | hidden << len(NAMES) - 1
     for word in _WORD.findall(label[len(tag) :]):
         word = word.lower()
-        bits |= _WORDS.get(word, 0) or _WORDS.get(word.removesuffix("s"), 0)
+        bits |= _word_bits(word) or _compound_bits(word)
     return bits
+
+
+def _word_bits(word: str) -> int:
+    return _WORDS.get(word, 0) or _WORDS.get(word.removesuffix("s"), 0)
+
+
+def _compound_bits(word: str) -> int:
+    """The groups of both parts of a word that is written from two known ones."""
+    for at in range(_LEAST_PART, len(word) - _LEAST_PART + 1):
+        if (first := _word_bits(word[:at])) and (second := _word_bits(word[at:])):
+            return first | second
+    return 0

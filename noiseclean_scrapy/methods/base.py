@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.page import Page
-from noiseclean_scrapy.page.features import block_features
+from noiseclean_scrapy.page.features import block_words, targets
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -88,9 +88,10 @@ class Method(ABC):
 def kept_features(page: Page, verdicts: Iterable[Verdict]) -> Counter[str]:
     """How often each feature occurs in the kept blocks: weights for methods without their own."""
     weights: Counter[str] = Counter()
-    for block, verdict in zip(page.blocks, verdicts, strict=True):
+    for block, words, verdict in zip(page.blocks, block_words(page), verdicts, strict=True):
         if verdict.kept:
-            weights.update(block_features(block))
+            weights.update(words)
+            weights.update(targets(block))
     return weights
 
 

@@ -11,8 +11,7 @@ from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.evidence.decision import LEANS, threshold
 from noiseclean_scrapy.evidence.exclusions import EXCLUSIONS
 from noiseclean_scrapy.evidence.explanation import Explanation
-from noiseclean_scrapy.evidence.features import PageFeatures
-from noiseclean_scrapy.evidence.model import load_model
+from noiseclean_scrapy.evidence.model import EvidenceModel, load_model
 from noiseclean_scrapy.evidence.site import SiteEvidence
 from noiseclean_scrapy.methods.base import (
     Method,
@@ -57,7 +56,8 @@ class EvidenceMethod(Method):
         return self.site.pages
 
     def observe(self, page: Page) -> None:
-        self.site.observe(page, load_model().score(PageFeatures(page)))
+        scores = load_model().read(page).scores if page.blocks else np.zeros(0)
+        self.site.observe(page, scores)
 
     def merge(self, other: EvidenceMethod) -> None:
         self.site.merge(other.site)
@@ -85,15 +85,19 @@ class SiteModel(Model):
         self.lean = lean
         self.left_out = left_out
 
+    @property
+    def page_model(self) -> EvidenceModel:
+        """What judges a page alone."""
+        return load_model()
+
     def judge(self, page: Page) -> PageVerdict:
         if not page.blocks:
             return PageVerdict((), {}, 1.0)
-        model = load_model()
-        features = PageFeatures(page)
-        matrix = model.matrix(features)
-        alone = model.together.score(matrix)
-        terms = self.site.terms(page, alone)
-        scores = alone + terms.total
+        reading = self.page_model.read(page)
+        page.reading = None  # it is large, and most pages are judged once
+        features = reading.features
+        terms = self.site.terms(page, reading.scores)
+        scores = reading.scores + terms.total
         chance = 1 / (1 + np.exp(-np.clip(scores, -30, 30)))
         eligible = np.ones(len(scores), dtype=bool)
         for name in self.left_out:
@@ -101,8 +105,10 @@ class SiteModel(Model):
         least = threshold(chance[eligible], features.lengths[eligible], self.lean)
         kept = eligible & (chance >= least)
         verdicts = tuple(
-            Verdict(bool(kept[i]), float(chance[i]), Explanation(matrix[i], terms, i, least))
-            for i in range(len(page.blocks))
+            Verdict(is_kept, score, Explanation(row, terms, index, least))
+            for index, (is_kept, score, row) in enumerate(
+                zip(kept.tolist(), chance.tolist(), reading.matrix, strict=True)
+            )
         )
         lengths = np.array([len(block.text) for block in page.blocks], dtype=np.float64)
         known = float(lengths[terms.known].sum()) / max(float(lengths.sum()), 1.0)
