@@ -9,6 +9,7 @@ from scrapy.exceptions import NotConfigured
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.middleware import ClusterMiddleware, ItemTieMiddleware
 from noiseclean_scrapy.pipeline import CleanPipeline
+from noiseclean_scrapy.progress import CrawlProgress
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -30,5 +31,6 @@ class Addon:
             ("SPIDER_MIDDLEWARES", ItemTieMiddleware, 10),
             # First to see an item, so that all other pipelines find its text.
             ("ITEM_PIPELINES", CleanPipeline, 10),
+            ("EXTENSIONS", CrawlProgress, 500),
         ):
             settings.setdefault_in_component_priority_dict(setting, component, priority)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from scrapy.utils.misc import load_object
@@ -13,7 +15,9 @@ from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError
 
 from noiseclean_scrapy.errors import ConfigurationError
+from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.methods import METHODS, create_method, method_parameters
+from noiseclean_scrapy.overrides import NO_OVERRIDES, Overrides
 from noiseclean_scrapy.site.cluster import CLUSTERINGS, host
 
 if TYPE_CHECKING:
@@ -21,7 +25,19 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
 PREFIX = "NOISECLEAN_"
-ITEM_VALUES = ("url", "title", "text", "html", "weights", "blocks", "cluster", "tree_version")
+METADATA_VALUES = tuple(field.name for field in fields(Metadata))
+ITEM_VALUES = (
+    "url",
+    "title",
+    "text",
+    "html",
+    "markdown",
+    *METADATA_VALUES,
+    "weights",
+    "blocks",
+    "cluster",
+    "tree_version",
+)
 """What `NOISECLEAN_FIELDS` can put into an item's field."""
 
 ClusterBy: TypeAlias = "Callable[[Response], str | None]"
@@ -36,6 +52,9 @@ class Config:
     regular expressions searched in URLs. `fields` maps item fields to what goes into them (see
     `ITEM_VALUES`). `cluster_by` gives the name of a response's page cluster, or None to leave the
     page alone. `templates` tells whether pages of one cluster are told apart by their structure.
+    `metadata` tells whether author, date, language, address and image of pages are looked for;
+    `overrides` are rules of the user, read from the file that the setting names. `live` shows the
+    crawl's progress on a terminal.
     """
 
     enabled: bool = True
@@ -51,10 +70,13 @@ class Config:
     allow: tuple[re.Pattern[str], ...] = ()
     deny: tuple[re.Pattern[str], ...] = ()
     fields: Mapping[str, str] = field(default_factory=lambda: {"title": "title", "text": "text"})
-    store_html: bool = False
+    store_html: bool = True
+    metadata: bool = True
+    overrides: Overrides = NO_OVERRIDES
     batch_size: int = 50
     max_tree_nodes: int = 100_000
     read_only: bool = False
+    live: bool = False
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> Config:
@@ -169,6 +191,12 @@ def _fields(name: str, value: Any) -> Mapping[str, str]:
     return dict(value)
 
 
+def _overrides(name: str, value: Any) -> Overrides:
+    if not isinstance(value, (str, PathLike)):
+        raise _error(name, value, "the path of a TOML file")
+    return Overrides.read(Path(value))
+
+
 def _method(name: str, value: Any) -> str:
     if not isinstance(value, str) or value not in METHODS:
         raise _error(name, value, f"one of {', '.join(sorted(METHODS))}")
@@ -225,7 +253,10 @@ _READERS: dict[str, Callable[[str, Any], Any]] = {
     "deny": _patterns,
     "fields": _fields,
     "store_html": _flag,
+    "metadata": _flag,
+    "overrides": _overrides,
     "batch_size": _count,
     "max_tree_nodes": _count,
     "read_only": _flag,
+    "live": _flag,
 }

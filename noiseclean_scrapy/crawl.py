@@ -16,12 +16,14 @@ from scrapy.utils.asyncio import run_in_thread
 from noiseclean_scrapy.clean_page import CleanPage
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import StoreError
+from noiseclean_scrapy.metadata import Metadata, extract_metadata, page_facts
 from noiseclean_scrapy.methods import Model
 from noiseclean_scrapy.page import Page, build_page
 from noiseclean_scrapy.sites import Site, TreeVersion, load_site, to_record
 from noiseclean_scrapy.store import PageRecord, Store
 
 if TYPE_CHECKING:
+    from lxml.etree import _Element
     from scrapy.http import HtmlResponse, Response
     from scrapy.statscollectors import StatsCollector
 
@@ -37,12 +39,14 @@ class Visit:
     """One page of the crawl: its record, what the store knew of it, and its cleaning.
 
     `cleaned` is what `model`, the tree of `version`, gave; `kept` is the cleaning that has gone to
-    the store because of an item.
+    the store because of an item. `facts` is the part of the page from which `metadata` is read.
     """
 
     record: PageRecord
     page: Page
     stored: PageRecord | None
+    facts: _Element | None = None
+    metadata: Metadata | None = None
     cleaned: CleanPage | None = None
     model: Model | None = None
     version: int = -1
@@ -86,7 +90,9 @@ class Crawl:
 
     async def observe(self, key: str, cluster: str, response: HtmlResponse) -> None:
         """See a response: learn its page, unless it was learned before, and remember it."""
-        page = build_page(response.selector, url=response.url, text=response.text)
+        selector, url = response.selector, response.url
+        rules = self.config.overrides.rules_for(url)
+        page = build_page(selector, url=url, text=response.text, rules=rules)
         self._note(page)
         site, stored, is_known = await self._look_up(cluster, key)
         # From here to the buffer nothing is awaited: two responses of one page learn it once.
@@ -103,7 +109,8 @@ class Crawl:
             self.stats.inc_value("noiseclean/pages/learned")
         elif stored is None or stored.body_hash != record.body_hash:
             record = replace(record, html=response.text)
-        visit = Visit(record, page, stored)
+        facts = page_facts(selector) if self.config.metadata else None
+        visit = Visit(record, page, stored, facts)
         self._remember(response, visit)
         if not self.config.read_only:
             if not visit.is_final:
@@ -129,6 +136,14 @@ class Crawl:
             visit.model, visit.version = site.model, site.version
         return visit.cleaned
 
+    async def metadata(self, visit: Visit) -> Metadata | None:
+        """What the visit's page tells of itself, read once; None where that is switched off."""
+        page = await self.clean(visit)
+        if visit.facts is not None:
+            visit.metadata = extract_metadata(visit.facts, url=page.url, text=page.text)
+            visit.facts = None
+        return visit.metadata
+
     async def keep(self, visit: Visit) -> None:
         """Store the visit's page with its text; an item of it has passed all pipelines."""
         page = await self.clean(visit)
@@ -138,7 +153,8 @@ class Crawl:
         is_new = visit.kept is not page
         visit.kept = page
         if is_new and not self.config.read_only and not visit.is_final:
-            self._add(replace(visit.record, html=None, cleaned=to_record(page, visit.version)))
+            cleaned, metadata = to_record(page, visit.version), await self.metadata(visit)
+            self._add(replace(visit.record, html=None, cleaned=cleaned, metadata=metadata))
             await self.flush_if_due()
 
     async def close(self) -> None:
@@ -154,6 +170,16 @@ class Crawl:
             await self._flush()
             if self._buffer:
                 logger.error("%d pages could not be stored and are lost", len(self._buffer))
+
+    @property
+    def sites(self) -> list[Site]:
+        """The sites that are in memory."""
+        return list(self._sites.values())
+
+    @property
+    def waiting(self) -> int:
+        """Number of pages that wait to be written."""
+        return len(self._buffer)
 
     async def flush_if_due(self) -> None:
         """Write when enough pages or a tree wait, or when they have waited long."""
@@ -232,6 +258,7 @@ class Crawl:
                 position=record.position or known.position,
                 html=record.html or known.html,
                 cleaned=record.cleaned or known.cleaned,
+                metadata=record.metadata or known.metadata,
             )
         self._buffer[record.key] = record
 
@@ -265,7 +292,7 @@ class Crawl:
 
     async def _save_trees(self, trees: list[TreeVersion]) -> None:
         for tree in trees:
-            cleaned = await run_in_thread(tree.save, self.store, self.config.tree_kind)
+            cleaned = await run_in_thread(tree.save, self.store)
             if self._trees.get(tree.cluster) is tree:
                 del self._trees[tree.cluster]
             self.stats.inc_value("noiseclean/pages/recleaned", len(cleaned))

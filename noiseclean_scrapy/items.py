@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 
 @dataclass
 class PageItem:
     """A cleaned page. Give it the response's URL; the pipeline fills in the rest.
 
-    `tree_version` is the version of the site's tree that cleaned the text, 0 before there was one.
+    `published` is in UTC. `tree_version` is the version of the site's tree that cleaned the text, 0
+    before there was one.
     """
 
     url: str
     title: str = ""
     text: str = ""
     html: str = ""
+    markdown: str = ""
+    author: str = ""
+    published: datetime | None = None
+    language: str = ""
+    canonical_url: str = ""
+    image: str = ""
     cluster: str = ""
     tree_version: int = 0

@@ -13,10 +13,16 @@ from scrapy.http import Response
 from scrapy.utils.asyncio import run_in_thread
 
 from noiseclean_scrapy.clean_page import CleanPage
-from noiseclean_scrapy.config import Config
+from noiseclean_scrapy.config import METADATA_VALUES, Config
 from noiseclean_scrapy.crawl import Crawl, Visit
 from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.items import PageItem
+from noiseclean_scrapy.metadata import (
+    HAS_LIBRARIES,
+    LIBRARIES_MISSING,
+    Metadata,
+    load_libraries,
+)
 from noiseclean_scrapy.store import Store
 
 if TYPE_CHECKING:
@@ -28,7 +34,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_PAGE_ITEM_FIELDS = {name: name for name in ("html", "cluster", "tree_version")}
+_PAGE_ITEM_FIELDS = {
+    name: name for name in ("html", "markdown", *METADATA_VALUES, "cluster", "tree_version")
+}
 
 
 class CleanPipeline:
@@ -62,6 +70,10 @@ class CleanPipeline:
         except StoreError as error:
             logger.error("%s", error)
             raise CloseSpider("noiseclean_store_error") from error
+        if self.config.metadata:
+            await run_in_thread(load_libraries)
+            if not HAS_LIBRARIES:
+                logger.warning(LIBRARIES_MISSING)
         assert self.crawler.stats
         self.crawl = Crawl(self.config, self.crawler.stats, store)
 
@@ -95,7 +107,8 @@ class CleanPipeline:
                 self._count("items/without_page")
             else:
                 page = await self.crawl.clean(visit)
-                self._fill(item, page, visit)
+                metadata = await self.crawl.metadata(visit) or Metadata()
+                self._fill(item, page, visit, metadata)
                 self._count("items/cleaned")
         except Exception as error:
             self.count_error("filling an item", error)
@@ -130,7 +143,9 @@ class CleanPipeline:
             raise StoreError(
                 f"{self.config.display_url} holds trees of the kind {', '.join(sorted(kinds))}, "
                 f"and the settings ask for {self.config.tree_kind}: set NOISECLEAN_METHOD and "
-                f"NOISECLEAN_CLUSTER_BY as they were, or another NOISECLEAN_DATABASE_URL"
+                f"NOISECLEAN_CLUSTER_BY as they were, or another NOISECLEAN_DATABASE_URL, or "
+                f"learn the stored pages anew: scrapy noiseclean reclean "
+                f"--method {self.config.method}"
             )
         return store
 
@@ -151,7 +166,7 @@ class CleanPipeline:
         url = ItemAdapter(item).get("url") if is_item(item) else None
         return self.crawl.find_visit(response, url if isinstance(url, str) else None)
 
-    def _fill(self, item: Any, page: CleanPage, visit: Visit) -> None:
+    def _fill(self, item: Any, page: CleanPage, visit: Visit, metadata: Metadata) -> None:
         adapter = ItemAdapter(item)
         names = None if isinstance(item, dict) else set(adapter.field_names())
         fields = dict(self.config.fields)
@@ -160,7 +175,7 @@ class CleanPipeline:
         for field, source in fields.items():
             # What the spider has filled in itself stays.
             if (names is None or field in names) and not adapter.get(field):
-                adapter[field] = _value(source, page, visit)
+                adapter[field] = _value(source, page, visit, metadata)
 
     def _count(self, name: str, count: int = 1) -> None:
         assert self.crawler.stats
@@ -184,7 +199,9 @@ class CleanPipeline:
         )
 
 
-def _value(source: str, page: CleanPage, visit: Visit) -> Any:
+def _value(source: str, page: CleanPage, visit: Visit, metadata: Metadata) -> Any:
+    if source in METADATA_VALUES:
+        return getattr(metadata, source)
     if source == "cluster":
         return visit.record.cluster
     if source == "tree_version":

@@ -6,8 +6,9 @@ Everything here is plain and synchronous; the crawl decides in which thread it r
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from noiseclean_scrapy.clean_page import CleanPage, clean_page
+from noiseclean_scrapy.clean_page import Block, CleanPage, clean_page
 from noiseclean_scrapy.cleaner import SiteCleaner
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.methods import Model
@@ -37,6 +38,7 @@ class Site:
         self._interim_pages = self.cleaner.pages
         self._fit = 1.0
         self._judged = 0
+        self._pages_per_version = config.refresh_pages
 
     def _cleaner(self, record: ClusterRecord | None) -> SiteCleaner:
         if record and record.tree:
@@ -78,21 +80,23 @@ class Site:
         waiting = self.learned - self.covered
         if not self.version:
             return self.learned >= self.config.sample_quota
-        return waiting >= self.config.refresh_pages or (
+        return waiting >= self._pages_per_version or (
             self.redesigned and waiting >= _REDESIGN_PAGES
         )
 
     def build(self) -> TreeVersion:
         """Take what has been learned into use as a new version, which the caller then saves."""
+        self._pages_per_version = self.config.refresh_pages
         if self.redesigned:
             self.cleaner.decay(_REDESIGN_DECAY)
+            # Of the new design few pages have been seen: the next version follows soon.
+            self._pages_per_version = min(self.config.sample_quota, self.config.refresh_pages)
         self.model = self.cleaner.model()
         self.version += 1
         self.covered = self.learned
         self._fit, self._judged = 1.0, 0
-        return TreeVersion(
-            self.name, self.version, self.covered, self.model, self.cleaner.to_bytes()
-        )
+        tree = self.cleaner.to_bytes()
+        return TreeVersion(self.name, self.version, self.covered, self.model, tree, self.config)
 
     def _use_interim_model(self) -> None:
         self.model = self.cleaner.model()
@@ -108,12 +112,13 @@ class TreeVersion:
     learned: int
     model: Model
     tree: bytes
+    config: Config
 
-    def save(self, store: Store, method: str) -> list[str]:
+    def save(self, store: Store) -> list[str]:
         """Save the tree and clean the pages again that it newly covers; their keys."""
         return store.save_tree(
             self.cluster,
-            method=method,
+            method=self.config.tree_kind,
             version=self.version,
             tree=self.tree,
             learned=self.learned,
@@ -121,25 +126,53 @@ class TreeVersion:
         )
 
     def _clean(self, record: PageRecord) -> Cleaned:
-        page = build_page(record.html or "", url=record.url)
-        return to_record(clean_page(self.model, page), self.version)
+        return clean_record(record, self.model, self.version, self.config)
 
 
 def load_site(store: Store, name: str, config: Config) -> Site:
     """The cluster as the store knows it: newest tree and provisional pages, or untaught."""
     site = Site(name, config, store.cluster(name))
-    pages = [build_page(record.html or "", url=record.url) for record in store.provisional(name)]
+    pages = [stored_page(record, config) for record in store.provisional(name)]
     versions = store.tree_versions(name)
     site.restore(pages, versions[-1].pages if versions else 0)
     return site
 
 
+def stored_page(record: PageRecord, config: Config) -> Page:
+    """The page of a record that has its HTML, with the overrides of `config`."""
+    rules = config.overrides.rules_for(record.url)
+    return build_page(record.html or "", url=record.url, rules=rules)
+
+
+def judge_record(record: PageRecord, model: Model, config: Config) -> CleanPage:
+    """The verdict on a page that has its HTML."""
+    return clean_page(model, stored_page(record, config))
+
+
+def clean_record(record: PageRecord, model: Model, version: int, config: Config) -> Cleaned:
+    """What the store is to keep of a page that has its HTML, cleaned by the tree of `version`."""
+    return to_record(judge_record(record, model, config), version)
+
+
 def to_record(page: CleanPage, version: int) -> Cleaned:
     """What the store keeps of a cleaned page."""
-    blocks = tuple(
-        {"text": b.text, "xpath": b.xpath, "kept": b.kept, "score": round(b.score, 4)}
-        for b in page.blocks
-    )
     return Cleaned(
-        page.title, page.text, blocks, version, page.visible_characters, page.kept_characters
+        title=page.title,
+        text=page.text,
+        blocks=tuple(map(_block_record, page.blocks)),
+        clean_version=version,
+        visible_characters=page.visible_characters,
+        kept_characters=page.kept_characters,
+        fit=page.fit,
     )
+
+
+def _block_record(block: Block) -> dict[str, Any]:
+    record = {
+        "text": block.text,
+        "xpath": block.xpath,
+        "place": block.place,
+        "kept": block.kept,
+        "score": round(block.score, 4),
+    }
+    return {**record, "rule": block.rule} if block.rule else record

@@ -77,7 +77,7 @@ def crawl(
     path = _write_plans(folder, plans, reactor, addons)
     process = PROCESSES.Process(target=run_crawls, args=(path,))
     process.start()
-    process.join(120)
+    process.join(300)
     assert process.exitcode == 0, path.with_suffix(".stderr").read_text()
     assert path.with_suffix(".stderr").read_text() == ""
     return _read_results(path)
@@ -102,7 +102,7 @@ def crawl_until(
             if process.is_alive() and is_time(lines[-1]):
                 process.kill()
     except (EOFError, OSError):
-        process.join(120)
+        process.join(300)
     assert process.exitcode in (0, -9), path.with_suffix(".stderr").read_text()
     return lines, _read_results(path)[0] if process.exitcode == 0 else None
 

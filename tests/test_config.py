@@ -29,7 +29,7 @@ def test_without_settings_the_defaults_hold() -> None:
     defaults = config()
     assert defaults.enabled
     assert not defaults.read_only
-    assert not defaults.store_html
+    assert defaults.store_html
     assert defaults.database_url == "sqlite:///noiseclean.db"
     assert (defaults.sample_quota, defaults.refresh_pages, defaults.batch_size) == (100, 500, 50)
     assert defaults.fields == {"title": "title", "text": "text"}
@@ -41,14 +41,14 @@ def test_settings_of_the_command_line_are_read() -> None:
     read = config(
         sample_quota=" 7 ",
         enabled="0",
-        store_html="True",
+        store_html="False",
         read_only="no",
         allow_domains="a.example, b.example,",
         allow=r"/\d{2,3}",
     )
     assert read.sample_quota == 7
     assert not read.enabled
-    assert read.store_html
+    assert not read.store_html
     assert not read.read_only
     assert read.allow_domains == ("a.example", "b.example")
     assert [pattern.pattern for pattern in read.allow] == [r"/\d{2,3}"]
@@ -66,6 +66,8 @@ def test_counts_are_whole_numbers(name: str, value: Any) -> None:
         ("enabled", "maybe", "True or False"),
         ("read_only", 2, "True or False"),
         ("store_html", [], "True or False"),
+        ("metadata", 2, "True or False"),
+        ("overrides", 7, "the path of a TOML file"),
         ("method", "magic", "one of "),
         ("method", ["style-tree"], "one of"),
         ("database_url", "noiseclean.db", "a database URL such as sqlite:///noiseclean.db"),
@@ -89,7 +91,10 @@ def test_wrong_values_are_named(name: str, value: Any, expected: str) -> None:
 
 def test_a_wrong_field_value_is_named_with_the_right_ones() -> None:
     assert_refuses(
-        "fields", {"body": "content"}, "url, title, text, html, weights, blocks", "'content'"
+        "fields",
+        {"body": "content"},
+        "url, title, text, html, markdown, author, published, language, canonical_url, image",
+        "'content'",
     )
 
 

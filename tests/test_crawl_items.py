@@ -193,6 +193,12 @@ def test_a_page_item_gets_all_it_has(crawled: Crawled) -> None:
         "title": "Story 20",
         "text": story_text(20),
         "html": "\n".join(lines),
+        "markdown": "\n\n".join([f"# {title}", *paragraphs]),
+        "author": "",
+        "published": None,
+        "language": "",
+        "canonical_url": "",
+        "image": "",
         "cluster": "127.0.0.1",
         "tree_version": 1,
     }
