@@ -1,0 +1,56 @@
+"""PageView: a page with its verdicts and their reasons, for the page report and the gallery."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from noiseclean_scrapy.clean_page import Block, CleanPage
+from noiseclean_scrapy.report.inert import inert_document, verdict_of
+from noiseclean_scrapy.report.reasons import parts, reasons, verdict_in_words
+from noiseclean_scrapy.report.survey import Stripe, stripes
+
+
+@dataclass(frozen=True, slots=True)
+class PageView:
+    """What the page view's template needs. `rows` are JSON values, one a block."""
+
+    page: CleanPage
+    document: str
+    rows: list[dict[str, Any]]
+    stripes: tuple[Stripe, ...]
+
+    @property
+    def noise(self) -> float:
+        """Share of the page's text that was left out."""
+        visible = self.page.visible_characters
+        return 1 - min(self.page.kept_characters / visible, 1.0) if visible else 0.0
+
+    @property
+    def kept_blocks(self) -> int:
+        """Number of blocks that were kept."""
+        return sum(block.kept for block in self.page.blocks)
+
+
+def page_view(page: CleanPage, html: str) -> PageView:
+    """The view of a page that was cleaned from `html`."""
+    rows = [_row(block, headline=block is page.headline) for block in page.blocks]
+    entries = [{"text": b.text, "score": b.score, "kept": b.kept} for b in page.blocks]
+    return PageView(page, inert_document(html, page.blocks), rows, stripes(entries))
+
+
+def _row(block: Block, *, headline: bool) -> dict[str, Any]:
+    return {
+        "text": block.text,
+        "tag": block.tag,
+        "place": block.place,
+        "verdict": verdict_of(block),
+        "headline": headline,
+        "score": round(block.score, 4),
+        "sentence": verdict_in_words(block, headline=headline),
+        "parts": [[kind, round(value, 2)] for kind, value in parts(block.evidence)],
+        "reasons": [
+            [reason.kind, reason.words, round(reason.value, 3), reason.signed]
+            for reason in reasons(block.evidence)
+        ],
+    }

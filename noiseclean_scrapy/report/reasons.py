@@ -1,0 +1,80 @@
+"""Reasons: the evidence of a block in words, whichever method gave it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from noiseclean_scrapy.clean_page import Block
+
+KINDS = ("prior", "page", "neighbours", "site")
+"""What the log-odds of `evidence` are made of."""
+
+_RULES = {
+    "keep": "Kept: an override says so.",
+    "drop": "Left out: an override says so.",
+    "title": "The title of the page: an override says so.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """A named value. `signed` tells that it speaks for (above zero) or against the block."""
+
+    kind: str
+    words: str
+    value: float
+    signed: bool
+
+
+def verdict_in_words(block: Block, *, headline: bool) -> str:
+    """A sentence that says what became of a block and what decided.
+
+    >>> block = Block("About us", "/html[1]/body[1]/p[1]", "p", False, 0.1, {})
+    >>> verdict_in_words(block, headline=False)
+    'Left out: its importance is 0.10.'
+    """
+    if block.rule in _RULES:
+        return _RULES[block.rule]
+    if headline:
+        return "Kept: it is the headline of the page."
+    verdict = "Kept" if block.kept else "Left out"
+    evidence = block.evidence
+    if "log_odds" not in evidence:
+        bar = f", the threshold {evidence['threshold']:.2f}" if "threshold" in evidence else ""
+        return f"{verdict}: its importance is {block.score:.2f}{bar}."
+    odds, threshold = evidence["log_odds"], evidence["threshold"]
+    if (odds >= threshold) != block.kept:
+        return f"{verdict}: an option of the method says so (log-odds {odds:+.1f})."
+    sentence = f"{verdict}: log-odds {odds:+.1f}, {threshold:.1f} needed."
+    strongest = _strongest(reasons(evidence), block.kept)
+    return f"{sentence} Above all {strongest}." if strongest else sentence
+
+
+def reasons(evidence: Mapping[str, float]) -> list[Reason]:
+    """The named reasons, strongest first; for other methods than `evidence` their figures."""
+    if "log_odds" not in evidence:
+        return [
+            Reason("", name.replace("_", " "), float(value), False)
+            for name, value in evidence.items()
+        ]
+    found = []
+    for name, value in evidence.items():
+        kind, separator, words = name.partition(": ")
+        if separator:
+            found.append(Reason(kind, words, float(value), True))
+    return sorted(found, key=lambda reason: -abs(reason.value))
+
+
+def parts(evidence: Mapping[str, float]) -> list[tuple[str, float]]:
+    """What the log-odds are the sum of, by kind; nothing for other methods than `evidence`."""
+    if "log_odds" not in evidence:
+        return []
+    return [(kind, float(evidence[kind])) for kind in KINDS]
+
+
+def _strongest(found: list[Reason], kept: bool) -> str:
+    for reason in found:
+        if (reason.value > 0) == kept:
+            return reason.words
+    return ""

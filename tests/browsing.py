@@ -1,0 +1,113 @@
+"""A real headless Chromium for tests, and everything that a document does in it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Headless Chromium; skips where there is none, fails there in CI."""
+    try:
+        from playwright.sync_api import Error, sync_playwright
+    except ImportError:
+        _give_up("playwright is not installed: pip install -e '.[dev]'")
+    path = next(filter(None, map(shutil.which, CHROMIUM)), None)
+    with sync_playwright() as playwright:
+        try:
+            chromium = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        except Error as error:
+            _give_up(f"no Chromium: apt-get install chromium, or playwright install: {error}")
+        yield chromium
+        chromium.close()
+
+
+def _give_up(reason: str) -> None:
+    if os.environ.get("CI"):
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+@dataclass
+class Tab:
+    """A tab of the browser: what its document wrote to the console and what it asked for."""
+
+    page: Any
+    folder: Path
+    console: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+    dialogs: list[str] = field(default_factory=list)
+
+    def open(self, document: str) -> None:
+        """Open a document from a file, as a user would."""
+        file = self.folder / "report.html"
+        file.write_text(document, encoding="utf-8")
+        self.page.goto(file.as_uri())
+        assert self.requests.pop(0) == file.as_uri()
+
+    def assert_quiet(self) -> None:
+        """Nothing was complained about, nothing was asked for, nobody was asked."""
+        assert (self.console, self.requests, self.dialogs) == ([], [], [])
+
+
+@contextmanager
+def opening(browser: Any, folder: Path) -> Iterator[Tab]:
+    """An empty tab; `folder` is for the documents that it opens."""
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.set_default_timeout(60_000)
+    tab = Tab(page, folder)
+    page.on("console", lambda message: tab.console.append(message.text))
+    page.on("pageerror", lambda error: tab.console.append(str(error)))
+    page.on("request", lambda request: tab.requests.append(request.url))
+    page.on("dialog", lambda dialog: (tab.dialogs.append(dialog.message), dialog.dismiss()))
+    try:
+        yield tab
+    finally:
+        page.close()
+
+
+@contextmanager
+def opened(browser: Any, document: str, folder: Path) -> Iterator[Tab]:
+    """A tab with a document."""
+    with opening(browser, folder) as tab:
+        tab.open(document)
+        yield tab
+
+
+@contextmanager
+def listening() -> Iterator[tuple[str, list[str]]]:
+    """The address of a server, and the paths that it was asked for."""
+    asked: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            self.send_response(204)
+            self.end_headers()
+
+        do_POST = do_GET  # noqa: N815
+
+        def log_message(self, format: str, *arguments: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}", asked
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

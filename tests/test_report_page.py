@@ -1,0 +1,207 @@
+"""The page report in a real browser: the page is seen as it looked, and nothing of it runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browsing import browser, listening, opened, opening
+
+from example_project.demo import DemoSite
+from noiseclean_scrapy import SiteCleaner
+from noiseclean_scrapy.methods import METHODS
+from noiseclean_scrapy.report import page_report
+
+__all__ = ["browser"]
+
+HACKED = "[window, ...Array.from(frames)].some(w => w.hacked) || document.title === 'hacked'"
+
+
+@pytest.fixture(scope="module")
+def demo() -> tuple[SiteCleaner, str]:
+    """A cleaner that knows 30 pages of the demo newspaper, and an article of it."""
+    site = DemoSite()
+    pages = list(site.pages.values())
+    cleaner = SiteCleaner()
+    for page in pages[:30]:
+        cleaner.observe(page.html)
+    return cleaner, next(page.html for page in pages if page.template == "standard")
+
+
+CLICK_ALL = "s => document.querySelectorAll(s).forEach(part => part.click && part.click())"
+RUN = "top.hacked=window.hacked=1;top.document.title='hacked'"
+TRICKS = (Path(__file__).parent / "hostile_tricks.txt").read_text(encoding="utf-8")
+
+
+def test_nothing_of_a_hostile_page_runs_or_loads(browser: Any, tmp_path: Path) -> None:
+    story = "<h1>Fog closes the port</h1><p>No ferry left the harbour town on Monday.</p>"
+    tricks = TRICKS.rstrip("\n").split("\n")
+    assert len(tricks) > 40
+    with listening() as (server, asked), opening(browser, tmp_path) as report:
+        for trick in tricks:
+            trick = trick.replace("RUN", RUN).replace("SERVER", server)
+            html = f"<!doctype html><html onclick='{RUN}'>{story}{trick}"
+            clean = SiteCleaner().clean(html, url=f"javascript:{RUN}")
+            report.open(page_report(clean, html))
+            page = report.page
+            title = page.title()
+            page.frame_locator("iframe").locator("h1").click()
+            page.frames[1].evaluate(CLICK_ALL, "body *")
+            page.evaluate(CLICK_ALL, "[data-row]")
+            page.wait_for_timeout(30)
+            assert page.evaluate(HACKED) is False, trick
+            assert page.title() == title, trick
+            assert [frame.url for frame in page.frames[1:]] == ["about:srcdoc"], trick
+            assert page.locator("a").count() == 0, trick  # the page's address is no link
+            assert "7777" not in page.inner_text("body"), trick
+            report.assert_quiet()
+        assert asked == []
+
+
+def test_addresses_behind_escapes_are_left_to_the_policy(browser: Any, tmp_path: Path) -> None:
+    with listening() as (server, asked):
+        html = f"<style>p{{background:u\\72l({server}/escaped.png)}}</style><p>Fog on Monday.</p>"
+        report = page_report(SiteCleaner().clean(html), html)
+        with opened(browser, report, tmp_path) as found:
+            found.page.frame_locator("iframe").locator("p").click()
+            assert any("Content Security Policy" in line for line in found.console)
+        assert asked == []
+
+
+def test_the_frame_and_its_policy_hold_without_the_sanitizer(browser: Any, tmp_path: Path) -> None:
+    with listening() as (server, asked):
+        html = "<h1>Fog</h1><p>The port is closed.</p>"
+        report = page_report(SiteCleaner().clean(html), html)
+        attack = (
+            "<script>top.hacked=1</script><img src=x onerror='top.hacked=1'><svg onload="
+            f"'top.hacked=1'></svg><iframe src='{server}/frame'></iframe><img src='{server}/image'>"
+            f"<link rel=stylesheet href='{server}/css'><meta http-equiv=refresh "
+            f"content='0;url={server}/refresh'>"
+        )
+        escaped = attack.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&#34;")
+        assert report.count("The port is closed.&lt;/p&gt;") == 1
+        broken = report.replace(
+            "The port is closed.&lt;/p&gt;", f"The port is closed.&lt;/p&gt;{escaped}"
+        )
+        with opened(browser, broken, tmp_path) as found:
+            found.page.wait_for_timeout(500)
+            assert found.page.evaluate("window.hacked") is None
+            assert any("script" in line for line in found.console)
+        assert asked == []
+
+
+def test_the_page_looks_like_itself_and_blocks_are_tinted(
+    browser: Any, tmp_path: Path, demo: tuple[SiteCleaner, str]
+) -> None:
+    cleaner, html = demo
+    clean = cleaner.clean(html, url="https://courier.example/story")
+    with opened(browser, page_report(clean, html), tmp_path) as report:
+        frame = report.page.frames[1]
+        style = "getComputedStyle(document.querySelector('{}')).{}"
+        assert frame.evaluate(style.format("body", "backgroundColor")) == "rgb(251, 250, 247)"
+        assert frame.evaluate(style.format("body", "fontFamily")).startswith("Georgia")
+        assert frame.evaluate("document.body.className").startswith("page page-standard")
+        shown: dict[int, str] = {}
+        verdicts: dict[int, str] = {}
+        for number, verdict, text in frame.evaluate(
+            "[...document.querySelectorAll('[data-block]')].map(part => "
+            "[+part.dataset.block, part.dataset.verdict, part.textContent])"
+        ):
+            shown[number] = shown.get(number, "") + text
+            verdicts[number] = verdict
+        assert sorted(shown) == list(range(len(clean.blocks)))
+        for number, block in enumerate(clean.blocks):
+            assert "".join(shown[number].split()) == "".join(block.text.split())
+            assert verdicts[number] == ("kept" if block.kept else "dropped")
+        report.assert_quiet()
+
+
+def test_hover_and_click_tell_why(
+    browser: Any, tmp_path: Path, demo: tuple[SiteCleaner, str]
+) -> None:
+    cleaner, html = demo
+    clean = cleaner.clean(html, url="https://courier.example/story")
+    with opened(browser, page_report(clean, html), tmp_path) as report:
+        page = report.page
+        frame = page.frame_locator("iframe")
+        reading = page.locator("[data-list=reading]")
+        assert "\n".join(reading.locator("[data-row]").all_inner_texts()) == clean.text
+        frame.get_by_role("heading", level=1).hover()
+        assert (
+            page.locator(".tip.shown")
+            .inner_text()
+            .startswith("Kept: it is the headline of the page.")
+        )
+        frame.get_by_text("Politics", exact=True).first.click()
+        why = page.locator("[data-why]")
+        assert why.inner_text().startswith("Left out: log-odds -")
+        assert "this text on" in why.inner_text()
+        assert "header.site-header / nav.site-nav / ul / li" in why.inner_text()
+        page.locator("[data-tab=blocks]").click()
+        held = page.locator("[data-list=blocks] .on")
+        assert held.inner_text() == "Politics"
+        page.locator("[data-list=blocks] [data-row]").last.click()
+        last = frame.locator(".noiseclean-active")
+        assert last.get_attribute("data-block") == str(len(clean.blocks) - 1)
+        assert page.url.startswith("file:")
+        report.assert_quiet()
+
+
+def test_light_and_dark(browser: Any, tmp_path: Path, demo: tuple[SiteCleaner, str]) -> None:
+    cleaner, html = demo
+    with opened(browser, page_report(cleaner.clean(html), html), tmp_path) as report:
+        page = report.page
+        background = "getComputedStyle(document.body).backgroundColor"
+        page.emulate_media(color_scheme="dark")
+        assert page.evaluate(background) == "rgb(19, 21, 23)"
+        page.locator("[data-theme]").click()
+        assert page.evaluate(background) == "rgb(246, 245, 241)"
+        report.assert_quiet()
+
+
+@pytest.mark.parametrize("method", sorted(METHODS))
+def test_every_method_says_why(method: str, browser: Any, tmp_path: Path) -> None:
+    cleaner = SiteCleaner(method)
+    stories = [
+        f"<body><ul><li>News<li>Sport</ul><div><p>{text} in the harbour.</p></div></body>"
+        for text in ("Fog closes the port", "A bakery wins gold", "Trams run late")
+    ]
+    for story in stories:
+        cleaner.observe(story)
+    clean = cleaner.clean(stories[0])
+    with opened(browser, page_report(clean, stories[0]), tmp_path) as report:
+        page = report.page
+        page.locator("[data-tab=blocks]").click()
+        rows = page.locator("[data-list=blocks] [data-row]")
+        assert rows.all_inner_texts() == [block.text for block in clean.blocks]
+        for index, block in enumerate(clean.blocks):
+            rows.nth(index).click()
+            sentence = page.locator("[data-why] .verdict").inner_text()
+            assert sentence.startswith("Kept:" if block.kept else "Left out:")
+        report.assert_quiet()
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "",
+        "plain text",
+        "<p>" + "<b>" * 300 + "deep",
+        "<body>before<div>one</div>between<br><br>after<script>x</script>end",
+        "<table><tr><td>cell<p>in</table>after",
+        "<my-card><my-title>Fog</my-title>closes the port</my-card>",
+        "<p>lone \ud800 surrogate, nul \0 and \u2028 separator</p>",
+        "<html><body><p>one</p></body></html><p>two</p></html><p>three</p>",
+        "<noscript>" + "<p>All there is stands here.</p>" * 20 + "</noscript>",
+        "<plaintext><p>raw</p>",
+        "<p hidden>hidden</p><dialog open>shown</dialog>",
+    ],
+)
+def test_odd_pages_give_reports(html: str, browser: Any, tmp_path: Path) -> None:
+    clean = SiteCleaner().clean(html)
+    with opened(browser, page_report(clean, html), tmp_path) as report:
+        report.page.locator("[data-tab=blocks]").click()
+        rows = report.page.locator("[data-list=blocks] [data-row]")
+        assert rows.count() == len(clean.blocks)
+        report.assert_quiet()
