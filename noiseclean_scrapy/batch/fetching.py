@@ -1,0 +1,175 @@
+"""Fetching listed pages politely, by a crawl of its own, into a database that keeps their HTML."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scrapy import Request, Spider
+from scrapy.crawler import AsyncCrawlerProcess
+from scrapy.http import HtmlResponse, Response
+from scrapy.spidermiddlewares.httperror import HttpError
+from scrapy.utils.request import fingerprint
+
+from noiseclean_scrapy.batch.addresses import web_host
+from noiseclean_scrapy.batch.two_pass import SourcePage
+from noiseclean_scrapy.errors import ConfigurationError
+from noiseclean_scrapy.store import PageRecord, Store
+
+if TYPE_CHECKING:
+    from scrapy.settings import Settings
+    from twisted.python.failure import Failure
+
+    from noiseclean_scrapy.config import Config
+
+POLITE: dict[str, Any] = {
+    "ROBOTSTXT_OBEY": True,
+    "AUTOTHROTTLE_ENABLED": True,
+    "DOWNLOAD_DELAY": 1,
+    "CONCURRENT_REQUESTS_PER_DOMAIN": 1,
+}
+"""What holds unless the project or the command line says otherwise."""
+
+_OWN: dict[str, Any] = {
+    # The pages are cleaned afterwards, and the project's feeds and pipelines wait for other items.
+    "NOISECLEAN_ENABLED": False,
+    "ITEM_PIPELINES": {},
+    "FEEDS": {},
+    "JOBDIR": None,
+    "TELNETCONSOLE_ENABLED": False,
+    "LOG_INSTALL_ROOT_HANDLER": False,  # whoever calls has set up the log
+    "TWISTED_REACTOR": "twisted.internet.asyncioreactor.AsyncioSelectorReactor",
+}
+
+# The spider itself says in one line of each address why it gave no page.
+_TALKATIVE = ("scrapy.downloadermiddlewares.retry", "scrapy.downloadermiddlewares.robotstxt")
+
+
+class FetchedPages:
+    """The listed pages and a database of what has been fetched of them."""
+
+    def __init__(self, urls: list[str], store: Store, config: Config) -> None:
+        self.urls = urls
+        self.store = store
+        self.config = config
+
+    def missing(self, *, retry: bool) -> list[str]:
+        """The addresses not asked yet; with `retry` also those that gave no page."""
+        return [url for url in self.urls if self._is_missing(url, retry)]
+
+    def keep(self, url: str, response: HtmlResponse | None) -> bool:
+        """Keep what an address gave; whether that is a page that the settings want."""
+        site = None
+        if response is not None and self.config.wants(response.url):
+            site = self.config.cluster_by(response)
+        html = response.text if response is not None and site else None
+        record = PageRecord(
+            key=_key(url),
+            cluster=site or "",
+            url=response.url if response is not None else url,
+            body_hash=hashlib.blake2b((html or "").encode("utf-8", "replace")).hexdigest(),
+            fetched_at=datetime.now(timezone.utc),
+            html=html,
+        )
+        self.store.write([record], method=self.config.tree_kind)
+        return html is not None
+
+    def __iter__(self) -> Iterator[SourcePage]:
+        """The pages in the order of the list."""
+        for url in self.urls:
+            record, html = self.store.find(_key(url)), self.store.html(_key(url))
+            if record and html is not None:
+                yield SourcePage(url, record.url, record.cluster, html)
+
+    def _is_missing(self, url: str, retry: bool) -> bool:
+        if self.store.find(_key(url)) is None:
+            return True
+        return retry and self.store.html(_key(url)) is None
+
+
+def read_url_list(path: Path) -> list[str]:
+    """The addresses in a text file, one a line, each once; empty lines and #... are left out.
+
+    Raises ConfigurationError that names the first line with something else.
+    """
+    urls: dict[str, None] = {}
+    with path.open(encoding="utf-8-sig", errors="replace") as lines:
+        for number, line in enumerate(lines, start=1):
+            url = line.strip()
+            if not url or url.startswith("#"):
+                continue
+            if not is_web_address(url):
+                raise ConfigurationError(
+                    f"{path}, line {number}: expected an address such as "
+                    f"https://example.com/news, not {url[:80]!r}"
+                )
+            urls[url] = None
+    return list(urls)
+
+
+def is_web_address(text: str) -> bool:
+    """Whether the text is one complete http or https address."""
+    return bool(web_host(text)) and not any(map(str.isspace, text))
+
+
+def fetch(
+    urls: Iterable[str], pages: FetchedPages, settings: Settings, on_done: Callable[[], object]
+) -> bool:
+    """Crawl the addresses; whether the crawl came to its end. `on_done` is called for each."""
+    settings = settings.copy()
+    settings.setdict(POLITE, priority="command")
+    settings.setdict(_OWN, priority="cmdline")
+    for name in _TALKATIVE:
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    process = AsyncCrawlerProcess(settings)
+    crawler = process.create_crawler(UrlListSpider)
+    process.crawl(crawler, urls=list(urls), pages=pages, on_done=on_done)
+    process.start()
+    assert crawler.stats
+    return bool(crawler.stats.get_value("finish_reason") == "finished")
+
+
+class UrlListSpider(Spider):
+    """Asks for each address once, and keeps what comes."""
+
+    name = "noiseclean"
+
+    def __init__(
+        self, urls: list[str], pages: FetchedPages, on_done: Callable[[], object], **kwargs: Any
+    ) -> None:
+        super().__init__(**kwargs)
+        self.urls = urls
+        self.pages = pages
+        self.on_done = on_done
+
+    async def start(self) -> AsyncIterator[Request]:
+        for url in self.urls:
+            yield Request(
+                url, self.parse, errback=self.give_up, cb_kwargs={"listed": url}, dont_filter=True
+            )
+
+    def parse(self, response: Response, listed: str) -> None:
+        page = response if isinstance(response, HtmlResponse) else None
+        if not self.pages.keep(listed, page):
+            self.logger.warning("Left out %s: it is no HTML page that the settings want", listed)
+        self.on_done()
+
+    def give_up(self, failure: Failure) -> None:
+        listed = failure.request.cb_kwargs["listed"]  # type: ignore[attr-defined]
+        self.pages.keep(listed, None)
+        self.logger.warning("Left out %s: %s", listed, _reason(failure))
+        self.on_done()
+
+
+def _reason(failure: Failure) -> str:
+    if isinstance(failure.value, HttpError):
+        return f"the server answers with status {failure.value.response.status}"
+    return failure.getErrorMessage() or repr(failure.value)
+
+
+def _key(url: str) -> str:
+    return fingerprint(Request(url)).hex()

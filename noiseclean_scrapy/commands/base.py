@@ -1,0 +1,148 @@
+"""What all subcommands share: their face, their options, and the way to the database."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sqlalchemy import make_url
+
+from noiseclean_scrapy.config import Config
+from noiseclean_scrapy.errors import NotStoredError, StoreError
+from noiseclean_scrapy.methods import METHODS, create_method
+from noiseclean_scrapy.store import Store
+
+if TYPE_CHECKING:
+    from scrapy.settings import Settings
+    from typing_extensions import Self
+
+    from noiseclean_scrapy.store import ClusterRecord, PageRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of a subcommand: its options, and the settings with the options put in."""
+
+    opts: argparse.Namespace
+    settings: Settings
+    config: Config
+
+    @classmethod
+    def of(cls, opts: argparse.Namespace, settings: Settings) -> Self:
+        """Read the settings; raises ConfigurationError where one of them is wrong."""
+        for name in ("database_url", "cluster_by"):
+            if value := getattr(opts, name, None):
+                settings.set(f"NOISECLEAN_{name.upper()}", value, priority="cmdline")
+        return cls(opts, settings, _with_method(Config.from_settings(settings), opts))
+
+    def open_store(self, *, write: bool = False) -> Store:
+        """The database, which must be there already, to read or to write as well."""
+        url = make_url(self.config.database_url)
+        is_file = url.get_backend_name() == "sqlite" and "uri" not in url.query
+        if is_file and not Path(url.database or "").is_file():
+            raise StoreError(
+                f"there is no database {url.database!r}: crawl first, or name another one with "
+                f"--database"
+            )
+        return self.create_store() if write else Store(self.config.database_url, read_only=True)
+
+    def create_store(self) -> Store:
+        """The database to write, made where there is none."""
+        return Store(self.config.database_url, store_html=self.config.store_html)
+
+    def find_site(self, store: Store, name: str) -> ClusterRecord:
+        """The site and its newest tree; raises NotStoredError where it is not stored."""
+        site = store.cluster(name)
+        if site is None:
+            known = ", ".join(cluster.name for cluster in store.clusters()[:10]) or "none"
+            raise NotStoredError(
+                f"there is no site {name!r} in {self.config.display_url}; sites there: {known}"
+            )
+        return site
+
+    def find_page(self, store: Store, url: str) -> PageRecord:
+        """The page last fetched from `url`; raises NotStoredError where it is not stored."""
+        page = store.find_url(url)
+        if page is None:
+            raise NotStoredError(f"there is no page {url} in {self.config.display_url}")
+        return page
+
+
+class Subcommand(ABC):
+    """One command below `scrapy noiseclean`.
+
+    `summary` stands in the list of commands, `details` on its own page of help.
+    """
+
+    name: ClassVar[str]
+    syntax: ClassVar[str] = "[options]"
+    summary: ClassVar[str]
+    details: ClassVar[str] = ""
+
+    @abstractmethod
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Arguments and options of this command, beside Scrapy's global ones."""
+
+    @abstractmethod
+    def run(self, call: Call) -> bool:
+        """Do the work; whether there was something to do. Raises NoiseCleanError."""
+
+
+def add_database_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--database",
+        dest="database_url",
+        metavar="URL",
+        type=_database_url,
+        help="database URL or SQLite file (default NOISECLEAN_DATABASE_URL)",
+    )
+
+
+def add_json_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def add_method_options(parser: argparse.ArgumentParser, default: str) -> None:
+    """`--method` and `--option`; `Call.config` holds what they say."""
+    parser.add_argument(
+        "--method",
+        metavar="NAME",
+        choices=METHODS,
+        help=f"{', '.join(METHODS)} (default {default})",
+    )
+    parser.add_argument(
+        "--option",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        type=_option,
+        help="option of the method, such as lean=precision (may be repeated)",
+    )
+
+
+def _with_method(config: Config, opts: argparse.Namespace) -> Config:
+    method = getattr(opts, "method", None) or config.method
+    given = dict(getattr(opts, "option", ()))
+    # Options in the settings are meant for the method there.
+    options = given if method != config.method else {**config.method_options, **given}
+    config = replace(config, method=method, method_options=options)
+    create_method(method, **config.all_method_options)
+    return config
+
+
+def _option(text: str) -> tuple[str, Any]:
+    name, separator, value = text.partition("=")
+    if not separator:
+        raise argparse.ArgumentTypeError(f"expected NAME=VALUE, not {text!r}")
+    try:
+        return name, json.loads(value.lower() if value in ("True", "False") else value)
+    except ValueError:
+        return name, value
+
+
+def _database_url(text: str) -> str:
+    return text if "://" in text else f"sqlite:///{text}"

@@ -1,0 +1,156 @@
+"""`explain`: every block of a page, kept or dropped, and why."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
+
+from noiseclean_scrapy.commands.base import (
+    Call,
+    Subcommand,
+    add_database_option,
+    add_json_option,
+)
+from noiseclean_scrapy.commands.judging import Judgement, judge, judge_file
+from noiseclean_scrapy.commands.output import print_json, stdout_console
+from noiseclean_scrapy.report.reasons import parts, reasons, verdict_in_words
+
+if TYPE_CHECKING:
+    from noiseclean_scrapy.clean_page import Block, CleanPage
+
+_INDENT = 14
+_REASONS = 4
+
+
+class Explain(Subcommand):
+    name = "explain"
+    syntax = "URL|FILE [options]"
+    summary = "Say of every block of a page why it was kept or dropped"
+    details = (
+        "Judges a stored page anew with its site's newest tree, or an HTML file by itself (with "
+        "--site: by a stored site's tree). Each block comes with its score in [0, 1] and with what "
+        "spoke for it (+) and against it (-). The last line accounts for every visible character."
+    )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("page", metavar="URL|FILE")
+        parser.add_argument("--site", metavar="SITE", help="judge FILE by the tree of this site")
+        parser.add_argument("--full", action="store_true", help="do not shorten texts")
+        add_json_option(parser)
+        add_database_option(parser)
+
+    def run(self, call: Call) -> bool:
+        opts = call.opts
+        if "://" in opts.page:
+            with call.open_store() as store:
+                judgement = judge(store, call.find_page(store, opts.page), call)
+        else:
+            judgement = judge_file(Path(opts.page), call, opts.site)
+        if opts.json:
+            print_json(_page_row(judgement))
+        else:
+            _print_page(stdout_console(), judgement, full=opts.full)
+        return True
+
+
+def account(page: CleanPage) -> str:
+    """Where every visible character of the page went.
+
+    >>> from noiseclean_scrapy import SiteCleaner
+    >>> account(SiteCleaner("style-tree").clean("<h1>News</h1><p>Fog closes the port"))
+    '23 characters kept (2 blocks) + 0 dropped (0 blocks) = 23 visible characters'
+    """
+    kept = [len(block.text) for block in page.blocks if _is_kept(page, block)]
+    dropped = [len(block.text) for block in page.blocks if not _is_kept(page, block)]
+    line = (
+        f"{sum(kept)} characters kept ({len(kept)} blocks) + {sum(dropped)} dropped "
+        f"({len(dropped)} blocks) = {page.visible_characters} visible characters"
+    )
+    lost = page.characters_lost
+    return line + f"; the parser lost about {lost} more" * (lost > 0)
+
+
+def _print_page(console: Console, judgement: Judgement, *, full: bool) -> None:
+    page = judgement.page
+    console.print(Text(page.title, style="bold"), soft_wrap=True)
+    if page.url:
+        console.print(Text(page.url, style="cyan"), soft_wrap=True)
+    console.print(Text(_judge_in_words(judgement), style="dim"), soft_wrap=True)
+    console.print()
+    for block in page.blocks:
+        _print_block(console, page, block, full=full)
+    console.print(Text(account(page), style="bold"), soft_wrap=True)
+
+
+def _judge_in_words(judgement: Judgement) -> str:
+    if not judgement.site:
+        return f"judged by {judgement.method}, by the page alone"
+    tree = f"tree version {judgement.version}" if judgement.version else "the pages so far, no tree"
+    return f"judged by {judgement.method}, {tree} of {judgement.site}"
+
+
+def _print_block(console: Console, page: CleanPage, block: Block, *, full: bool) -> None:
+    kept = _is_kept(page, block)
+    head = Text.assemble(
+        ("kept   " if kept else "dropped", "green" if kept else "red"),
+        (f"  {block.score:.2f} ", "bold"),
+    )
+    text = Text(block.text, style="" if kept else "dim")
+    if not full:
+        room = console.width - _INDENT if console.is_terminal else 100
+        text.truncate(max(room, 20), overflow="ellipsis")
+    console.print(head.append_text(Text(" ")).append_text(text), soft_wrap=True)
+    headline = page.headline is block
+    lines = [verdict_in_words(block, headline=headline), *_sums(block)]
+    for line in lines:
+        console.print(Padding(Text(line, style="dim"), (0, 0, 0, _INDENT), expand=False))
+
+
+def _sums(block: Block) -> list[str]:
+    """The kinds of evidence and what they add, then the strongest reasons."""
+    lines = []
+    if kinds := parts(block.evidence):
+        lines.append(", ".join(f"{kind} {value:+.1f}" for kind, value in kinds))
+    named = [
+        f"{reason.value:+.1f} {reason.words}"
+        if reason.signed
+        else f"{reason.words} {reason.value:.3g}"
+        for reason in reasons(block.evidence)
+    ]
+    return lines + ["; ".join(named[:_REASONS])] * bool(named)
+
+
+def _is_kept(page: CleanPage, block: Block) -> bool:
+    return block.kept or block is page.headline
+
+
+def _page_row(judgement: Judgement) -> dict[str, Any]:
+    page = judgement.page
+    return {
+        "url": page.url,
+        "title": page.title,
+        "site": judgement.site,
+        "method": judgement.method,
+        "tree_version": judgement.version,
+        "visible_characters": page.visible_characters,
+        "kept_characters": page.kept_characters,
+        "blocks": [_block_row(page, block) for block in page.blocks],
+    }
+
+
+def _block_row(page: CleanPage, block: Block) -> dict[str, Any]:
+    return {
+        "text": block.text,
+        "xpath": block.xpath,
+        "place": block.place,
+        "kept": _is_kept(page, block),
+        "headline": block is page.headline,
+        "rule": block.rule,
+        "score": block.score,
+        "evidence": {name: float(value) for name, value in block.evidence.items()},
+    }

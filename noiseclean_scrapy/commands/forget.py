@@ -1,0 +1,43 @@
+"""`forget`: delete a site with its pages and trees."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from noiseclean_scrapy.commands.base import Call, Subcommand, add_database_option
+from noiseclean_scrapy.commands.output import tell
+
+
+class Forget(Subcommand):
+    name = "forget"
+    syntax = "SITE [--yes]"
+    summary = "Delete a site: its pages, texts and trees"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("site", metavar="SITE")
+        parser.add_argument("--yes", action="store_true", help="do not ask")
+        add_database_option(parser)
+
+    def run(self, call: Call) -> bool:
+        name = call.opts.site
+        with call.open_store(write=True) as store:
+            site = call.find_site(store, name)
+            pages = store.count_pages(name).pages
+            question = f"Delete {name}: {_plural(pages, 'page')}, tree version {site.version}?"
+            if not call.opts.yes and not _confirm(question):
+                tell("Nothing was deleted.")
+                return False
+            deleted = store.delete_cluster(name)
+        tell(f"{name} is deleted, with {_plural(deleted, 'page')}.")
+        return True
+
+
+def _confirm(question: str) -> bool:
+    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+    answer = sys.stdin.readline().strip().lower()
+    return answer in ("y", "yes")
+
+
+def _plural(number: int, word: str) -> str:
+    return f"{number} {word}{'s' * (number != 1)}"

@@ -1,0 +1,62 @@
+"""Verdicts on one page, stored or in a file, for the commands that show them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from noiseclean_scrapy.cleaner import SiteCleaner
+from noiseclean_scrapy.commands.files import read_file
+from noiseclean_scrapy.errors import NotStoredError
+from noiseclean_scrapy.maintenance import load_model
+from noiseclean_scrapy.page.parse import decode
+from noiseclean_scrapy.store import PageRecord
+
+if TYPE_CHECKING:
+    from noiseclean_scrapy.clean_page import CleanPage
+    from noiseclean_scrapy.commands.base import Call
+    from noiseclean_scrapy.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A page with its verdicts, its HTML, and what judged it; `version` 0 is no tree."""
+
+    page: CleanPage
+    html: str
+    site: str
+    method: str
+    version: int
+
+
+def judge(store: Store, record: PageRecord, call: Call) -> Judgement:
+    """A stored page, judged by what its site has learned; raises NotStoredError without HTML."""
+    html = stored_html(store, record)
+    stored = load_model(store, call.find_site(store, record.cluster), call.config)
+    page = stored.judge(replace(record, html=html))
+    return Judgement(page, html, record.cluster, stored.method, stored.version)
+
+
+def judge_file(path: Path, call: Call, site: str | None) -> Judgement:
+    """An HTML file, judged by a stored site's tree, or by itself alone."""
+    html = decode(read_file(path))
+    if site is None:
+        config = call.config
+        cleaner = SiteCleaner(config.method, **config.all_method_options)
+        return Judgement(cleaner.clean(html), html, "", config.method, 0)
+    with call.open_store() as store:
+        stored = load_model(store, call.find_site(store, site), call.config)
+    record = PageRecord("", site, "", "", datetime.now(timezone.utc), html=html)
+    return Judgement(stored.judge(record), html, site, stored.method, stored.version)
+
+
+def stored_html(store: Store, record: PageRecord) -> str:
+    """The HTML of a stored page; raises NotStoredError where it was not kept."""
+    html = store.html(record.key)
+    if html is None:
+        raise NotStoredError(
+            f"the HTML of {record.url} is not stored: crawl with NOISECLEAN_STORE_HTML"
+        )
+    return html

@@ -1,0 +1,98 @@
+"""What goes to the terminal or into a pipe: tables, JSON, progress."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from datetime import datetime
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+
+_PIPE_WIDTH = 1000
+
+
+def stdout_console() -> Console:
+    """Where results go: coloured on a terminal; plain and never cut off in a pipe."""
+    _tolerate_encoding(sys.stdout)
+    width = None if sys.stdout.isatty() else _PIPE_WIDTH
+    return _Console(file=sys.stdout, width=width, highlight=False, markup=False, emoji=False)
+
+
+def tell(message: str) -> None:
+    """A sentence for the user, beside the results."""
+    _tolerate_encoding(sys.stderr)
+    print(message, file=sys.stderr)
+
+
+def print_json(value: Any) -> None:
+    """One JSON document, UTF-8 whatever the terminal's encoding."""
+    write_bytes(json_bytes(value, indent=2) + b"\n")
+
+
+def json_bytes(value: Any, *, indent: int | None = None) -> bytes:
+    """JSON with times in ISO 8601; lone surrogates become question marks."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent, default=_json_value)
+    return text.encode("utf-8", "replace")
+
+
+def write_bytes(data: bytes) -> None:
+    """Bytes to stdout, after what was printed before."""
+    sys.stdout.flush()
+    buffer = getattr(sys.stdout, "buffer", None)
+    if buffer is None:
+        sys.stdout.write(data.decode())
+    else:
+        buffer.write(data)
+
+
+def new_table(*columns: str, right: frozenset[str] = frozenset()) -> Table:
+    """A table with a line below its heads; columns in `right` hold numbers."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for column in columns:
+        table.add_column(column, justify="right" if column in right else "left")
+    return table
+
+
+def new_progress() -> Progress:
+    """A bar on stderr that vanishes when it is done; nothing where stderr is no terminal."""
+    console = Console(stderr=True)
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        redirect_stdout=False,
+        disable=not console.is_terminal,
+    )
+
+
+class _Console(Console):
+    """Leaves a reader that goes away to the command, where Rich would end the process with 1."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
+def _json_value(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    raise TypeError(f"no JSON for {type(value).__name__}")
+
+
+def _tolerate_encoding(stream: Any) -> None:
+    if isinstance(stream, io.TextIOWrapper):
+        # A letter that the terminal's encoding lacks must not cost the whole output.
+        stream.reconfigure(errors="replace")

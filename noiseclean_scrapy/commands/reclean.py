@@ -1,0 +1,96 @@
+"""`reclean`: clean stored pages again, with the newest tree or with one learned anew."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from noiseclean_scrapy.commands.base import (
+    Call,
+    Subcommand,
+    add_database_option,
+    add_method_options,
+)
+from noiseclean_scrapy.commands.output import new_progress, tell
+from noiseclean_scrapy.errors import NotStoredError
+from noiseclean_scrapy.maintenance import StoredModel, learn_anew, load_model
+
+if TYPE_CHECKING:
+    from noiseclean_scrapy.store import ClusterRecord, Store
+
+
+class Reclean(Subcommand):
+    name = "reclean"
+    syntax = "[SITE] [options]"
+    summary = "Clean the stored pages again"
+    details = (
+        "Cleans the stored pages of a site (or of all sites) with its newest tree and the "
+        "overrides that hold now. With --method the site is first learned anew from its stored "
+        "HTML, and its new tree is saved. Only pages whose HTML is stored can be cleaned again. "
+        "Ctrl-C is safe: a page has either its old text or its new one."
+    )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("site", metavar="SITE", nargs="?")
+        add_method_options(parser, "the site's own, not learned anew")
+        add_database_option(parser)
+
+    def run(self, call: Call) -> bool:
+        if call.opts.option and not call.opts.method:
+            call.opts.parser.error("--option needs --method: the site is learned anew with it")
+        with call.open_store(write=True) as store:
+            sites = [call.find_site(store, name) for name in _names(call, store)]
+            done = [_reclean(store, site, call) for site in sites]
+            if call.opts.method:
+                _warn_of_kinds(store)
+        return any(done)
+
+
+def _names(call: Call, store: Store) -> list[str]:
+    return [call.opts.site] if call.opts.site else [site.name for site in store.clusters()]
+
+
+def _reclean(store: Store, site: ClusterRecord, call: Call) -> int:
+    """Clean a site's pages again; their number."""
+    pages = store.count_pages(site.name).with_text
+    try:
+        model = (
+            _learn(store, site, call) if call.opts.method else load_model(store, site, call.config)
+        )
+    except NotStoredError as error:
+        if call.opts.site:
+            raise
+        tell(f"{site.name}: left as it is, {error}.")
+        return 0
+    done = 0
+    try:
+        with new_progress() as progress:
+            task = progress.add_task(f"Cleaning {site.name}", total=pages)
+            for done in store.clean_stored(site.name, model.clean):
+                progress.update(task, completed=done)
+    except KeyboardInterrupt:
+        tell(f"{site.name}: {done} of {pages} pages cleaned again before the interruption.")
+        raise
+    tell(_report(model, done, pages))
+    return done
+
+
+def _learn(store: Store, site: ClusterRecord, call: Call) -> StoredModel:
+    with new_progress() as progress:
+        task = progress.add_task(f"Learning {site.name}", total=store.count_pages(site.name).pages)
+        return learn_anew(store, site, call.config, lambda: progress.advance(task))
+
+
+def _report(model: StoredModel, done: int, pages: int) -> str:
+    tree = f"tree version {model.version} ({model.method})" if model.version else "no tree yet"
+    rest = f"; {pages - done} have no HTML stored" if done < pages else ""
+    return f"{model.site}: {done} of {pages} pages cleaned again, {tree}{rest}."
+
+
+def _warn_of_kinds(store: Store) -> None:
+    kinds = sorted({site.method for site in store.clusters()})
+    if len(kinds) > 1:
+        tell(
+            f"The database holds trees of several kinds now ({', '.join(kinds)}); a crawl needs "
+            f"one: reclean all sites with one --method before the next crawl."
+        )

@@ -1,0 +1,136 @@
+"""`search`: stored texts by their words."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from datetime import datetime, timedelta, timezone
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.text import Text
+
+from noiseclean_scrapy.commands.base import Call, Subcommand, add_database_option, add_json_option
+from noiseclean_scrapy.commands.output import print_json, stdout_console, tell
+from noiseclean_scrapy.store.search import MATCH_END, MATCH_START
+
+if TYPE_CHECKING:
+    from noiseclean_scrapy.store.search import Hit, SearchResults
+
+_MATCH = re.compile(f"{MATCH_START}(.*?){MATCH_END}", re.DOTALL)
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+class Search(Subcommand):
+    name = "search"
+    syntax = "QUERY [options]"
+    summary = "Search the stored texts"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("query", metavar="QUERY")
+        parser.add_argument("--site", metavar="SITE", help="only pages of this site")
+        parser.add_argument("--language", metavar="CODE", help="only this language, such as en")
+        parser.add_argument(
+            "--since", metavar="DATE", type=_since, help="published on this day or later"
+        )
+        parser.add_argument(
+            "--until", metavar="DATE", type=_until, help="published on this day or earlier"
+        )
+        parser.add_argument(
+            "--limit", metavar="N", type=_limit, default=10, help="most pages shown (default 10)"
+        )
+        add_json_option(parser)
+        add_database_option(parser)
+
+    def run(self, call: Call) -> bool:
+        opts = call.opts
+        with call.open_store() as store:
+            results = store.search(
+                opts.query,
+                site=opts.site,
+                language=opts.language,
+                since=opts.since,
+                until=opts.until,
+                limit=opts.limit,
+            )
+        if opts.json:
+            print_json({"total": results.total, "hits": [_hit_row(hit) for hit in results.hits]})
+        else:
+            _print_results(results)
+        return results.total > 0
+
+
+def _print_results(results: SearchResults) -> None:
+    if not results.total:
+        tell("Nothing found.")
+        return
+    console = stdout_console()
+    for hit in results.hits:
+        _print_hit(console, hit)
+    shown, total = len(results.hits), results.total
+    what = f"{total} page{'s' * (total != 1)}"
+    tell(f"{what} found" + (f", the best {shown} shown; --limit shows more" * (shown < total)))
+
+
+def _print_hit(console: Console, hit: Hit) -> None:
+    published = f"{hit.published:%Y-%m-%d}" if hit.published else ""
+    facts = [hit.cluster, hit.language, published]
+    console.print(Text(hit.title, style="bold"), soft_wrap=True)
+    console.print(Text(hit.url, style="cyan"), soft_wrap=True)
+    console.print(Text("  ".join(filter(None, facts)), style="dim"), soft_wrap=True)
+    console.print(_highlighted(hit.snippet), soft_wrap=True)
+    console.print()
+
+
+def _highlighted(snippet: str) -> Text:
+    text = Text()
+    # Every second part is what the group of the pattern has matched.
+    for number, part in enumerate(_MATCH.split(" ".join(snippet.split()))):
+        text.append(part, style="bold yellow" if number % 2 else "")
+    return text
+
+
+def _hit_row(hit: Hit) -> dict[str, Any]:
+    return {
+        "key": hit.key,
+        "url": hit.url,
+        "site": hit.cluster,
+        "title": hit.title,
+        "language": hit.language,
+        "published": hit.published,
+        "score": hit.score,
+        "snippet": hit.marked("<mark>", "</mark>"),
+    }
+
+
+def _since(text: str) -> datetime:
+    """A day or a time, in UTC unless it says otherwise.
+
+    >>> _since("2026-02-01").isoformat()
+    '2026-02-01T00:00:00+00:00'
+    """
+    try:
+        # Python 3.10 does not read the Z.
+        time = datetime.fromisoformat(re.sub("[zZ]$", "+00:00", text))
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"expected a day such as 2026-01-31, not {text!r}"
+        ) from None
+    return time if time.tzinfo else time.replace(tzinfo=timezone.utc)
+
+
+def _until(text: str) -> datetime:
+    """As `_since`; a day lasts to its end.
+
+    >>> _until("2026-02-01").isoformat()
+    '2026-02-01T23:59:59.999999+00:00'
+    """
+    time = _since(text)
+    is_day = _DAY.fullmatch(text)
+    return time + timedelta(days=1, microseconds=-1) if is_day else time
+
+
+def _limit(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a number from 1 on, not {text!r}")
+    return int(text)

@@ -1,0 +1,77 @@
+"""`sites`: what is stored, one line a site."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from noiseclean_scrapy.commands.base import Call, Subcommand, add_database_option, add_json_option
+from noiseclean_scrapy.commands.output import new_table, print_json, stdout_console, tell
+
+if TYPE_CHECKING:
+    from noiseclean_scrapy.store import SiteSummary
+
+_NUMBERS = frozenset({"pages", "with text", "waiting", "tree", "noise", "drift"})
+
+
+class Sites(Subcommand):
+    name = "sites"
+    summary = "List the stored sites: pages, trees, noise, drift"
+    details = (
+        "Lists the page clusters in the database. `waiting` are pages that the newest tree has not "
+        "learned yet; `noise` is the share of characters left out; `drift` is the share of text "
+        "on the newest pages at places that the tree does not know: it rises when a site changes."
+    )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        add_json_option(parser)
+        add_database_option(parser)
+
+    def run(self, call: Call) -> bool:
+        with call.open_store() as store:
+            sites = store.site_summaries()
+        if call.opts.json:
+            print_json([_site_row(site) for site in sites])
+        elif sites:
+            _print_sites(sites)
+        else:
+            tell(f"No site is stored in {call.config.display_url}.")
+        return bool(sites)
+
+
+def noise(site: SiteSummary) -> float | None:
+    """Share of the visible characters that cleaning left out."""
+    visible = site.visible_characters
+    return 1 - site.kept_characters / visible if visible else None
+
+
+def drift(site: SiteSummary) -> float | None:
+    """Share of the newest pages' text at places that the tree does not know."""
+    return None if site.fit is None or not site.version else 1 - site.fit
+
+
+def _site_row(site: SiteSummary) -> dict[str, Any]:
+    return {**asdict(site), "noise": noise(site), "drift": drift(site)}
+
+
+def _print_sites(sites: list[SiteSummary]) -> None:
+    columns = ("site", "method", "pages", "with text", "waiting", "tree", "noise", "drift")
+    table = new_table(*columns, "last page", right=_NUMBERS)
+    for site in sites:
+        table.add_row(
+            site.name,
+            site.method,
+            str(site.pages),
+            str(site.with_text),
+            str(site.provisional),
+            str(site.version) if site.version else "none yet",
+            _percent(noise(site)),
+            _percent(drift(site)),
+            f"{site.last_fetch:%Y-%m-%d %H:%M}" if site.last_fetch else "",
+        )
+    stdout_console().print(table)
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{share:.1%}"

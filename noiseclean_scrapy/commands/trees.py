@@ -1,0 +1,84 @@
+"""`export-tree`, `import-tree`: what a site's pages have taught, as a file and back."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from noiseclean_scrapy.cleaner import SiteCleaner
+from noiseclean_scrapy.commands.base import Call, Subcommand, add_database_option
+from noiseclean_scrapy.commands.files import read_file, write_file
+from noiseclean_scrapy.commands.output import tell
+from noiseclean_scrapy.errors import NotStoredError
+from noiseclean_scrapy.maintenance import import_cleaner
+
+
+class ExportTree(Subcommand):
+    name = "export-tree"
+    syntax = "SITE [-o FILE]"
+    summary = "Write a site's newest tree to a file"
+    details = (
+        "Writes the bytes of the site's newest tree, which SiteCleaner.from_bytes reads, and "
+        "`import-tree` puts into another database."
+    )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("site", metavar="SITE")
+        parser.add_argument(
+            "-o",
+            "--output",
+            metavar="FILE",
+            type=Path,
+            help="where to write (default SITE.noiseclean)",
+        )
+        add_database_option(parser)
+
+    def run(self, call: Call) -> bool:
+        name = call.opts.site
+        with call.open_store() as store:
+            site = call.find_site(store, name)
+        if site.tree is None:
+            raise NotStoredError(f"{name} has no tree yet: its crawl has not built one")
+        path = call.opts.output or Path(f"{name}.noiseclean")
+        write_file(path, site.tree)
+        tell(f"Tree version {site.version} of {name} ({site.method}) is in {path}.")
+        return True
+
+
+class ImportTree(Subcommand):
+    name = "import-tree"
+    syntax = "SITE FILE [--replace | --merge]"
+    summary = "Put a tree from a file into the database"
+    details = (
+        "Checks the file, and saves what is in it as the site's newest tree version; pages that no "
+        "tree had learned are cleaned with it. Where the site has a tree already, --replace takes "
+        "the file's instead, --merge adds both up (they must come from different pages). A "
+        "database that is not there is made."
+    )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("site", metavar="SITE")
+        parser.add_argument("file", metavar="FILE", type=Path)
+        way = parser.add_mutually_exclusive_group()
+        way.add_argument("--replace", action="store_true", help="in place of the site's tree")
+        way.add_argument("--merge", action="store_true", help="added to the site's tree")
+        add_database_option(parser)
+
+    def run(self, call: Call) -> bool:
+        name, opts = call.opts.site, call.opts
+        cleaner = SiteCleaner.from_bytes(read_file(opts.file))
+        with call.create_store() as store:
+            site = store.cluster(name)
+            if site and site.tree:
+                if not (opts.replace or opts.merge):
+                    opts.parser.error(f"{name} has a tree: give --replace or --merge")
+                if opts.merge:
+                    own = SiteCleaner.from_bytes(site.tree)
+                    own.merge(cleaner)
+                    cleaner = own
+            saved = import_cleaner(store, name, cleaner, call.config)
+        tell(
+            f"{name} has tree version {saved.version} ({saved.method}), "
+            f"learned from {cleaner.pages:g} pages."
+        )
+        return True

@@ -1,0 +1,79 @@
+"""Stored pages as rows for other programs, and rows as Parquet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from noiseclean_scrapy.errors import ConfigurationError
+from noiseclean_scrapy.metadata import Metadata
+from noiseclean_scrapy.store import PageRecord
+
+COLUMNS: dict[str, type] = {
+    "key": str,
+    "url": str,
+    "site": str,
+    "title": str,
+    "author": str,
+    "published": datetime,
+    "language": str,
+    "canonical_url": str,
+    "image": str,
+    "fetched_at": datetime,
+    "tree_version": int,
+    "visible_characters": int,
+    "kept_characters": int,
+    "text": str,
+}
+"""Names and types of a row's values; a time may be None, and is aware."""
+
+_ROWS_IN_GROUP = 1000
+
+
+def page_row(record: PageRecord) -> dict[str, Any]:
+    """What is stored of a page with a text, by the names of `COLUMNS`: no blocks, no HTML."""
+    cleaned = record.cleaned
+    metadata = record.metadata or Metadata()
+    assert cleaned is not None
+    return {
+        "key": record.key,
+        "url": record.url,
+        "site": record.cluster,
+        "title": cleaned.title,
+        "author": metadata.author,
+        "published": metadata.published,
+        "language": metadata.language,
+        "canonical_url": metadata.canonical_url,
+        "image": metadata.image,
+        "fetched_at": record.fetched_at,
+        "tree_version": cleaned.clean_version,
+        "visible_characters": cleaned.visible_characters,
+        "kept_characters": cleaned.kept_characters,
+        "text": cleaned.text,
+    }
+
+
+def write_parquet(records: Iterable[PageRecord], path: Path) -> int:
+    """Write the rows of the pages, a thousand a row group; their number.
+
+    Times are microseconds in UTC. Raises ConfigurationError without pyarrow.
+    """
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as error:
+        raise ConfigurationError(
+            "writing Parquet needs pyarrow: pip install 'noiseclean-scrapy[parquet]'"
+        ) from error
+    kinds = {str: pyarrow.string(), int: pyarrow.int64(), datetime: pyarrow.timestamp("us", "UTC")}
+    schema = pyarrow.schema([(name, kinds[kind]) for name, kind in COLUMNS.items()])
+    rows = map(page_row, records)
+    count = 0
+    with pyarrow.parquet.ParquetWriter(path, schema, compression="zstd") as writer:
+        while group := list(islice(rows, _ROWS_IN_GROUP)):
+            writer.write_table(pyarrow.Table.from_pylist(group, schema=schema))
+            count += len(group)
+    return count

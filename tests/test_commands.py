@@ -1,0 +1,435 @@
+"""`scrapy noiseclean`: commands that look at what a real crawl has stored."""
+
+from __future__ import annotations
+
+import os
+import re
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from command_line import (
+    SITE,
+    DemoCrawl,
+    demo,
+    enter_project,
+    environment,
+    noiseclean,
+    plain,
+    run_noiseclean,
+    scrapy_command,
+)
+from crawl_site import story, story_text
+
+from noiseclean_scrapy.page import build_page
+from noiseclean_scrapy.store import Store
+
+__all__ = ["demo"]
+
+COMMANDS = (
+    "clean search sites show explain inspect reclean export export-tree import-tree forget".split()
+)
+
+
+class TestHelp:
+    def test_without_a_command_it_lists_all(self, tmp_path: Path) -> None:
+        done = run_noiseclean(tmp_path, code=2)
+        for command in COMMANDS:
+            assert re.search(rf"^    {command}\s+[A-Z]", done.stdout, re.MULTILINE), command
+        assert run_noiseclean(tmp_path, "--help").stdout == done.stdout
+
+    @pytest.mark.parametrize("command", COMMANDS)
+    def test_each_command_tells_its_options(self, tmp_path: Path, command: str) -> None:
+        done = noiseclean(tmp_path, command, "--help")
+        assert done.stdout.startswith(f"Usage\n=====\n  scrapy noiseclean {command} ")
+        assert "-s NAME=VALUE" in done.stdout
+        # Scrapy's formatter takes a line that ends with a colon for a heading.
+        headings = re.findall(r"^(.+)\n=+$", done.stdout, re.MULTILINE)
+        assert set(headings) <= {"Usage", "Positional Arguments", "Options"}
+
+    @pytest.mark.parametrize("in_project", [False, True])
+    def test_scrapy_knows_it_everywhere(self, tmp_path: Path, in_project: bool) -> None:
+        if in_project:
+            enter_project(tmp_path)
+        done = subprocess.run(
+            scrapy_command(), cwd=tmp_path, env=environment(), capture_output=True, text=True
+        )
+        assert ("active project: example_project" in done.stdout) == in_project
+        assert re.search(r"^  noiseclean +Clean pages;", done.stdout, re.MULTILINE)
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (("wash",), "invalid choice: 'wash'"),
+            (("sites", "--wide"), "unrecognized arguments: --wide"),
+            (("search",), "the following arguments are required: QUERY"),
+            (("search", "x", "--since", "soon"), "expected a day such as 2026-01-31, not 'soon'"),
+            (("search", "x", "--limit", "0"), "expected a number from 1 on"),
+            (("clean", "x", "--method", "soap"), "invalid choice: 'soap'"),
+            (("clean", "x", "--option", "lean"), "expected NAME=VALUE, not 'lean'"),
+            (("sites", "-s", "NOISECLEAN_BATCH_SIZE=0"), "NOISECLEAN_BATCH_SIZE must be"),
+            (("sites", "-s", "NOISECLEAN_COLOUR=red"), "there is no setting NOISECLEAN_COLOUR"),
+            (("export", "--format", "parquet"), "Parquet cannot go to stdout: give -o FILE"),
+            (("reclean", "--option", "lean=recall"), "--option needs --method"),
+        ],
+    )
+    def test_wrong_usage_exits_with_2(
+        self, tmp_path: Path, arguments: tuple[str, ...], message: str
+    ) -> None:
+        done = noiseclean(tmp_path, *arguments, code=2)
+        assert message in done.stderr
+        assert done.stdout == ""
+        assert not list(tmp_path.iterdir())
+
+
+class TestMissing:
+    @pytest.mark.parametrize(
+        "arguments",
+        [
+            ("search", "port"),
+            ("sites",),
+            ("show", "http://a.org/"),
+            ("explain", "http://a.org/"),
+            ("inspect", "a.org"),
+            ("reclean",),
+            ("export",),
+            ("export-tree", "a.org"),
+            ("forget", "a.org", "--yes"),
+        ],
+    )
+    def test_database(self, tmp_path: Path, arguments: tuple[str, ...]) -> None:
+        done = noiseclean(tmp_path, *arguments, code=1)
+        (line,) = done.stderr.splitlines()
+        assert "there is no database 'noiseclean.db': crawl first, or name another" in line
+        assert done.stdout == ""
+        assert not list(tmp_path.iterdir())
+
+    @pytest.mark.parametrize(
+        "arguments",
+        [
+            ("inspect", "b.org"),
+            ("reclean", "b.org"),
+            ("export", "--site", "b.org"),
+            ("export-tree", "b.org"),
+            ("forget", "b.org", "--yes"),
+        ],
+    )
+    def test_site(self, tmp_path: Path, demo: DemoCrawl, arguments: tuple[str, ...]) -> None:
+        done = noiseclean(tmp_path, *arguments, code=1)
+        (line,) = done.stderr.splitlines()
+        assert line.endswith(
+            f"there is no site 'b.org' in sqlite:///noiseclean.db; sites there: {SITE}"
+        )
+
+    @pytest.mark.parametrize("command", ["show", "explain", "inspect"])
+    def test_page(self, tmp_path: Path, demo: DemoCrawl, command: str) -> None:
+        done = noiseclean(tmp_path, command, "http://b.org/", code=1)
+        (line,) = done.stderr.splitlines()
+        assert "there is no page http://b.org/ in sqlite:///noiseclean.db" in line
+
+    @pytest.mark.parametrize(
+        "arguments", [("show", "--raw"), ("show", "--markdown"), ("explain",), ("inspect",)]
+    )
+    def test_html(self, tmp_path: Path, demo: DemoCrawl, arguments: tuple[str, ...]) -> None:
+        with sqlite3.connect(demo.database) as connection:
+            connection.execute("DELETE FROM noiseclean_page_html")
+        url, _ = demo.article()
+        done = noiseclean(tmp_path, *arguments, url, code=1)
+        (line,) = done.stderr.splitlines()
+        assert f"the HTML of {url} is not stored" in line
+
+    def test_foreign_database(self, tmp_path: Path) -> None:
+        (tmp_path / "noiseclean.db").write_text("no database at all, only some text " * 50)
+        done = noiseclean(tmp_path, "sites", code=1)
+        assert len(done.stderr.splitlines()) == 1
+
+    def test_library(
+        self, tmp_path: Path, demo: DemoCrawl, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setitem(sys.modules, "pyarrow", None)
+        done = noiseclean(tmp_path, "export", "-o", "pages.parquet", code=2)
+        (line,) = done.stderr.splitlines()
+        assert line.endswith("pip install 'noiseclean-scrapy[parquet]'")
+        assert not list(tmp_path.glob("pages*"))
+
+
+class TestSites:
+    def test_numbers(self, tmp_path: Path, demo: DemoCrawl) -> None:
+        cleaned = [page.cleaned for page in demo.records() if page.cleaned]
+        (site,) = noiseclean(tmp_path, "sites", "--json").json
+        assert site["name"] == SITE
+        assert (site["pages"], site["with_text"]) == (len(demo.pages), len(demo.pages))
+        assert site["provisional"] == 0
+        assert site["version"] >= 3
+        visible = sum(page.visible_characters for page in cleaned)
+        kept = sum(page.kept_characters for page in cleaned)
+        assert site["noise"] == pytest.approx(1 - kept / visible)
+        assert 0 <= site["drift"] < 0.5
+
+        table = noiseclean(tmp_path, "sites").stdout.splitlines()
+        assert table[0].split() == (
+            "site method pages with text waiting tree noise drift last page".split()
+        )
+        row = table[2].split()
+        assert row[:6] == [SITE, "evidence", *[str(len(demo.pages))] * 2, "0", str(site["version"])]
+        assert row[6] == f"{site['noise']:.1%}"
+
+    def test_empty_database(self, tmp_path: Path) -> None:
+        Store(f"sqlite:///{tmp_path / 'empty.db'}").close()
+        assert noiseclean(tmp_path, "sites", "--database", "empty.db", "--json", code=1).json == []
+        done = noiseclean(tmp_path, "sites", "--database", "sqlite:///empty.db", code=1)
+        assert done.stderr == "No site is stored in sqlite:///empty.db.\n"
+
+    def test_database_of_the_project(self, tmp_path: Path, demo: DemoCrawl) -> None:
+        enter_project(tmp_path)
+        assert SITE in run_noiseclean(tmp_path, "sites").stdout
+        elsewhere = ("-s", "NOISECLEAN_DATABASE_URL=sqlite:///elsewhere.db")
+        assert "'elsewhere.db'" in run_noiseclean(tmp_path, "sites", *elsewhere, code=1).stderr
+
+    def test_another_process_is_writing(self, tmp_path: Path, demo: DemoCrawl) -> None:
+        before = noiseclean(tmp_path, "sites", "--json").json
+        writer = sqlite3.connect(demo.database, isolation_level=None)
+        writer.execute("BEGIN IMMEDIATE")
+        writer.execute("UPDATE noiseclean_page SET text = NULL")
+        try:
+            assert noiseclean(tmp_path, "sites", "--json").json == before
+            url, _ = demo.article()
+            assert noiseclean(tmp_path, "show", url).stdout
+        finally:
+            writer.close()
+
+    def test_reading_leaves_the_database_as_it_is(self, tmp_path: Path, demo: DemoCrawl) -> None:
+        before = demo.database.read_bytes()
+        url, _ = demo.article()
+        for arguments in (("sites",), ("show", url), ("explain", url), ("search", "the")):
+            noiseclean(tmp_path, *arguments)
+        assert demo.database.read_bytes() == before
+
+
+class TestSearch:
+    def test_finds_the_pages_that_have_the_word(self, tmp_path: Path, demo: DemoCrawl) -> None:
+        url, page = demo.article()
+        texts = {page.url: page.cleaned.text for page in demo.records() if page.cleaned}
+        assert len(texts) == len(demo.pages)
+        word = rare_word(texts, url)
+        having = {url for url, text in texts.items() if word in words(text)}
+        found = noiseclean(tmp_path, "search", word, "--limit", "50", "--json").json
+        assert {hit["url"] for hit in found["hits"]} == having
+        assert found["total"] == len(having)
+        hit = next(hit for hit in found["hits"] if hit["url"] == url)
+        assert hit["title"] == page.title
+        assert hit["site"] == SITE
+        assert f"<mark>{word}</mark>" in hit["snippet"].lower()
+
+    def test_prints_title_address_and_snippet(self, tmp_path: Path, demo: DemoCrawl) -> None:
+        url, page = demo.article()
+        texts = {page.url: page.cleaned.text for page in demo.records() if page.cleaned}
+        done = noiseclean(tmp_path, "search", rare_word(texts, url))
+        assert f"{page.title}\n{url}\n{SITE}" in done.stdout
+        assert "\x1b" not in done.stdout
+        assert not re.search("[\ue000-\uf8ff]", done.stdout)
+
+    def test_filters(self, tmp_path: Path, demo: DemoCrawl) -> None:
+        def languages(*options: str, code: int = 0) -> set[str]:
+            arguments = ("search", "Eastmere OR Ashcombe OR der OR the", "--limit", "200", "--json")
+            hits = noiseclean(tmp_path, *arguments, *options, code=code).json["hits"]
+            return {hit["language"] for hit in hits}
+
+        assert languages() == {"de", "en"}
+        assert languages("--language", "de") == {"de"}
+        assert languages("--site", SITE, "--language", "en") == {"en"}
+        assert languages("--site", "b.org", code=1) == set()
+        assert languages("--since", "2100-01-01", code=1) == set()
+        assert languages("--until", "1900-12-31", code=1) == set()
+
+    def test_nothing_found(self, tmp_path: Path, demo: DemoCrawl) -> None:
+        done = noiseclean(tmp_path, "search", "xylophonquark", code=1)
+        assert (done.stdout, done.stderr) == ("", "Nothing found.\n")
+
+    def test_limit(self, tmp_path: Path, demo: DemoCrawl) -> None:
+        done = noiseclean(tmp_path, "search", "the", "--limit", "3")
+        assert done.stdout.count(f"\nhttp://{SITE}") == 3
+        assert re.search(r"^\d+ pages found, the best 3 shown", done.stderr)
+
+
+class TestShow:
+    def test_text_and_facts(self, tmp_path: Path, demo: DemoCrawl) -> None:
+        url, page = demo.article()
+        stored = next(record for record in demo.records() if record.url == url)
+        assert stored.cleaned
+        done = noiseclean(tmp_path, "show", url)
+        head, _, text = done.stdout.partition("\n\n")
+        assert head.splitlines()[:3] == [page.title, url, f"site: {SITE}"]
+        assert f"language: {page.language}" in head
+        assert text == stored.cleaned.text + "\n"
+        row = noiseclean(tmp_path, "show", url, "--json").json
+        assert (row["title"], row["text"]) == (page.title, stored.cleaned.text)
+        assert row["language"] == page.language
+
+    def test_other_forms(self, tmp_path: Path, demo: DemoCrawl) -> None:
+        url, page = demo.article()
+        assert noiseclean(tmp_path, "show", url, "--raw").stdout.strip() == page.html.strip()
+        html = noiseclean(tmp_path, "show", url, "--html").stdout
+        assert f"<h1>{page.title}</h1>" in html
+        assert "class=" not in html
+        markdown = noiseclean(tmp_path, "show", url, "--markdown").stdout
+        assert markdown.startswith(f"# {page.title}\n")
+
+
+class TestExplain:
+    def test_accounts_for_every_character(self, tmp_path: Path, demo: DemoCrawl) -> None:
+        url, page = demo.article()
+        visible = sum(len(block.text) for block in build_page(page.html).blocks)
+        stored = next(record for record in demo.records() if record.url == url)
+        assert stored.cleaned
+        texts = stored.cleaned.text.splitlines()
+        done = noiseclean(tmp_path, "explain", url)
+        last = done.stdout.splitlines()[-1]
+        found = re.fullmatch(
+            r"(\d+) characters kept \((\d+) blocks\) \+ (\d+) dropped \((\d+) blocks\) = "
+            r"(\d+) visible characters",
+            last,
+        )
+        assert found, last
+        kept, kept_blocks, dropped, dropped_blocks, total = map(int, found.groups())
+        assert (kept, total) == (sum(map(len, texts)), visible)
+        assert kept + dropped == total
+        assert kept_blocks == len(texts)
+        assert len(re.findall("^kept ", done.stdout, re.MULTILINE)) == kept_blocks
+        assert len(re.findall("^dropped ", done.stdout, re.MULTILINE)) == dropped_blocks
+
+    def test_says_why(self, tmp_path: Path, demo: DemoCrawl) -> None:
+        url, _ = demo.article()
+        done = noiseclean(tmp_path, "explain", url)
+        assert "\x1b" not in done.stdout
+        assert f"judged by evidence, tree version {tree_version(demo)} of {SITE}" in done.stdout
+        skip = done.stdout.partition("Skip to content\n")[2].splitlines()
+        assert skip[0].strip().startswith("Left out: log-odds -")
+        assert re.fullmatch(r" +prior \S+, page \S+, neighbours \S+, site -\S+", skip[1])
+        assert "Kept: it is the headline of the page." in done.stdout
+
+    def test_json_has_every_block(self, tmp_path: Path, demo: DemoCrawl) -> None:
+        url, page = demo.article()
+        row = noiseclean(tmp_path, "explain", url, "--json").json
+        assert [block["text"] for block in row["blocks"]] == [
+            block.text for block in build_page(page.html).blocks if block.text
+        ]
+        assert row["kept_characters"] == sum(len(b["text"]) for b in row["blocks"] if b["kept"])
+        for block in row["blocks"]:
+            evidence = block["evidence"]
+            assert evidence["log_odds"] == pytest.approx(
+                sum(evidence[kind] for kind in ("prior", "page", "neighbours", "site")), abs=1e-4
+            )
+        assert [block["text"] for block in row["blocks"] if block["headline"]] == [page.title]
+
+    def test_file_by_itself_and_by_a_site(self, tmp_path: Path, demo: DemoCrawl) -> None:
+        url, page = demo.article()
+        (tmp_path / "page.html").write_text(page.html, encoding="utf-8")
+        alone = noiseclean(tmp_path, "explain", "page.html")
+        assert "judged by evidence, by the page alone" in alone.stdout
+        assert "this text on" not in alone.stdout
+        by_site = noiseclean(tmp_path, "explain", "page.html", "--site", SITE, "--json").json
+        stored = noiseclean(tmp_path, "explain", url, "--json").json
+        assert by_site["blocks"] == stored["blocks"]
+
+    def test_other_methods_tell_their_figures(self, tmp_path: Path) -> None:
+        (tmp_path / "page.html").write_text(story(1), encoding="utf-8")
+        setting = "NOISECLEAN_METHOD=style-tree"
+        done = noiseclean(tmp_path, "explain", "page.html", "-s", setting, "--full")
+        assert "judged by style-tree" in done.stdout
+        for line in story_text(1).splitlines():
+            assert line in done.stdout
+        assert "known 0" in done.stdout
+
+    def test_missing_file(self, tmp_path: Path) -> None:
+        done = noiseclean(tmp_path, "explain", "nothing.html", code=1)
+        assert done.stderr == (
+            "scrapy noiseclean explain: cannot read 'nothing.html': No such file or directory\n"
+        )
+
+    @pytest.mark.skipif(sys.platform == "win32", reason="needs pseudo-terminals")
+    def test_colours_in_a_terminal(self, tmp_path: Path, demo: DemoCrawl) -> None:
+        import pty
+
+        url, page = demo.article()
+        ours, theirs = pty.openpty()
+        with subprocess.Popen(
+            scrapy_command("noiseclean", "explain", url),
+            cwd=tmp_path,
+            env=environment(TERM="xterm-256color", COLUMNS="80"),
+            stdout=theirs,
+        ) as process:
+            os.close(theirs)
+            output = b""
+            try:
+                while received := os.read(ours, 65536):
+                    output += received
+            except OSError:
+                pass  # Linux reports the end of a terminal as an error.
+        os.close(ours)
+        assert process.returncode == 0
+        assert b"\x1b[32mkept" in output
+        assert b"\x1b[31mdropped" in output
+        assert page.title in plain(output.decode())
+
+
+class TestInspect:
+    def test_site_report_is_written_and_opened(self, tmp_path: Path, demo: DemoCrawl) -> None:
+        browser = tmp_path / "browser"
+        browser.write_text(f'#!/bin/sh\necho "$1" > {tmp_path / "opened"}\n')
+        browser.chmod(0o755)
+        done = run_noiseclean(tmp_path, "inspect", SITE, BROWSER=f"{browser} %s")
+        report = tmp_path / done.stdout.strip()
+        assert SITE in report.read_text(encoding="utf-8")
+        assert report.read_text(encoding="utf-8").lower().startswith("<!doctype html>")
+        assert (tmp_path / "opened").read_text().strip() == report.as_uri()
+
+    def test_page_report(self, tmp_path: Path, demo: DemoCrawl) -> None:
+        url, page = demo.article()
+        done = noiseclean(tmp_path, "inspect", url, "-o", "page.html", "--no-open")
+        assert done.stdout == "page.html\n"
+        assert page.title in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+    def test_place_that_cannot_be_written(self, tmp_path: Path, demo: DemoCrawl) -> None:
+        done = noiseclean(tmp_path, "inspect", SITE, "-o", "no/such/x.html", "--no-open", code=1)
+        (line,) = done.stderr.splitlines()
+        assert "cannot write 'no/such/x.html'" in line
+
+
+class TestPipes:
+    def test_reader_that_goes_away(self, tmp_path: Path, demo: DemoCrawl) -> None:
+        for command in ("export", "explain " + demo.article()[0]):
+            shell = f"{sys.executable} -m scrapy noiseclean {command} | head -c 10"
+            done = subprocess.run(
+                ["bash", "-c", f"set -o pipefail; {shell}"],
+                cwd=tmp_path,
+                env=environment(),
+                capture_output=True,
+                text=True,
+            )
+            assert (done.returncode, len(done.stdout), done.stderr) == (0, 10, "")
+
+    def test_terminal_without_unicode(self, tmp_path: Path, demo: DemoCrawl) -> None:
+        url = next(url for url, page in demo.pages.items() if page.language == "de")
+        ascii_only = noiseclean(tmp_path, "show", url, encoding="ascii")
+        assert "?" in ascii_only.stdout
+        as_json = noiseclean(tmp_path, "show", url, "--json", encoding="ascii")
+        assert as_json.json == noiseclean(tmp_path, "show", url, "--json").json
+
+
+def words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text.lower()))
+
+
+def rare_word(texts: dict[str, str], url: str) -> str:
+    """The longest word of a page that few others have, in no other form either."""
+    others = " ".join(text.lower() for page, text in texts.items() if page != url)
+    own = [word for word in words(texts[url]) if word.isascii() and word.isalpha()]
+    return max((word for word in own if word[:5] not in others), key=len)
+
+
+def tree_version(demo: DemoCrawl) -> int:
+    with Store(f"sqlite:///{demo.database}", read_only=True) as store:
+        return store.clusters()[0].version

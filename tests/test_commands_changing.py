@@ -1,0 +1,258 @@
+"""`scrapy noiseclean`: commands that change the database or carry it elsewhere."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from command_line import SITE, DemoCrawl, demo, environment, noiseclean, scrapy_command
+
+from noiseclean_scrapy.cleaner import SiteCleaner
+from noiseclean_scrapy.export import COLUMNS
+from noiseclean_scrapy.store import Store
+
+__all__ = ["demo"]
+
+
+def texts(database: Path) -> dict[str, str]:
+    with Store(f"sqlite:///{database}", read_only=True) as store:
+        return {page.url: page.cleaned.text for page in store.pages() if page.cleaned}
+
+
+def newest_cleaner(database: Path) -> tuple[int, SiteCleaner]:
+    with Store(f"sqlite:///{database}", read_only=True) as store:
+        cluster = store.cluster(SITE)
+    assert cluster
+    assert cluster.tree
+    return cluster.version, SiteCleaner.from_bytes(cluster.tree)
+
+
+class TestReclean:
+    def test_gives_every_page_the_newest_tree(self, tmp_path: Path, demo: DemoCrawl) -> None:
+        version, cleaner = newest_cleaner(demo.database)
+        assert {page.cleaned.clean_version for page in demo.records() if page.cleaned} != {version}
+        done = noiseclean(tmp_path, "reclean")
+        pages = len(demo.pages)
+        assert done.stderr == (
+            f"{SITE}: {pages} of {pages} pages cleaned again, tree version {version} (evidence).\n"
+        )
+        for record in demo.records():
+            assert record.cleaned
+            assert record.cleaned.clean_version == version
+            page = cleaner.clean(demo.pages[record.url].html, url=record.url)
+            assert (record.cleaned.title, record.cleaned.text) == (page.title, page.text)
+
+    def test_another_method_learns_from_the_stored_html(
+        self, tmp_path: Path, demo: DemoCrawl
+    ) -> None:
+        version, _ = newest_cleaner(demo.database)
+        done = noiseclean(tmp_path, "reclean", SITE, "--method", "style-tree")
+        assert f"tree version {version + 1} (style-tree)." in done.stderr
+        new_version, cleaner = newest_cleaner(demo.database)
+        assert (new_version, cleaner.method) == (version + 1, "style-tree")
+        assert cleaner.pages == len(demo.pages)
+        independent = SiteCleaner("style-tree")
+        for page in demo.pages.values():
+            independent.observe(page.html)
+        assert texts(demo.database) == {
+            url: independent.clean(page.html).text for url, page in demo.pages.items()
+        }
+        (site,) = noiseclean(tmp_path, "sites", "--json").json
+        assert (site["method"], site["version"]) == ("style-tree", version + 1)
+
+    def test_options_of_the_method(self, tmp_path: Path, demo: DemoCrawl) -> None:
+        arguments = ("reclean", "--method", "evidence", "--option")
+        noiseclean(tmp_path, *arguments, "lean=recall")
+        much = sum(map(len, texts(demo.database).values()))
+        noiseclean(tmp_path, *arguments, "lean=precision")
+        assert sum(map(len, texts(demo.database).values())) < much
+
+    def test_overrides_hold(self, tmp_path: Path, demo: DemoCrawl) -> None:
+        url, page = demo.article()
+        assert page.title in texts(demo.database)[url]
+        (tmp_path / "rules.toml").write_text(f'["{SITE}"]\ndrop = ["h1"]\nkeep = ["footer"]\n')
+        setting = ("-s", "NOISECLEAN_OVERRIDES=rules.toml")
+        noiseclean(tmp_path, "reclean", SITE, *setting)
+        assert page.title not in texts(demo.database)[url].splitlines()
+        explained = noiseclean(tmp_path, "explain", url, "--json", *setting).json
+        rules = {block["rule"]: block["kept"] for block in explained["blocks"]}
+        assert rules["drop"] is False
+        assert rules["keep"] is True
+
+    def test_pages_without_html_are_told(self, tmp_path: Path, demo: DemoCrawl) -> None:
+        with sqlite3.connect(demo.database) as connection:
+            connection.execute(
+                "DELETE FROM noiseclean_page_html WHERE key IN "
+                "(SELECT key FROM noiseclean_page ORDER BY key LIMIT 5)"
+            )
+        pages = len(demo.pages)
+        done = noiseclean(tmp_path, "reclean", SITE)
+        assert f"{pages - 5} of {pages} pages cleaned again" in done.stderr
+        assert "5 have no HTML stored" in done.stderr
+        with sqlite3.connect(demo.database) as connection:
+            connection.execute("DELETE FROM noiseclean_page_html")
+        before = demo.database.read_bytes()
+        done = noiseclean(tmp_path, "reclean", SITE, "--method", "style-tree", code=1)
+        assert f"no HTML of {SITE} is stored to learn from" in done.stderr
+        assert newest_cleaner(demo.database)[1].method == "evidence"
+        assert demo.database.read_bytes() == before
+
+    def test_interruption_is_safe_and_told(self, tmp_path: Path, demo: DemoCrawl) -> None:
+        version, cleaner = newest_cleaner(demo.database)
+        before = texts(demo.database)
+        process = subprocess.Popen(
+            scrapy_command("noiseclean", "reclean", SITE),
+            cwd=tmp_path,
+            env=environment(),
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        while process.poll() is None:
+            done = [page.cleaned.clean_version for page in demo.records() if page.cleaned]
+            if done.count(version) > len(done) // 2:
+                process.send_signal(signal.SIGINT)
+                break
+            time.sleep(0.02)
+        _, told = process.communicate(timeout=60)
+        if process.returncode == 130:
+            assert re.match(rf"{SITE}: \d+ of {len(before)} pages cleaned again before", told)
+        else:
+            assert process.returncode == 0  # it was faster than the signal
+        assert "Traceback" not in told
+        for record in demo.records():
+            assert record.cleaned
+            if record.cleaned.clean_version == version:
+                assert record.cleaned.text == cleaner.clean(demo.pages[record.url].html).text
+            else:
+                assert record.cleaned.text == before[record.url]
+
+
+class TestForget:
+    @pytest.mark.parametrize("answer", ["", "n\n", "\n", "no\n"])
+    def test_asks_first(self, tmp_path: Path, demo: DemoCrawl, answer: str) -> None:
+        before = texts(demo.database)
+        done = noiseclean(tmp_path, "forget", SITE, stdin=answer, code=1)
+        version, _ = newest_cleaner(demo.database)
+        assert done.stderr == (
+            f"Delete {SITE}: {len(before)} pages, tree version {version}? [y/N] "
+            "Nothing was deleted.\n"
+        )
+        assert texts(demo.database) == before
+
+    @pytest.mark.parametrize(("options", "answer"), [(("--yes",), ""), ((), "y\n"), ((), "Yes\n")])
+    def test_deletes_all_of_a_site(
+        self, tmp_path: Path, demo: DemoCrawl, options: tuple[str, ...], answer: str
+    ) -> None:
+        done = noiseclean(tmp_path, "forget", SITE, *options, stdin=answer)
+        assert done.stderr.endswith(f"{SITE} is deleted, with {len(demo.pages)} pages.\n")
+        assert not texts(demo.database)
+        assert noiseclean(tmp_path, "search", "the", "--json", code=1).json["total"] == 0
+        assert noiseclean(tmp_path, "sites", "--json", code=1).json == []
+
+
+class TestExport:
+    def test_json_lines(self, tmp_path: Path, demo: DemoCrawl) -> None:
+        done = noiseclean(tmp_path, "export")
+        rows = [json.loads(line) for line in done.stdout.splitlines()]
+        assert {row["url"]: row["text"] for row in rows} == texts(demo.database)
+        assert [row["key"] for row in rows] == sorted(row["key"] for row in rows)
+        assert all(list(row) == list(COLUMNS) for row in rows)
+        assert {row["language"] for row in rows} == {"de", "en"}
+        assert f"{len(demo.pages)} pages exported" in done.stderr
+        noiseclean(tmp_path, "export", "--site", SITE, "-o", "pages.jsonl")
+        assert (tmp_path / "pages.jsonl").read_text(encoding="utf-8") == done.stdout
+
+    def test_parquet(self, tmp_path: Path, demo: DemoCrawl) -> None:
+        if "CI" in os.environ:
+            import pyarrow.parquet as parquet
+        else:
+            parquet = pytest.importorskip("pyarrow.parquet")
+        noiseclean(tmp_path, "export", "-o", "pages.parquet")
+        table = parquet.read_table(tmp_path / "pages.parquet")
+        assert table.column_names == list(COLUMNS)
+        assert str(table.schema.field("fetched_at").type) == "timestamp[us, tz=UTC]"
+        rows = table.to_pylist()
+        assert {row["url"]: row["text"] for row in rows} == texts(demo.database)
+        stored = {record.key: record for record in demo.records()}
+        for row in rows:
+            assert row["fetched_at"] == stored[row["key"]].fetched_at
+
+    @pytest.mark.parametrize("engine", ["elasticsearch", "opensearch"])
+    def test_bulk_interface(self, tmp_path: Path, demo: DemoCrawl, engine: str) -> None:
+        done = noiseclean(tmp_path, "export", "--format", engine, "--index", "news")
+        lines = [json.loads(line) for line in done.stdout.splitlines()]
+        actions, documents = lines[::2], lines[1::2]
+        assert [action["index"]["_index"] for action in actions] == ["news"] * len(demo.pages)
+        assert [action["index"]["_id"] for action in actions] == [
+            record.key for record in demo.records()
+        ]
+        assert {row["url"]: row["text"] for row in documents} == texts(demo.database)
+
+    def test_meilisearch(self, tmp_path: Path, demo: DemoCrawl) -> None:
+        noiseclean(tmp_path, "export", "--format", "meilisearch", "-o", "pages.ndjson")
+        lines = (tmp_path / "pages.ndjson").read_text(encoding="utf-8").splitlines()
+        rows = [json.loads(line) for line in lines]
+        assert {row["url"]: row["text"] for row in rows} == texts(demo.database)
+
+    def test_empty(self, tmp_path: Path) -> None:
+        Store(f"sqlite:///{tmp_path / 'noiseclean.db'}").close()
+        done = noiseclean(tmp_path, "export", code=1)
+        assert (done.stdout, done.stderr) == ("", "0 pages exported\n")
+
+
+class TestTrees:
+    @pytest.fixture
+    def tree(self, tmp_path: Path, demo: DemoCrawl) -> Path:
+        done = noiseclean(tmp_path, "export-tree", SITE)
+        version, _ = newest_cleaner(demo.database)
+        assert done.stderr == (
+            f"Tree version {version} of {SITE} (evidence) is in {SITE}.noiseclean.\n"
+        )
+        return tmp_path / f"{SITE}.noiseclean"
+
+    def test_new_database_gets_the_tree(self, tmp_path: Path, demo: DemoCrawl, tree: Path) -> None:
+        done = noiseclean(tmp_path, "import-tree", "b.org", tree, "--database", "other.db")
+        pages = len(demo.pages)
+        assert done.stderr == f"b.org has tree version 1 (evidence), learned from {pages} pages.\n"
+        back = ("export-tree", "b.org", "--database", "other.db", "-o", "back")
+        noiseclean(tmp_path, *back)
+        assert (tmp_path / "back").read_bytes() == tree.read_bytes()
+        url, page = demo.article()
+        (tmp_path / "page.html").write_text(page.html, encoding="utf-8")
+        here = noiseclean(tmp_path, "explain", url, "--json").json
+        file = ("explain", "page.html", "--site", "b.org", "--database", "other.db", "--json")
+        assert noiseclean(tmp_path, *file).json["blocks"] == here["blocks"]
+
+    def test_site_with_a_tree_is_asked_what_to_do(
+        self, tmp_path: Path, demo: DemoCrawl, tree: Path
+    ) -> None:
+        version, cleaner = newest_cleaner(demo.database)
+        done = noiseclean(tmp_path, "import-tree", SITE, tree, code=2)
+        assert f"{SITE} has a tree: give --replace or --merge" in done.stderr
+        noiseclean(tmp_path, "import-tree", SITE, tree, "--replace")
+        assert newest_cleaner(demo.database)[0] == version + 1
+        noiseclean(tmp_path, "import-tree", SITE, tree, "--merge")
+        merged_version, merged = newest_cleaner(demo.database)
+        assert (merged_version, merged.pages) == (version + 2, 2 * cleaner.pages)
+        cleaner.merge(SiteCleaner.from_bytes(tree.read_bytes()))
+        assert merged.to_bytes() == cleaner.to_bytes()
+
+    @pytest.mark.parametrize("damage", ["cut", "foreign", "empty"])
+    def test_damaged_file_changes_nothing(
+        self, tmp_path: Path, demo: DemoCrawl, tree: Path, damage: str
+    ) -> None:
+        data = {"cut": tree.read_bytes()[:-1], "foreign": b"PK\x03\x04", "empty": b""}[damage]
+        tree.write_bytes(data)
+        before = demo.database.read_bytes()
+        done = noiseclean(tmp_path, "import-tree", SITE, tree, "--replace", code=1)
+        assert len(done.stderr.splitlines()) == 1
+        assert demo.database.read_bytes() == before
+        done = noiseclean(tmp_path, "import-tree", SITE, tree, "--database", "new.db", code=1)
+        assert not (tmp_path / "new.db").exists()

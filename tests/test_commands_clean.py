@@ -1,0 +1,310 @@
+"""`scrapy noiseclean clean`: real archives, real crawls, interrupted runs."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from archives import warc
+from command_line import (
+    enter_project,
+    environment,
+    noiseclean,
+    run_noiseclean,
+    scrapy_command,
+)
+from crawl_site import Answer, PageServer, serve, story, story_text
+
+from example_project.demo import DemoSite
+from noiseclean_scrapy.batch.two_pass import (
+    SiteCleaners,
+    SourcePage,
+    archive_pages,
+    clean_source_page,
+    learn_pages,
+)
+from noiseclean_scrapy.cleaner import SiteCleaner
+from noiseclean_scrapy.config import Config
+from noiseclean_scrapy.store import Store
+
+QUICK = ("-s", "DOWNLOAD_DELAY=0", "-s", "AUTOTHROTTLE_ENABLED=0")
+STYLE_TREE = ("--method", "style-tree")
+OTHERWISE = (*STYLE_TREE, "--option", "threshold=1.1")
+
+
+def rows(text: str) -> list[dict[str, Any]]:
+    assert text == "" or text.endswith("\n")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def write_pages(folder: Path, pages: dict[str, str]) -> Path:
+    folder.mkdir(parents=True)
+    for name, html in pages.items():
+        (folder / name).write_text(html, encoding="utf-8")
+    return folder
+
+
+def stories(number: int) -> dict[str, str]:
+    return {f"{i:02}.html": story(i) for i in range(number)}
+
+
+@pytest.fixture
+def news(tmp_path: Path) -> Path:
+    """A folder of six stories of one site."""
+    return write_pages(tmp_path / "news", stories(6))
+
+
+def test_folder_gives_what_the_add_on_stores_at_last(tmp_path: Path) -> None:
+    pages = [page for page in DemoSite(articles=8).pages.values() if page.kind == "article"]
+    folder = write_pages(
+        tmp_path / "demo", {f"{n:02}.html": page.html for n, page in enumerate(pages)}
+    )
+    project = tmp_path / "project"
+    project.mkdir()
+    enter_project(project)
+    arguments = ("crawl", "archive", "-a", f"source={folder}", "-s", "NOISECLEAN_SAMPLE_QUOTA=999")
+    subprocess.run(
+        scrapy_command(*arguments), cwd=project, env=environment(), check=True, capture_output=True
+    )
+    with Store(f"sqlite:///{project / 'noiseclean.db'}", read_only=True) as store:
+        stored = {page.url: page.cleaned for page in store.pages() if page.cleaned}
+    done = noiseclean(tmp_path, "clean", folder)
+    found = rows(done.stdout)
+    assert [row["id"] for row in found] == [f"{n:02}.html" for n in range(8)]
+    assert {row["url"]: (row["title"], row["text"]) for row in found} == {
+        url: (cleaned.title, cleaned.text) for url, cleaned in stored.items()
+    }
+    assert {row["site"] for row in found} == {"demo.invalid"}
+    assert [row["language"] for row in found] == [page.language for page in pages]
+    assert "8 pages of 1 site cleaned" in done.stderr
+
+
+def test_the_same_call_gives_the_same_bytes(tmp_path: Path, news: Path) -> None:
+    noiseclean(tmp_path, "clean", news, "-o", "one.jsonl")
+    done = noiseclean(tmp_path, "clean", news)
+    assert (tmp_path / "one.jsonl").read_text(encoding="utf-8") == done.stdout
+    assert [row["text"] for row in rows(done.stdout)] == [story_text(n) for n in range(6)]
+
+
+def test_every_page_is_cleaned_with_all_pages_of_its_site(tmp_path: Path, news: Path) -> None:
+    cleaner = SiteCleaner("style-tree")
+    for html in stories(6).values():
+        cleaner.observe(html)
+    expected = [cleaner.clean(html).text for html in stories(6).values()]
+    done = noiseclean(tmp_path, "clean", news, *STYLE_TREE)
+    assert [row["text"] for row in rows(done.stdout)] == expected
+    lone = noiseclean(tmp_path, "clean", news / "00.html", *STYLE_TREE)
+    assert rows(lone.stdout)[0]["text"] != expected[0]
+
+
+@pytest.mark.parametrize("content", ["text", "markdown", "html"])
+def test_formats(tmp_path: Path, news: Path, content: str) -> None:
+    done = noiseclean(tmp_path, "clean", news, "--format", content, *STYLE_TREE)
+    first = rows(done.stdout)[0]
+    head = {"text": "Story 0\n", "markdown": "# Story 0\n", "html": "<h1>Story 0</h1>\n"}[content]
+    assert first[content].startswith(head)
+    assert list(first)[-1] == content
+    assert not {"text", "markdown", "html"} - {content} & first.keys()
+
+
+def test_options_of_the_method(tmp_path: Path, news: Path) -> None:
+    eager = noiseclean(tmp_path, "clean", news, *STYLE_TREE, "--option", "threshold=0")
+    strict = noiseclean(tmp_path, "clean", news, *STYLE_TREE, "--option", "threshold=1.1")
+    assert len(eager.stdout) > len(strict.stdout)
+    done = noiseclean(tmp_path, "clean", news, "--option", "thickness=3", code=2)
+    assert "the method 'evidence' has no option 'thickness'" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_warc_learns_a_page_once_and_clusters_as_told(tmp_path: Path) -> None:
+    pages = [(f"http://{host}.news.org/{n}", story(n)) for host in "ab" for n in range(3)]
+    pages.append(pages[0])
+    records = [("response", url, "text/html", html.encode()) for url, html in pages]
+    (tmp_path / "news.warc.gz").write_bytes(warc(*records))
+    by_domain = rows(noiseclean(tmp_path, "clean", "news.warc.gz", *STYLE_TREE).stdout)
+    assert [row["url"] for row in by_domain] == [url for url, _ in pages]
+    assert {row["site"] for row in by_domain} == {"news.org"}
+    cleaner = SiteCleaner("style-tree")
+    for _, html in pages[:-1]:
+        cleaner.observe(html)
+    assert by_domain[-1]["text"] == cleaner.clean(pages[-1][1]).text
+    by_host = noiseclean(tmp_path, "clean", "news.warc.gz", *STYLE_TREE, "--cluster-by", "host")
+    assert [row["site"] for row in rows(by_host.stdout)][:4] == ["a.news.org"] * 3 + ["b.news.org"]
+    assert "7 pages of 2 sites" in by_host.stderr
+
+
+def test_settings_choose_pages(tmp_path: Path, news: Path) -> None:
+    done = noiseclean(tmp_path, "clean", news, "-s", r"NOISECLEAN_DENY=0[1-4]\.html")
+    assert [row["id"] for row in rows(done.stdout)] == ["00.html", "05.html"]
+
+
+def test_damaged_pages_are_told_once(tmp_path: Path, news: Path) -> None:
+    (news / "03.html.gz").write_bytes(gzip.compress(b"<p>cut")[:-4])
+    done = noiseclean(tmp_path, "clean", news)
+    assert len(rows(done.stdout)) == 6
+    assert done.stderr.count("03.html.gz") == 1
+
+
+def test_cleaners_that_wait_in_files_change_nothing(tmp_path: Path) -> None:
+    config = Config()
+    pages = [
+        SourcePage(f"{n}", f"http://{site}/{n}", site, story(n, noise=f"The noise of {site}"))
+        for n in range(5)
+        for site in ("a.org", "b.org", "c.org")
+    ]
+
+    def texts(folder: Path, sites_in_memory: int) -> list[str]:
+        folder.mkdir()
+        cleaners = SiteCleaners(config, folder, sites_in_memory=sites_in_memory)
+        assert list(learn_pages(pages, cleaners)) == pages
+        assert len(cleaners) == 3
+        assert len(list(folder.iterdir())) == (3 if sites_in_memory == 1 else 0)
+        return [clean_source_page(page, cleaners).page.text for page in pages]
+
+    assert texts(tmp_path / "one", 1) == texts(tmp_path / "all", 3)
+
+
+class TestResume:
+    @pytest.fixture
+    def complete(self, tmp_path: Path, news: Path) -> bytes:
+        noiseclean(tmp_path, "clean", news, "-o", "out.jsonl")
+        return (tmp_path / "out.jsonl").read_bytes()
+
+    @pytest.mark.parametrize("kept", [0.0, 0.3, 0.5, 1.0])
+    def test_goes_on_behind_the_last_complete_line(
+        self, tmp_path: Path, news: Path, complete: bytes, kept: float
+    ) -> None:
+        (tmp_path / "out.jsonl").write_bytes(complete[: int(kept * len(complete))])
+        noiseclean(tmp_path, "clean", news, "-o", "out.jsonl")
+        assert (tmp_path / "out.jsonl").read_bytes() == complete
+
+    def test_lines_that_are_there_are_not_written_again(
+        self, tmp_path: Path, news: Path, complete: bytes
+    ) -> None:
+        lines = complete.splitlines(keepends=True)
+        marked = lines[0].replace(b'"author": ""', b'"author": "Kept as it is"')
+        assert marked != lines[0]
+        (tmp_path / "out.jsonl").write_bytes(marked + lines[1] + lines[2][:20])
+        noiseclean(tmp_path, "clean", news, "-o", "out.jsonl")
+        assert (tmp_path / "out.jsonl").read_bytes() == marked + b"".join(lines[1:])
+
+    def test_output_of_something_else_is_refused_and_stays(
+        self, tmp_path: Path, news: Path, complete: bytes
+    ) -> None:
+        output = tmp_path / "out.jsonl"
+        lines = complete.splitlines(keepends=True)
+        for content, options in (
+            (b"my diary\n", ()),
+            (lines[1], ()),
+            (complete + lines[0], ()),
+            (lines[0] + lines[1], OTHERWISE),
+            (complete, OTHERWISE),
+            (lines[0], ("--format", "html")),
+        ):
+            output.write_bytes(content)
+            done = noiseclean(tmp_path, "clean", news, "-o", "out.jsonl", *options, code=1)
+            assert "'out.jsonl' does not hold the beginning of this output" in done.stderr
+            assert output.read_bytes() == content
+
+    def test_after_a_kill(self, tmp_path: Path) -> None:
+        folder = write_pages(tmp_path / "many", stories(60))
+        arguments = ("clean", str(folder), *STYLE_TREE)
+        output = tmp_path / "killed.jsonl"
+        process = subprocess.Popen(
+            scrapy_command("noiseclean", *arguments, "-o", str(output)),
+            cwd=tmp_path,
+            env=environment(),
+            stderr=subprocess.DEVNULL,
+        )
+        while process.poll() is None and not (output.is_file() and output.stat().st_size > 2000):
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        noiseclean(tmp_path, *arguments, "-o", output)
+        assert output.read_text(encoding="utf-8") == noiseclean(tmp_path, *arguments).stdout
+
+
+ROBOTS = Answer("User-agent: *\nDisallow: /secret\n", type="text/plain")
+
+
+@pytest.fixture
+def server() -> Iterator[PageServer]:
+    image = Answer(b"GIF89a", type="image/gif")
+    others = {"/robots.txt": ROBOTS, "/secret": story(7), "/image": image}
+    with serve({f"/{n}": story(n) for n in range(6)} | others) as running:
+        yield running
+
+
+def test_list_of_addresses_is_fetched_as_robots_txt_allows(
+    tmp_path: Path, server: PageServer
+) -> None:
+    wanted = [f"{server.url}/{path}" for path in ("3", "secret", "0", "5", "gone", "image", "1")]
+    (tmp_path / "list.txt").write_text("# My list\n\n" + "\n".join([*wanted, wanted[0]]) + "\n")
+    done = run_noiseclean(tmp_path, "clean", "list.txt", "-o", "out.jsonl", *QUICK)
+    found = rows((tmp_path / "out.jsonl").read_text(encoding="utf-8"))
+    assert [row["id"] for row in found] == [f"{server.url}/{n}" for n in (3, 0, 5, 1)]
+    assert [row["text"] for row in found] == [story_text(n) for n in (3, 0, 5, 1)]
+    assert "/secret" not in server.requests
+    assert server.requests["/3"] == 1
+    for path in ("secret", "gone", "image"):
+        assert len([line for line in done.stderr.splitlines() if f"/{path}:" in line]) == 1
+    assert "4 pages of 1 site cleaned, written to out.jsonl" in done.stderr
+
+    before = sum(server.requests.values())
+    run_noiseclean(tmp_path, "clean", "list.txt", "-o", "out.jsonl", *QUICK)
+    assert sum(server.requests.values()) == before
+    (tmp_path / "out.jsonl").unlink()
+    again = run_noiseclean(tmp_path, "clean", "list.txt", "-o", "out.jsonl", *QUICK)
+    assert server.requests["/3"] == 1
+    assert server.requests["/gone"] == 2
+    assert "/gone" in again.stderr
+
+
+def test_fetching_is_polite_unless_told_otherwise(tmp_path: Path, server: PageServer) -> None:
+    def settings(*options: str) -> str:
+        done = run_noiseclean(tmp_path, "clean", f"{server.url}/1", "-L", "INFO", *options)
+        assert rows(done.stdout)[0]["text"] == story_text(1)
+        return done.stderr
+
+    polite = settings()
+    for setting in ("ROBOTSTXT_OBEY': True", "AUTOTHROTTLE_ENABLED': True", "DOWNLOAD_DELAY': 1"):
+        assert setting in polite
+    assert "DOWNLOAD_DELAY': '0'" in settings(*QUICK)
+    assert not list(tmp_path.iterdir())
+
+
+def test_one_address_in_a_project_leaves_its_database_and_pipelines_alone(
+    tmp_path: Path, server: PageServer
+) -> None:
+    enter_project(tmp_path)
+    done = run_noiseclean(tmp_path, "clean", f"{server.url}/2", *QUICK)
+    assert rows(done.stdout)[0]["text"] == story_text(2)
+    assert [path.name for path in tmp_path.iterdir()] == ["scrapy.cfg"]
+
+
+def test_nothing_that_can_be_cleaned(tmp_path: Path, server: PageServer) -> None:
+    (tmp_path / "list.txt").write_text("https://example.com/news\nexample.com\n")
+    wrong_line = noiseclean(tmp_path, "clean", "list.txt", code=2)
+    assert "list.txt, line 2: expected an address such as" in wrong_line.stderr
+    missing = noiseclean(tmp_path, "clean", "no-such-folder", code=1)
+    assert missing.stderr.startswith("scrapy noiseclean clean: There is no archive")
+    gone = run_noiseclean(tmp_path, "clean", f"{server.url}/gone", *QUICK, code=1)
+    assert gone.stdout == ""
+    assert "0 pages of 0 sites" in gone.stderr
+    for done in (wrong_line, missing):
+        assert len(done.stderr.splitlines()) == 1
+
+
+def test_archive_pages_are_decoded_by_their_headers(tmp_path: Path) -> None:
+    body = "<p>Größe".encode("iso-8859-1")
+    record = ("response", "http://a.org/1", "text/html; charset=iso-8859-1", body)
+    (tmp_path / "a.warc").write_bytes(warc(record, zipped=False))
+    (page,) = archive_pages(tmp_path / "a.warc", Config())
+    assert (page.url, page.site, page.html) == ("http://a.org/1", "a.org", "<p>Größe")
