@@ -115,17 +115,17 @@ def learn_pages(method: str, count: int = PAGES, **options: Any) -> dict[str, An
     """
     pages = [page.html for page in DemoSite(articles=count).pages.values()][:count]
     cleaner = SiteCleaner(method, **options)
-    figures: dict[str, Any] = {"pages": len(pages), "start_mib": _peak_mib()}
+    figures: dict[str, Any] = {"pages": len(pages), "start_mib": peak_mib()}
     start = time.perf_counter()
     most_nodes = 0
     for number, html in enumerate(pages, 1):
         cleaner.observe(html)
         most_nodes = max(most_nodes, tree_nodes(cleaner._method))
         if number == len(pages) // 2:
-            figures["half_mib"] = _peak_mib()
-    figures["learned_mib"] = _peak_mib()
+            figures["half_mib"] = peak_mib()
+    figures["learned_mib"] = peak_mib()
     cleaner.clean(pages[-1])
-    figures["peak_mib"] = _peak_mib()
+    figures["peak_mib"] = peak_mib()
     figures["seconds"] = round(time.perf_counter() - start, 1)
     figures["stored_mib"] = round(len(cleaner.to_bytes()) / 2**20, 2)
     if most_nodes:
@@ -138,7 +138,7 @@ def tree_nodes(method: Method) -> int:
     return method.tree.nodes if isinstance(method, TreeMethod) else 0
 
 
-def _peak_mib() -> float:
+def peak_mib() -> float:
     # Not ru_maxrss: a new process takes that over from the one that started it.
     status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
     (kib,) = re.findall(r"^VmHWM:\s+(\d+) kB$", status, flags=re.MULTILINE)
