@@ -1,4 +1,4 @@
-"""Draws the pictures of the README and of the methods page.
+"""Draws the pictures of the README, of the methods page and of the architecture page.
 
 python docs/make_picture.py               # all of them; needs Chromium on the PATH
 python docs/make_picture.py style-tree    # some of them
@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from pictures import (
+    architecture,
     block_entropy,
     browser,
     evidence,
@@ -37,10 +38,20 @@ PICTURES = {
 
 def main(names: list[str]) -> int:
     """Draw the pictures of these names, all without any."""
-    unknown = sorted(set(names) - PICTURES.keys())
+    unknown = sorted(set(names) - PICTURES.keys() - architecture.DRAWINGS.keys())
     if unknown:
         print(f"No such picture: {', '.join(unknown)}", file=sys.stderr)
         return 2
+    for name, draw in architecture.DRAWINGS.items():
+        if not names or name in names:
+            target = FOLDER / f"{name}.svg"
+            target.write_text(draw(), encoding="utf-8")
+            print(target)
+    names = [name for name in names or PICTURES if name in PICTURES]
+    return _photograph(names) if names else 0
+
+
+def _photograph(names: list[str]) -> int:
     chromium = browser.find_browser()
     if chromium is None:
         print("Chromium is not on the PATH", file=sys.stderr)
@@ -48,7 +59,7 @@ def main(names: list[str]) -> int:
     site = DemoSite()
     with DemoServer(site) as server:
         scene = Scene(site, server.url)
-        for name in names or PICTURES:
+        for name in names:
             picture = PICTURES[name]
             target = FOLDER / f"{name}.png"
             browser.photograph(chromium, picture.draw(scene), picture.HEIGHT, target)

@@ -20,6 +20,7 @@ from urllib.request import urlopen
 import pytest
 
 from example_project.demo import DemoPage, DemoServer, DemoSite
+from example_project.demo.__main__ import main
 
 ROOT = Path(__file__).parents[1]
 ARTICLE_TEMPLATES = {"standard", "feature", "live", "review"}
@@ -315,3 +316,9 @@ def test_a_client_that_hangs_up_leaves_no_trace(
         with urlopen(server.url + "/") as response:
             assert response.status == 200
     assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("port", ["harbour", "-1", "65536"])
+def test_a_port_that_is_none_is_named(port: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([port]) == 1
+    assert f"cannot be served at port {port}: " in capsys.readouterr().err

@@ -25,11 +25,13 @@ _NOT_FOUND = (
 class DemoServer:
     """Serves a site at ``http://127.0.0.1:PORT`` from a daemon thread while the context is open.
 
+    ``port`` 0 takes any that is free.
     ``requests`` lists the requested paths in order of arrival.
     """
 
-    def __init__(self, site: DemoSite) -> None:
+    def __init__(self, site: DemoSite, *, port: int = 0) -> None:
         self.site = site
+        self._port = port
         self.requests: list[str] = []
         self._server: ThreadingHTTPServer | None = None
         self._thread: threading.Thread | None = None
@@ -44,7 +46,7 @@ class DemoServer:
         return f"http://127.0.0.1:{self._server.server_port}"
 
     def __enter__(self) -> DemoServer:
-        self._server = _QuietServer(("127.0.0.1", 0), _handler(self))
+        self._server = _QuietServer(("127.0.0.1", self._port), _handler(self))
         self._thread = threading.Thread(
             target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
         )

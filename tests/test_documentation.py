@@ -1,0 +1,201 @@
+"""The documentation says all that there is, and nothing that there is not."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import doctest
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from importlib.metadata import metadata
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scrapy.settings import Settings
+
+import noiseclean_scrapy
+from noiseclean_scrapy import errors
+from noiseclean_scrapy.commands import Command
+from noiseclean_scrapy.config import ITEM_VALUES, Config
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+SOURCES = sorted((ROOT / "noiseclean_scrapy").rglob("*.py"))
+PAGES = sorted(DOCS.glob("*.md"))
+DERIVED = {"templates"}
+"""Fields of Config that follow from another setting."""
+
+
+def document(name: str) -> str:
+    return (DOCS / name).read_text("utf-8")
+
+
+def rows(text: str) -> dict[str, list[str]]:
+    """The rows of all tables: the names in code of the first cell, each with the other cells."""
+    found = {}
+    for line in text.splitlines():
+        if line.startswith("| `"):
+            first, *others = (cell.strip() for cell in line.strip("| ").split(" | "))
+            for name in re.findall(r"`([^`]+)`", first):
+                found[name] = others
+    return found
+
+
+def test_every_setting_stands_in_the_reference_with_its_default() -> None:
+    config = Config()
+    documented = {
+        name: cells
+        for name, cells in rows(document("settings.md")).items()
+        if name.startswith("NOISECLEAN_")
+    }
+    names = {field.name for field in fields(Config)} - DERIVED
+    assert documented.keys() == {f"NOISECLEAN_{name.upper()}" for name in names}
+    for name in names - {"cluster_by", "overrides"}:
+        default = documented[f"NOISECLEAN_{name.upper()}"][0]
+        assert default == shown(getattr(config, name)), name
+
+
+def shown(value: Any) -> str:
+    """A default as the reference shows it."""
+    if value in (None, "", (), {}):
+        return "none"
+    if isinstance(value, Mapping):
+        return f"`{value}`".replace("'", '"')
+    return f"`{value}`"
+
+
+def test_every_item_value_stands_in_the_reference() -> None:
+    [_, meaning] = rows(document("settings.md"))["NOISECLEAN_FIELDS"]
+    assert set(re.findall(r"`(\w+)`", meaning)) == set(ITEM_VALUES)
+    assert rows(document("fields.md")).keys() == set(ITEM_VALUES)
+
+
+def test_every_stat_stands_in_the_reference() -> None:
+    assert {name for name in rows(document("stats.md")) if "/" in name} == set(written_stats())
+
+
+def written_stats() -> Iterator[str]:
+    """The stats that the code writes: string constants, and names given to a counting method."""
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                if re.fullmatch(r"noiseclean/[\w/]+\w", node.value):
+                    yield node.value
+            elif isinstance(node, ast.Call) and ast.unparse(node.func) == "self._count":
+                yield f"noiseclean/{ast.literal_eval(node.args[0])}"
+    yield from (f"noiseclean/archive/{problem}" for problem in ("missing", "damaged"))
+
+
+def test_every_meta_key_stands_in_the_reference() -> None:
+    keys = {
+        key
+        for path in SOURCES
+        for key in re.findall(r"""\bmeta(?:\.get\(|\[)["'](\w+)["']""", path.read_text("utf-8"))
+    }
+    assert keys == {"noiseclean"}
+    assert rows(document("settings.md")).keys() >= keys
+
+
+def test_every_command_stands_in_the_reference() -> None:
+    headings = re.findall(r"^## .*$", document("commands.md"), re.MULTILINE)
+    words = {word for heading in headings for word in re.findall(r"[\w-]+", heading)}
+    assert {"clean", "search"} < set(command_names()) <= words
+
+
+def command_names() -> list[str]:
+    parser = argparse.ArgumentParser()
+    command = Command()
+    command.settings = Settings()
+    command.add_options(parser)
+    return re.findall(r"^    ([\w-]+)(?:  |$)", parser.format_help(), re.MULTILINE)
+
+
+def test_every_extra_stands_on_the_installation_page() -> None:
+    extras = metadata("noiseclean-scrapy").get_all("Provides-Extra")
+    assert rows(document("installation.md")).keys() == set(extras)
+
+
+def test_every_public_name_stands_in_the_reference() -> None:
+    reference = document("api.md")
+    for name in noiseclean_scrapy.__all__:
+        own_module = getattr(noiseclean_scrapy, name).__module__
+        is_error = own_module == errors.__name__
+        directive = (
+            f"automodule:: {own_module}" if is_error else f"autoclass:: noiseclean_scrapy.{name}"
+        )
+        assert directive in reference
+
+
+@pytest.mark.parametrize("path", [*PAGES, ROOT / "README.md"], ids=lambda path: path.name)
+def test_settings_that_are_spoken_of_exist(path: Path) -> None:
+    names = {f"NOISECLEAN_{field.name.upper()}" for field in fields(Config)}
+    spoken_of = set(re.findall(r"\bNOISECLEAN_[A-Z_]*[A-Z]", path.read_text("utf-8")))
+    assert spoken_of - names - {"NOISECLEAN_TEST_POSTGRESQL"} == set()
+
+
+@pytest.mark.parametrize("path", [*PAGES, ROOT / "README.md"], ids=lambda path: path.name)
+def test_links_lead_to_files(path: Path) -> None:
+    targets = re.findall(r"\]\((?!https?:)([^)#\s]+)", path.read_text("utf-8"))
+    assert [target for target in targets if not (path.parent / target).exists()] == []
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in PAGES if ">>>" in path.read_text("utf-8")], ids=lambda path: path.name
+)
+def test_examples_give_what_they_show(path: Path) -> None:
+    text = re.sub(r"^```.*$", "", path.read_text("utf-8"), flags=re.MULTILINE)
+    test = doctest.DocTestParser().get_doctest(text, {}, path.name, str(path), 0)
+    assert doctest.DocTestRunner(optionflags=doctest.REPORT_NDIFF).run(test).failed == 0
+
+
+def test_every_page_is_reached_from_the_front_page() -> None:
+    contents = re.findall(r"```{toctree}\n(.*?)```", document("index.md"), re.DOTALL)
+    listed = {f"{line}.md" for block in contents for line in block.splitlines()}
+    assert {path.name for path in PAGES} - {"index.md"} <= listed
+
+
+def test_drawings_are_those_of_the_script(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(DOCS))
+    from pictures.architecture import DRAWINGS
+
+    for name, draw in DRAWINGS.items():
+        assert (DOCS / "images" / f"{name}.svg").read_text("utf-8") == draw()
+
+
+CORE = ("cleaner", "clean_page", "page", "methods", "evidence", "site", "metadata", "overrides")
+
+
+@pytest.mark.parametrize(
+    ("parts", "strangers"), [(CORE, {"scrapy", "sqlalchemy"}), (("store",), {"scrapy"})]
+)
+def test_parts_know_no_strangers(parts: tuple[str, ...], strangers: set[str]) -> None:
+    """The rules of the architecture page, as the import statements keep them."""
+    package = ROOT / "noiseclean_scrapy"
+    paths = [
+        path for path in SOURCES if path.relative_to(package).parts[0].removesuffix(".py") in parts
+    ]
+    assert paths
+    for path in paths:
+        assert imported(path) & strangers == set(), path
+
+
+def imported(path: Path) -> set[str]:
+    """The top-level packages that a file imports, other than for type checkers."""
+    tree = ast.parse(path.read_text("utf-8"))
+    for_checkers = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        for inner in ast.walk(node)
+    }
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if id(node) in for_checkers:
+            continue
+        if isinstance(node, ast.Import):
+            names |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names.add(node.module.partition(".")[0])
+    return names
