@@ -126,7 +126,7 @@ def _version_marks(
     """A mark where each version came into use; of several close together the newest is named."""
     places = [bisect(times, version.created_at) * step for version in versions]
     marks = []
-    for place, following, version in zip(places, [*places[1:], inf], versions, strict=True):
+    for place, following, version in zip(places, [*places, inf][1:], versions, strict=True):
         label = f"v{version.version}" if following - place > _LABEL_WIDTH else ""
         note = f"tree version {version.version} of {version.pages} pages"
         marks.append(Mark(place, label, note))
