@@ -96,7 +96,7 @@ def _hints(database: str) -> Table:
     hints.add_row("Stored in", Text(database))
     # The way it was called is the way to call it again; `python -m scrapy` shows a file.
     program = "scrapy" if sys.argv[0].endswith(".py") else sys.argv[0]
-    for number, command in enumerate(_NEXT):
+    for number, command in enumerate((f"noiseclean sites --database {database}", *_NEXT)):
         line = Text(f"{program} {command}", style="cyan")
         hints.add_row("Try next" if number == 0 else "", line)
     return hints
