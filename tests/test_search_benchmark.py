@@ -32,6 +32,8 @@ from benchmarks.queries import (
 from benchmarks.scores import GOLD
 from noiseclean_scrapy.store import Store
 
+ROOT = Path(__file__).parents[1]
+
 STORIES = {
     "harbour": ("The new bridge is up", "Divers inspect the damaged pillars"),
     "museum": ("Is our bridge so bad", "Lawyers welcomed the late decision"),
@@ -268,3 +270,11 @@ def check_figures(figures: dict[str, Any]) -> None:
         NO_CLEANING: {"found": len(STORIES), "false": len(STORIES)},
         GOLD: {"found": 0, "false": 0},
     }
+
+
+def test_tables_of_the_documentation_are_those_of_the_figures() -> None:
+    report = json.loads((ROOT / "benchmarks/results/search.json").read_text(encoding="utf-8"))
+    text = (ROOT / "docs/benchmarks.md").read_text(encoding="utf-8")
+    for table in search.search_tables(report):
+        if "by corpus" not in table.title or "topic" in table.title:
+            assert table.to_markdown().partition("\n\n")[2].strip() in text, table.title
