@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import asdict
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
@@ -36,18 +37,13 @@ _ROWS_IN_GROUP = 1000
 def page_row(record: PageRecord) -> dict[str, Any]:
     """What is stored of a page with a text, by the names of `COLUMNS`: no blocks, no HTML."""
     cleaned = record.cleaned
-    metadata = record.metadata or Metadata()
     assert cleaned is not None
     return {
         "key": record.key,
         "url": record.url,
         "site": record.cluster,
         "title": cleaned.title,
-        "author": metadata.author,
-        "published": metadata.published,
-        "language": metadata.language,
-        "canonical_url": metadata.canonical_url,
-        "image": metadata.image,
+        **asdict(record.metadata or Metadata()),
         "fetched_at": record.fetched_at,
         "tree_version": cleaned.clean_version,
         "visible_characters": cleaned.visible_characters,

@@ -6,6 +6,7 @@ import argparse
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ from noiseclean_scrapy.batch.two_pass import (
 )
 from noiseclean_scrapy.commands.base import Call, Subcommand, add_method_options
 from noiseclean_scrapy.commands.lines import LinesFile, StandardOutput
-from noiseclean_scrapy.commands.output import json_bytes, new_progress, tell
+from noiseclean_scrapy.commands.output import counted, json_bytes, new_progress, tell
 from noiseclean_scrapy.store import Store
 
 if TYPE_CHECKING:
@@ -80,17 +81,13 @@ class Clean(Subcommand):
 
 def page_row(cleaned: CleanedPage, content: str) -> dict[str, Any]:
     """One line of the output; `content` is one of `FORMATS` and names its last field."""
-    source, page, metadata = cleaned.source, cleaned.page, cleaned.metadata
+    source, page = cleaned.source, cleaned.page
     return {
         "id": source.id,
         "url": source.url,
         "site": source.site,
         "title": page.title,
-        "author": metadata.author,
-        "published": metadata.published,
-        "language": metadata.language,
-        "canonical_url": metadata.canonical_url,
-        "image": metadata.image,
+        **asdict(cleaned.metadata),
         content: getattr(page, content),
     }
 
@@ -176,7 +173,7 @@ def _fetch(urls: list[str], store: Store, call: Call) -> FetchedPages | None:
 
 def _summary(pages: int, sites: int, output: Path | None) -> str:
     where = f", written to {output}" if output else ""
-    return f"{pages} page{'s' * (pages != 1)} of {sites} site{'s' * (sites != 1)} cleaned{where}"
+    return f"{counted(pages, 'page')} of {counted(sites, 'site')} cleaned{where}"
 
 
 @contextmanager

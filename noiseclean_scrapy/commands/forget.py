@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from noiseclean_scrapy.commands.base import Call, Subcommand, add_database_option
-from noiseclean_scrapy.commands.output import tell
+from noiseclean_scrapy.commands.output import counted, tell
 
 
 class Forget(Subcommand):
@@ -24,12 +24,12 @@ class Forget(Subcommand):
         with call.open_store(write=True) as store:
             site = call.find_site(store, name)
             pages = store.count_pages(name).pages
-            question = f"Delete {name}: {_plural(pages, 'page')}, tree version {site.version}?"
+            question = f"Delete {name}: {counted(pages, 'page')}, tree version {site.version}?"
             if not call.opts.yes and not _confirm(question):
                 tell("Nothing was deleted.")
                 return False
             deleted = store.delete_cluster(name)
-        tell(f"{name} is deleted, with {_plural(deleted, 'page')}.")
+        tell(f"{name} is deleted, with {counted(deleted, 'page')}.")
         return True
 
 
@@ -37,7 +37,3 @@ def _confirm(question: str) -> bool:
     print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
     answer = sys.stdin.readline().strip().lower()
     return answer in ("y", "yes")
-
-
-def _plural(number: int, word: str) -> str:
-    return f"{number} {word}{'s' * (number != 1)}"
