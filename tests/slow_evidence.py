@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from noiseclean_scrapy.evidence import site
+from noiseclean_scrapy.evidence import places, site
 from noiseclean_scrapy.evidence.trees import BoostedTrees
 from noiseclean_scrapy.page import Page
 
@@ -184,7 +184,7 @@ def slow_place(page: Page, block: int, levels_up: int) -> tuple[str, ...]:
     element = page.blocks[block].element
     for _ in range(levels_up):
         element = max(page.elements[element].parent, 0)
-    return tuple(above.label for above in page.path(element))[: site.PLACE_LEVELS]
+    return tuple(above.label for above in page.path(element))[: places.PLACE_LEVELS]
 
 
 def clipped(score: float) -> float:

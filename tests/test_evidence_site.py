@@ -17,7 +17,7 @@ from slow_small_sites import examples, sites
 
 from noiseclean_scrapy import SiteCleaner, cleaner
 from noiseclean_scrapy.errors import TreeDataError
-from noiseclean_scrapy.evidence import site
+from noiseclean_scrapy.evidence import places, site
 from noiseclean_scrapy.evidence.site import SiteEvidence, SiteTerms
 from noiseclean_scrapy.page import Page, build_page
 
@@ -121,7 +121,7 @@ def test_own_place_and_surroundings_count_apart() -> None:
 
 
 def test_a_wrapper_far_up_moves_nothing() -> None:
-    inner = "<div class=x>" * site.PLACE_LEVELS + "<p>"
+    inner = "<div class=x>" * places.PLACE_LEVELS + "<p>"
     evidence = learn([page_of(f"{inner}a")])
     page = page_of(f"<main class=new>{inner}b")
     assert evidence.terms(page, scores_of(page)).place_pages.tolist() == [1]

@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from noiseclean_scrapy.evidence import text as text_module
 from noiseclean_scrapy.evidence.model import Reading, load_model
-from noiseclean_scrapy.evidence.text import HAN_KANA, text_columns
+from noiseclean_scrapy.evidence.text import FIELDS, HAN_KANA, LONGEST_KEPT, TextTable
 from noiseclean_scrapy.methods import create_method
 from noiseclean_scrapy.page import build_page
 from noiseclean_scrapy.page.features import block_features, block_words, targets, words
+from noiseclean_scrapy.site.hashes import hash64
 
 _MARKS = ".!?…。！？।؟,;:，、0٣7|›»/$€©®{}<=_\"“«「'”)] \u00a0@"
 _WORDS = (
@@ -29,14 +32,19 @@ _TEXTS = st.lists(
 )
 
 
-def slow_row(text: str, title: set[str], texts: list[str]) -> dict[str, float]:
-    split, own = text.split(), set(words(text))
+def slow_row(text: str) -> dict[str, float]:
+    split = text.split()
+    han = len(HAN_KANA.findall(text))
+    length = len(text) + 1.5 * han
+    count = max(len(split), han / 2)
     return {
-        "words": max(len(split), len(HAN_KANA.findall(text)) / 2),
+        "length": np.log1p(length),
+        "words": np.log1p(count),
+        "word_length": max(length, 1) / max(count, 1),
         "sentences": len(re.findall(r"""[.!?…]["'”’»)\]]*(?:\s|$)|[。！？।؟]""", text)),
         "ends_sentence": bool(re.search(r"""[.!?…。！？।؟]["'”’»)\]」』]*$""", text)),
-        "pauses": len(re.findall(r"[,;:，、；：،]", text)),
-        "digits": len(re.findall(r"\d", text)),
+        "pauses": len(re.findall(r"[,;:，、；：،]", text)) / max(length, 1) * 100,
+        "digits": len(re.findall(r"\d", text)) / max(length, 1),
         "capitals": sum(w[0].isupper() for w in split) / len(split) if split else 0,
         "upper": text.isupper(),
         "date": bool(re.search(r"\b(?:19|20)\d\d\b|\d{1,2}[:./-]\d{1,2}", text)),
@@ -44,23 +52,48 @@ def slow_row(text: str, title: set[str], texts: list[str]) -> dict[str, float]:
         "currency": bool(re.search(r"[$€£¥₽]|\b(?:USD|EUR|GBP)\b", text)),
         "rights": bool(re.search(r"(?i)[©®™]|\ball rights\b|\bcopyright\b", text)),
         "address": bool(re.search(r"\bhttps?:|www\.|@\w", text)),
-        "code": len(re.findall(r"[{}<>=;_\\#$]", text)),
+        "code": len(re.findall(r"[{}<>=;_\\#$]", text)) / max(length, 1),
         "quotes": bool(re.search(r"[\"“”„«»「」]", text)),
         "lower_start": text[:1].islower(),
         "colon": text.endswith((":", "：")),
-        "in_title": len(own & title) / len(own) if own and title and len(text) < 300 else 0,
-        "repeated_here": texts.count(text),
     }
 
 
 @settings(deadline=None)
-@given(_TEXTS, st.text(max_size=20))
-def test_columns_are_those_of_one_text_at_a_time(texts: list[str], title_text: str) -> None:
-    title = set(words(title_text)) | {"hello", "a"}
-    columns = text_columns(texts, [words(text) for text in texts], title)
+@given(_TEXTS)
+def test_rows_are_those_of_one_text_at_a_time(texts: list[str]) -> None:
+    table = TextTable(texts)
     for index, text in enumerate(texts):
-        found = {name: column[index] for name, column in columns.items()}
-        assert found == {name: float(v) for name, v in slow_row(text, title, texts).items()}
+        found = dict(zip(FIELDS, table.features[:, index].tolist(), strict=True))
+        assert found == {name: float(value) for name, value in slow_row(text).items()}
+        assert table.characters[index] == len(text)
+        assert table.lengths[index] == len(text) + 1.5 * len(HAN_KANA.findall(text))
+        assert table.keys[index] == hash64(re.sub(r"\d+", "0", text.lower()))
+
+
+@settings(deadline=None)
+@given(_TEXTS, _TEXTS)
+def test_rows_do_not_depend_on_what_was_seen_before(texts: list[str], others: list[str]) -> None:
+    texts = [*texts, *texts, "x" * (LONGEST_KEPT + 1)]
+    text_module._kept.clear()
+    alone = TextTable(texts)
+    text_module._kept.clear()
+    TextTable(others)
+    later, again = TextTable(texts), TextTable(texts)
+    for table in (later, again):
+        assert np.array_equal(table.features, alone.features)
+        assert table.keys == alone.keys
+
+
+def test_few_rows_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_module, "MOST_KEPT", 50)
+    text_module._kept.clear()
+    texts = [f"text {n}" for n in range(30)]
+    tables = [TextTable([f"{text} {n}" for text in texts]) for n in range(5)]
+    assert len(text_module._kept) <= 50
+    TextTable([*texts, "x" * (LONGEST_KEPT + 1)])
+    assert len(text_module._kept) == 30
+    assert [table.characters[29] for table in tables] == [9] * 5
 
 
 @settings(deadline=None)

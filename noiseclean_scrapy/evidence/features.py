@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from noiseclean_scrapy.evidence.layout import Floats, Integers, PageArrays, window_means
-from noiseclean_scrapy.evidence.phrases import PHRASES, announced
-from noiseclean_scrapy.evidence.text import HAN_KANA, text_columns
+from noiseclean_scrapy.evidence.columns import Columns
+from noiseclean_scrapy.evidence.layout import Floats, Integers, page_arrays, window_means
+from noiseclean_scrapy.evidence.phrases import PHRASES
+from noiseclean_scrapy.evidence.text import FIELDS, text_table
 from noiseclean_scrapy.evidence.vocabulary import NAMES, element_bits
 from noiseclean_scrapy.page import Page
 from noiseclean_scrapy.page.features import block_words, words
@@ -26,39 +28,74 @@ _PLACES = [
     for number, mask in enumerate(_MASKS)
     if mask != "near" or name[:2] in ("c_", "r_", "x_")
 ]
-_PLACE_NAMES = [name for name, _, _ in _PLACES]
 _PLACE_MASKS, _PLACE_BITS = np.array([place[1:] for place in _PLACES], dtype=np.int64).T
-_NEIGHBOURS = 3
-_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+_NEIGHBOURS = np.array([-1, 1, -2, 2, -3, 3])
+_SIDES = ("before", "after")
+_CLOSE = 4  # of the neighbours, those of which more is told
+_WINDOWS = (5, 15)
+_ITEMS = ("item", "outer")
 _WHOLE = 0.95
 _MAIN_SHARE = 0.6
-_HAN_WEIGHT = 1.5
 _DECLARED, _LEAST_DECLARED = 40, 20
 _FAR = 40
+_TITLE_LIKE = 300
 
 
-def block_lengths(page: Page) -> Floats:
-    """Characters of each block; one of Han, Kana or Hangul counts 2.5, as it says so much more."""
-    return np.array(
-        [
-            len(b.text)
-            if b.text.isascii()
-            else len(b.text) + _HAN_WEIGHT * len(HAN_KANA.findall(b.text))
-            for b in page.blocks
-        ],
-        dtype=np.float64,
-    )
+def _names() -> Iterator[str]:
+    yield from FIELDS[:3]
+    yield from ("links", "link_share")
+    yield from FIELDS[3:]
+    yield from ("images", "in_title", "repeated_here", "in_description", "declared")
+    yield from (name for name, _, _ in _PLACES)
+    yield "depth"
+    for level in range(_ANCESTORS + 1):
+        for name in (
+            *("text", "text_share", "long_share", "link_share", "block_length", "sentences"),
+            "siblings",
+        ):
+            yield f"up{level}_{name}"
+    for item in _ITEMS:
+        for name in (
+            *("count", "text", "mean_text", "link_share", "sentences", "text_share", "number"),
+        ):
+            yield f"{item}_{name}"
+    yield from (f"place_{name}" for name in ("count", "length", "link_share", "text_share"))
+    yield from ("in_main", "main_direct", "before_main", "after_main")
+    yield from ("main_text_share", "main_link_share")
+    for number, step in enumerate(_NEIGHBOURS.tolist()):
+        told = ("length", "link_share", "sentences", "same_place")
+        for name in told if number < _CLOSE else told[:2]:
+            yield f"{_SIDES[step > 0]}{abs(step)}_{name}"
+    for reach in _WINDOWS:
+        for name in ("length", "link_share", "long"):
+            yield from (f"window{reach}_{name}_{side}" for side in _SIDES)
+    yield from ("position", "text_position", "from_start", "from_end", "long_before", "long_after")
+    yield from ("from_h1", "from_title", "h1_before")
+    yield from ("since_heading", "section_length", "section_link_share")
+    yield from (f"since_{name}" for name in PHRASES)
+    for name in (
+        *("blocks", "text", "link_share", "long_share", "long_blocks", "long_length"),
+        *("paragraph_share", "headings", "h1", "items", "cells", "han"),
+        *(f"is_{kind}" for kind in KINDS),
+    ):
+        yield f"page_{name}"
+
+
+FEATURES = tuple(_names())
+"""Names of the features of a page's blocks, in the order of the columns."""
 
 
 class PageFeatures:
-    """The features of a page's blocks by name; `matrix` is (blocks, features), float32."""
+    """The features of a page's blocks; `matrix` is (blocks, features), float32."""
+
+    names = FEATURES
 
     def __init__(self, page: Page) -> None:
         self.page = page
-        self.arrays = PageArrays(page)
-        self.lengths = block_lengths(page)
-        self._columns: dict[str, Floats] = {}
-        self.matrix = np.zeros((0, 0), np.float32)
+        self.arrays = page_arrays(page)
+        self.texts = text_table(page)
+        self.lengths = self.texts.lengths
+        self._columns = Columns(len(FEATURES), len(page.blocks))
         if page.blocks:
             self._add_text()
             self._add_places()
@@ -71,13 +108,11 @@ class PageFeatures:
             self._add_sections()
             self._add_announced()
             self._add_page()
-            self.matrix = np.array(list(self._columns.values()), dtype=np.float32).T
-        self.names = tuple(self._columns)
+        self.matrix = self._columns.rows.T
 
     def inside(self, group: str) -> NDArray[np.bool_]:
         """Which blocks stand in an element of a group of tags or class names."""
-        inside: NDArray[np.bool_] = self._above >> NAMES.index(group) & 1 == 1
-        return inside
+        return _having(self._above, group)
 
     @property
     def cell_lengths(self) -> Floats:
@@ -93,47 +128,29 @@ class PageFeatures:
 
     def near(self, group: str) -> NDArray[np.bool_]:
         """Which blocks' own element, or one of the two above, belongs to a group."""
-        near: NDArray[np.bool_] = self._near >> NAMES.index(group) & 1 == 1
-        return near
+        return _having(self._near, group)
 
     def _add_text(self) -> None:
-        blocks = self.page.blocks
-        found = block_words(self.page)
-        text = text_columns([b.text for b in blocks], found, set(words(self.page.title)))
-        length = np.maximum(self.lengths, 1.0)
-        characters = np.maximum([len(b.text) for b in blocks], 1)
+        page, texts, blocks = self.page, self.texts, self.page.blocks
+        own_words = block_words(page)
         linked = np.array([b.link_characters for b in blocks], dtype=np.float64)
-        self.link_share = linked / characters
-        self.sentences = text["sentences"]
+        self.link_share = linked / np.maximum(texts.characters, 1)
+        self.sentences = texts.features[FIELDS.index("sentences")]
         self.long = np.where((self.lengths >= LONG) & (self.link_share < 0.5), self.lengths, 0.0)
-        in_description, declared = self._metadata(found)
-        self._columns |= {
-            "length": np.log1p(self.lengths),
-            "words": np.log1p(text["words"]),
-            "word_length": length / np.maximum(text["words"], 1),
-            "links": np.array([len(b.links) for b in blocks], dtype=np.float64),
-            "link_share": self.link_share,
-            "sentences": text["sentences"],
-            "ends_sentence": text["ends_sentence"],
-            "pauses": text["pauses"] / length * 100,
-            "digits": text["digits"] / length,
-            "capitals": text["capitals"],
-            "upper": text["upper"],
-            "date": text["date"],
-            "separators": text["separators"],
-            "currency": text["currency"],
-            "rights": text["rights"],
-            "address": text["address"],
-            "code": text["code"] / length,
-            "quotes": text["quotes"],
-            "lower_start": text["lower_start"],
-            "colon": text["colon"],
-            "images": np.array([len(b.images) for b in blocks], dtype=np.float64),
-            "in_title": text["in_title"],
-            "repeated_here": text["repeated_here"],
-            "in_description": in_description,
-            "declared": declared,
-        }
+        self._linked_text = self.lengths * self.link_share
+        self._log = texts.features[0]
+        title = set(words(page.title))
+        self._in_title = np.array([_share(own, title) for own in own_words])
+        self._in_title[texts.characters >= _TITLE_LIKE] = 0.0
+        self._columns.next(3)[:] = texts.features[:3]
+        self._columns.add([len(b.links) for b in blocks], self.link_share)
+        self._columns.next(len(FIELDS) - 3)[:] = texts.features[3:]
+        self._columns.add(
+            [len(b.images) for b in blocks],
+            self._in_title,
+            _counts([b.text for b in blocks]),
+            *self._metadata(own_words),
+        )
 
     def _metadata(self, block_words: Sequence[Sequence[str]]) -> tuple[Floats, Floats]:
         """How far the description and the declared texts hold each block; -1 where unknown."""
@@ -143,7 +160,7 @@ class PageFeatures:
         )
         in_description = declared = np.full(len(block_words), -1.0)
         if described:
-            in_description = np.array([_share(own, described) for own in block_words])
+            in_description = np.array([_share(own, described, 3) for own in block_words])
         if len(body) > LONG:
             declared = np.array([float(_stands_in(" ".join(own), body)) for own in block_words])
         if parts:
@@ -152,75 +169,73 @@ class PageFeatures:
         return in_description, declared
 
     def _add_places(self) -> None:
-        elements = self.page.elements
         arrays = self.arrays
-        bits = np.array([element_bits(e.tag, e.label, e.hidden) for e in elements], dtype=np.int64)
+        labels = zip(arrays.label_tags, arrays.label_names, strict=True)
+        bits = np.array([element_bits(tag, label) for tag, label in labels], dtype=np.int64)
+        hidden = [e.hidden for e in self.page.elements]
+        bits = bits[arrays.labels] | np.array(hidden, dtype=np.int64) << NAMES.index("hidden")
         # What BODY and whole-page wrappers are called says nothing of a block.
         whole = arrays.end - arrays.first >= _WHOLE * len(self.page.blocks)
         local = np.where(whole, 0, bits)
-        own = bits[arrays.element]
-        parents = arrays.ancestors(3)
-        self._near = own | local[parents[1]] | local[parents[2]]
+        self._own = bits[arrays.element]
+        self._ancestors = arrays.ancestors(_ANCESTORS)
+        self._near = self._own | local[self._ancestors[1]] | local[self._ancestors[2]]
         self._above = arrays.inherit(local)[arrays.element]
-        masks = np.stack([own, self._near, self._above])
-        answers = masks[_PLACE_MASKS] >> _PLACE_BITS[:, None] & 1
-        self._columns |= zip(_PLACE_NAMES, answers.astype(np.float64), strict=True)
-        self._columns["depth"] = arrays.depth[arrays.element].astype(np.float64)
+        answers = np.stack([self._own, self._near, self._above])[_PLACE_MASKS]
+        answers >>= _PLACE_BITS[:, None]
+        answers &= 1
+        self._columns.next(len(_PLACES))[:] = answers
+        self._columns.add(arrays.depth[arrays.element])
 
     def _add_ancestors(self) -> None:
         arrays = self.arrays
         self._total = max(float(self.lengths.sum()), 1.0)
-        self._text = text = arrays.below(self.lengths)
-        self._linked = linked = arrays.below(self.lengths * self.link_share)
-        self._long_below = arrays.below(self.long)
-        self._sentences_below = arrays.below(self.sentences)
-        all_long = max(float(self.long.sum()), 1.0)
+        self._all_long = max(float(self.long.sum()), 1.0)
+        values = np.stack([self.lengths, self._linked_text, self.long, self.sentences])
+        self._text, self._linked, self._long_below, self._sentences_below = arrays.below(values)
         count = np.maximum(arrays.end - arrays.first, 1).astype(np.float64)
-        at = np.stack(arrays.ancestors(_ANCESTORS))
-        below, blocks = text[at], count[at]
-        columns = {
-            "text": np.log1p(below),
-            "text_share": below / self._total,
-            "long_share": self._long_below[at] / all_long,
-            "link_share": linked[at] / np.maximum(below, 1),
-            "block_length": below / blocks,
-            "sentences": self._sentences_below[at] / blocks,
-            "siblings": np.log1p(arrays.group_sizes[at]),
-        }
-        for level in range(len(at)):
-            self._columns |= {f"up{level}_{name}": of[level] for name, of in columns.items()}
+        self._log_text = np.log1p(self._text)
+        columns = np.empty((7, len(count)), dtype=np.float32)
+        columns[0] = self._log_text
+        columns[1] = self._text / self._total
+        columns[2] = self._long_below / self._all_long
+        columns[3] = self._linked / np.maximum(self._text, 1)
+        columns[4] = self._text / count
+        columns[5] = self._sentences_below / count
+        columns[6] = np.log1p(arrays.group_sizes)
+        self._columns.add_by_place(columns.take(self._ancestors, axis=1))
 
     def _add_repeated(self) -> None:
         """Repeated siblings: posts of a forum, cards of a listing, items of a menu."""
-        group = self.arrays.groups
+        arrays, group = self.arrays, self.arrays.groups
         sizes = np.bincount(group)
         text = np.bincount(group, weights=self._text)
-        linked = np.bincount(group, weights=self._linked)
-        sentences = np.bincount(group, weights=self._sentences_below)
-        for name, at in self.arrays.repeated_items.items():
-            of = group[at]
-            self._columns |= {
-                f"{name}_count": np.where(at > 0, np.log1p(sizes[of]), 0.0),
-                f"{name}_text": np.log1p(self._text[at]),
-                f"{name}_mean_text": np.log1p(text[of] / sizes[of]),
-                f"{name}_link_share": linked[of] / np.maximum(text[of], 1),
-                f"{name}_sentences": sentences[of] / sizes[of],
-                f"{name}_text_share": text[of] / self._total,
-                f"{name}_number": np.log1p(self.arrays.group_numbers[at]),
-            }
+        columns = np.empty((5, len(sizes)), dtype=np.float32)
+        columns[0] = np.log1p(sizes)
+        columns[1] = np.log1p(text / sizes)
+        columns[2] = np.bincount(group, weights=self._linked) / np.maximum(text, 1)
+        columns[3] = np.bincount(group, weights=self._sentences_below) / sizes
+        columns[4] = text / self._total
+        at = arrays.repeated_items
+        of = columns.take(group[at], axis=1)
+        of[0] *= at > 0
+        number = np.log1p(arrays.group_numbers[at])
+        self._columns.add_by_place(
+            np.stack([of[0], self._log_text[at], *of[1:], number], dtype=np.float32)
+        )
 
     def _add_same_place(self) -> None:
         """Blocks whose element and parent are labelled alike, anywhere on the page."""
-        place = self.arrays.places[self.arrays.element]
+        self._places = place = self.arrays.places[self.arrays.element]
         size = np.bincount(place)
         text = np.bincount(place, weights=self.lengths)
-        linked = np.bincount(place, weights=self.lengths * self.link_share)
-        self._columns |= {
-            "place_count": np.log1p(size[place]),
-            "place_length": np.log1p((text / np.maximum(size, 1))[place]),
-            "place_link_share": (linked / np.maximum(text, 1))[place],
-            "place_text_share": text[place] / self._total,
-        }
+        linked = np.bincount(place, weights=self._linked_text)
+        self._columns.add(
+            np.log1p(size)[place],
+            np.log1p(text / np.maximum(size, 1))[place],
+            (linked / np.maximum(text, 1))[place],
+            text[place] / self._total,
+        )
 
     def _add_main(self) -> None:
         """Where most of the long text stands."""
@@ -229,130 +244,111 @@ class PageFeatures:
         index = np.arange(len(self.lengths))
         count = len(index)
         first, end = arrays.first[main], arrays.end[main]
-        direct = (arrays.parent[arrays.element] == main) + 2.0 * (arrays.element == main)
-        self._columns |= {
-            "in_main": ((index >= first) & (index < end)).astype(np.float64),
-            "main_direct": direct,
-            "before_main": np.maximum(first - index, 0) / count,
-            "after_main": np.maximum(index - end + 1, 0) / count,
-            "main_text_share": np.full(count, self._text[main] / self._total),
-            "main_link_share": np.full(count, self._linked[main] / max(self._text[main], 1)),
-        }
+        self._columns.add(
+            (index >= first) & (index < end),
+            (self._ancestors[1] == main) + 2.0 * (arrays.element == main),
+            np.maximum(first - index, 0) / count,
+            np.maximum(index - end + 1, 0) / count,
+            self._text[main] / self._total,
+            self._linked[main] / max(self._text[main], 1),
+        )
 
     def _main(self) -> int:
         """Deepest element with more than 60 % of the long text of its parent, from BODY on."""
-        long = self._long_below
+        long, parent = self._long_below, self.arrays.parent
+        above = long[parent]
+        heavy = np.flatnonzero((long > _MAIN_SHARE * above) & (parent < np.arange(len(parent))))
         here = 0
-        children: dict[int, list[int]] = {}
-        for index, parent in enumerate(self.arrays.parent.tolist()):
-            if index:
-                children.setdefault(parent, []).append(index)
-        while below := children.get(here):
-            best = max(below, key=lambda child: (long[child], -child))
-            if long[best] <= _MAIN_SHARE * long[here] or not long[best]:
-                break
-            here = best
+        for element, around in zip(heavy.tolist(), parent[heavy].tolist(), strict=True):
+            if around == here:
+                here = element
         return here
 
     def _add_neighbours(self) -> None:
         count = len(self.lengths)
-        log = np.log1p(self.lengths)
-        places = self.arrays.places[self.arrays.element]
-        for step in range(1, _NEIGHBOURS + 1):
-            for sign, side in ((-1, "before"), (1, "after")):
-                index = np.arange(count) + sign * step
-                there = (index >= 0) & (index < count)
-                at = np.clip(index, 0, count - 1)
-                name = f"{side}{step}"
-                self._columns[f"{name}_length"] = np.where(there, log[at], -1.0)
-                self._columns[f"{name}_link_share"] = np.where(there, self.link_share[at], -1.0)
-                if step < _NEIGHBOURS:
-                    same = there & (places[at] == places)
-                    self._columns[f"{name}_sentences"] = np.where(there, self.sentences[at], -1.0)
-                    self._columns[f"{name}_same_place"] = same.astype(np.float64)
-        ones = np.ones(count)
-        measured = {"length": log, "link_share": self.link_share, "long": np.log1p(self.long)}
-        for reach in (5, 15):
-            for name, values in measured.items():
-                before, after = window_means(values, ones, reach)
-                self._columns[f"window{reach}_{name}_before"] = before
-                self._columns[f"window{reach}_{name}_after"] = after
+        at = np.arange(count) + _NEIGHBOURS[:, None]
+        there = (at >= 0) & (at < count)
+        at = np.clip(at, 0, count - 1)
+        values = np.stack([self._log, self.link_share, self.sentences]).take(at, axis=1)
+        values = np.where(there, values, -1.0)
+        close = self._columns.next(4 * _CLOSE).reshape(_CLOSE, 4, count)
+        close[:, :3] = values[:, :_CLOSE].transpose(1, 0, 2)
+        close[:, 3] = there[:_CLOSE] & (self._places[at[:_CLOSE]] == self._places)
+        far = self._columns.next(2 * (len(at) - _CLOSE)).reshape(-1, 2, count)
+        far[:] = values[:2, _CLOSE:].transpose(1, 0, 2)
+        measured = np.stack([self._log, self.link_share, np.log1p(self.long)])
+        means = window_means(measured, np.ones(count), _WINDOWS)
+        self._columns.next(means.size // count)[:] = means.transpose(1, 0, 2, 3).reshape(-1, count)
 
     def _add_positions(self) -> None:
         count = len(self.lengths)
         index = np.arange(count)
+        log = np.log1p(index)
         long = np.cumsum(self.long)
-        all_long = max(float(long[-1]), 1.0)
-        titled = self._columns["in_title"] * (self.lengths > 10)
+        titled = self._in_title * (self.lengths > 10)
         headline = [int(np.argmax(titled))] if titled.max() >= 0.6 else []
-        h1 = np.zeros(count)
-        h1[self._tagged("h1")] = 1.0
-        self._columns |= {
-            "position": index / count,
-            "text_position": np.cumsum(self.lengths) / self._total,
-            "from_start": np.log1p(index),
-            "from_end": np.log1p(count - 1 - index),
-            "long_before": (long - self.long) / all_long,
-            "long_after": 1 - long / all_long,
-            "from_h1": _distance(index, self._tagged("h1")),
-            "from_title": _distance(index, headline),
-            "h1_before": np.cumsum(h1),
-        }
+        h1 = _having(self._own, "h1")
+        self._columns.add(
+            index / count,
+            np.cumsum(self.lengths) / self._total,
+            log,
+            log[::-1],
+            (long - self.long) / self._all_long,
+            1 - long / self._all_long,
+            _distance(index, np.flatnonzero(h1)[:1].tolist()),
+            _distance(index, headline),
+            np.cumsum(h1),
+        )
 
     def _add_sections(self) -> None:
         """What stands below the same heading."""
         index = np.arange(len(self.lengths))
-        heading = np.zeros(len(index), dtype=bool)
-        heading[self._tagged(*_HEADINGS)] = True
+        heading = _having(self._own, "heading")
         last = np.maximum.accumulate(np.where(heading, index, -1))
         section = np.cumsum(heading)
         text = np.bincount(section, weights=self.lengths)
-        linked = np.bincount(section, weights=self.lengths * self.link_share)
-        since = np.where(last >= 0, np.minimum(index - last, 30), 40)
-        self._columns |= {
-            "since_heading": since.astype(np.float64),
-            "section_length": np.log1p(text[section]),
-            "section_link_share": linked[section] / np.maximum(text[section], 1),
-        }
+        linked = np.bincount(section, weights=self._linked_text)
+        self._columns.add(
+            np.where(last >= 0, np.minimum(index - last, 30), 40),
+            np.log1p(text)[section],
+            (linked / np.maximum(text, 1))[section],
+        )
 
     def _add_announced(self) -> None:
         """How many blocks ago a line announced related stories, comments, and so on."""
         index = np.arange(len(self.lengths))
-        said = [
-            None if linked >= 0.5 else announced(block.text)
-            for block, linked in zip(self.page.blocks, self.link_share.tolist(), strict=True)
-        ]
-        for name in PHRASES:
-            last = np.maximum.accumulate([i if s == name else -_FAR for i, s in enumerate(said)])
-            self._columns[f"since_{name}"] = np.minimum(index - last, _FAR).astype(np.float64)
+        said = np.where(self.link_share < 0.5, self.texts.announced, 0)
+        for_each = said == np.arange(1, len(PHRASES) + 1)[:, None]
+        last = np.maximum.accumulate(np.where(for_each, index, -_FAR), axis=1)
+        self._columns.next(len(PHRASES))[:] = np.minimum(index - last, _FAR)
 
     def _add_page(self) -> None:
-        count = len(self.lengths)
         total = self._total
         long_blocks = int((self.long > 0).sum())
-        characters = max(sum(len(b.text) for b in self.page.blocks), 1)
-        paragraphs = float(sum(self.lengths[self._tagged("p")].tolist()))
-        values = {
-            "page_blocks": np.log1p(count),
-            "page_text": np.log1p(total),
-            "page_link_share": float((self.lengths * self.link_share).sum()) / total,
-            "page_long_share": float(self.long.sum()) / total,
-            "page_long_blocks": np.log1p(long_blocks),
-            "page_long_length": np.log1p(float(self.long.sum()) / max(long_blocks, 1)),
-            "page_paragraph_share": paragraphs / total,
-            "page_headings": np.log1p(len(self._tagged(*_HEADINGS))),
-            "page_h1": float(len(self._tagged("h1"))),
-            "page_items": np.log1p(len(self._tagged("li"))),
-            "page_cells": np.log1p(len(self._tagged("td"))),
-            "page_han": float(self.lengths.sum() / characters),
-            **{f"page_is_{kind}": float(kind in self.page.declared.kinds) for kind in KINDS},
-        }
-        self._columns |= {name: np.full(count, value) for name, value in values.items()}
+        characters = max(float(self.texts.characters.sum()), 1)
+        paragraphs = float(self.lengths[_having(self._own, "p")].sum())
+        cells = np.array([tag == "td" for tag in self.arrays.label_tags])
+        kinds = self.page.declared.kinds
+        self._columns.add_values(
+            np.log1p(len(self.lengths)),
+            np.log1p(total),
+            float(self._linked_text.sum()) / total,
+            float(self.long.sum()) / total,
+            np.log1p(long_blocks),
+            np.log1p(float(self.long.sum()) / max(long_blocks, 1)),
+            paragraphs / total,
+            np.log1p(_having(self._own, "heading").sum()),
+            _having(self._own, "h1").sum(),
+            np.log1p(_having(self._own, "li").sum()),
+            np.log1p(cells[self.arrays.labels[self.arrays.element]].sum()),
+            float(self.lengths.sum()) / characters,
+            *(kind in kinds for kind in KINDS),
+        )
 
-    def _tagged(self, *tags: str) -> list[int]:
-        """Indices of the blocks directly in an element of one of the tags."""
-        elements = self.page.elements
-        return [b.index for b in self.page.blocks if elements[b.element].tag in tags]
+
+def _having(masks: Integers, group: str) -> NDArray[np.bool_]:
+    having: NDArray[np.bool_] = masks & 1 << NAMES.index(group) != 0
+    return having
 
 
 def _distance(index: Integers, starts: Sequence[int]) -> Floats:
@@ -362,11 +358,17 @@ def _distance(index: Integers, starts: Sequence[int]) -> Floats:
     return np.clip(index - starts[0], -30, 60).astype(np.float64)
 
 
-def _share(own: Sequence[str], described: set[str]) -> float:
-    if described.isdisjoint(own):
+def _counts(texts: Sequence[str]) -> list[int]:
+    seen = Counter(texts)
+    return [seen[text] for text in texts]
+
+
+def _share(own: Sequence[str], wanted: set[str], more_than: int = 0) -> float:
+    """Share of the different words that are wanted; 0 where there are not `more_than` so many."""
+    if wanted.isdisjoint(own):
         return 0.0
     known = set(own)
-    return len(described & known) / len(known) if len(known) > 3 else 0.0
+    return len(wanted & known) / len(known) if len(known) > more_than else 0.0
 
 
 def _stands_in(text: str, body: str) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,92 +19,142 @@ class PageArrays:
     """Index arrays of a page with B text blocks and E block-level elements.
 
     `parent` (E) is 0 for the root, `depth` (E) counts from 0; blocks `first[e]` to `end[e]` stand
-    in element e or below it; `places` names elements with an equal label under an equal parent
-    label alike; `group_numbers` (E) counts the siblings before that are labelled alike.
+    in element e or below it; `labels` (E) numbers the distinct labels, which `label_names` and
+    `label_tags` list; `places` (E) numbers elements with an equal label under an equal parent
+    label alike, `groups` (E) siblings that are labelled alike, of which there are `group_sizes` (E)
+    in all and `group_numbers` (E) before.
     """
 
     def __init__(self, page: Page) -> None:
-        elements, blocks = page.elements, page.blocks
-        self.element = np.array([b.element for b in blocks], dtype=np.int64)
-        self.first, self.end = self._ranges(page)
-        parents = [max(e.parent, 0) for e in elements]
-        depth = [0] * len(elements)
-        places: list[int] = []
-        groups: list[int] = []
-        numbers: list[int] = []
-        place_of: dict[tuple[str, str], int] = {}
-        group_of: dict[tuple[int, str], int] = {}
-        sizes: list[int] = []
-        for index, (element, parent) in enumerate(zip(elements, parents, strict=True)):
-            depth[index] = depth[parent] + (index > 0)
-            place = elements[parent].label, element.label
-            places.append(place_of.setdefault(place, len(place_of)))
-            group = group_of.setdefault((element.parent, element.label), len(sizes))
-            if group == len(sizes):
-                sizes.append(0)
-            groups.append(group)
-            numbers.append(sizes[group])
-            sizes[group] += 1
-        self.parent, self.depth, self.places, self.groups, self.group_numbers = (
-            np.array(values, dtype=np.int64) for values in (parents, depth, places, groups, numbers)
+        elements = page.elements
+        count = len(elements)
+        parents = [e.parent for e in elements]
+        parents[0] = 0
+        names = [e.label for e in elements]
+        tags = dict(zip(names, [e.tag for e in elements], strict=True))
+        self.label_names, self.label_tags = list(tags), list(tags.values())
+        number = dict(zip(tags, range(len(tags)), strict=True))
+        self.labels = _integers([number[name] for name in names])
+        self.parent = _integers(parents)
+        self.element = _integers([b.element for b in page.blocks])
+        self.depth = self._depth()
+        self.first, self.end = self._ranges(parents)
+        self.places = _numbered(self.labels[self.parent] * len(tags) + self.labels)
+        _, self.groups, sizes = np.unique(
+            self.parent * (len(tags) + 1) + self.labels + (np.arange(count) > 0),
+            return_inverse=True,
+            return_counts=True,
         )
-        self.group_sizes = np.array(sizes, dtype=np.int64)[self.groups]
+        self.group_sizes = sizes[self.groups]
+        order = self.groups.argsort(kind="stable")
+        starts = np.cumsum(sizes) - sizes
+        self.group_numbers = np.empty_like(order)
+        self.group_numbers[order] = np.arange(count) - starts[self.groups[order]]
 
-    def ancestors(self, levels: int) -> list[Integers]:
-        """For each block its element, that one's parent, and so on; the root again at the end."""
-        found = [self.element]
-        for _ in range(levels):
-            found.append(self.parent[found[-1]])
+    def ancestors(self, levels: int, of: Integers | None = None) -> Integers:
+        """For each block (row 0) its element, (row 1) that one's parent, and so on to the root.
+
+        With `of` for these elements, not those of the blocks.
+        """
+        elements = self.element if of is None else of
+        found = np.empty((levels + 1, len(elements)), dtype=np.int64)
+        found[0] = elements
+        for level in range(levels):
+            self.parent.take(found[level], out=found[level + 1], mode="clip")
         return found
 
     def below(self, values: Floats) -> Floats:
-        """Sums of block values over each element and all below it."""
-        sums = np.concatenate(([0.0], np.cumsum(values)))
-        result: Floats = sums[self.end] - sums[self.first]
+        """Sums of block values (..., B) over each element and all below it (..., E)."""
+        sums = summed(values)
+        result: Floats = sums.take(self.end, axis=-1) - sums.take(self.first, axis=-1)
         return result
 
     def inherit(self, masks: Integers) -> Integers:
         """Bits of each element and all its ancestors."""
-        inherited = masks.tolist()
-        for index, parent in enumerate(self.parent.tolist()):
-            inherited[index] |= inherited[parent]
-        return np.array(inherited, dtype=np.int64)
+        inherited, above = masks, self.parent
+        while above.any():
+            inherited = inherited | inherited[above]
+            above = above[above]
+        return inherited | inherited[:1]
 
     def repeated_item(self) -> Integers:
         """For each element the nearest one, itself or above, with like siblings; 0 without one."""
-        nearest = [0] * len(self.parent)
-        repeated = (self.group_sizes > 1).tolist()
-        for index, parent in enumerate(self.parent.tolist()):
-            nearest[index] = index if repeated[index] else nearest[parent]
-        return np.array(nearest, dtype=np.int64)
+        return self.nearest(self.group_sizes > 1)
+
+    def nearest(self, marked: NDArray[np.bool_]) -> Integers:
+        """For each element the nearest marked one, itself or above; the root without one."""
+        nearest = np.where(marked, np.arange(len(self.parent)), self.parent)
+        while not np.array_equal(farther := nearest[nearest], nearest):
+            nearest = farther
+        return nearest
 
     @cached_property
-    def repeated_items(self) -> dict[str, Integers]:
+    def repeated_items(self) -> Integers:
         """For each block the nearest element with like siblings, and the nearest around that."""
         nearest = self.repeated_item()
         item = nearest[self.element]
-        return {"item": item, "outer": nearest[self.parent[item]]}
+        return np.stack((item, nearest[self.parent[item]]))
 
-    def _ranges(self, page: Page) -> tuple[Integers, Integers]:
-        count = len(page.blocks)
-        first, end = [count] * len(page.elements), [0] * len(page.elements)
-        for block in page.blocks:
-            first[block.element] = min(first[block.element], block.index)
-            end[block.element] = max(end[block.element], block.index + 1)
-        for element in reversed(page.elements[1:]):
-            first[element.parent] = min(first[element.parent], first[element.index])
-            end[element.parent] = max(end[element.parent], end[element.index])
-        starts = np.minimum(np.array(first, dtype=np.int64), np.array(end, dtype=np.int64))
-        return starts, np.array(end, dtype=np.int64)
+    def _depth(self) -> Integers:
+        depth, above = np.ones(len(self.parent), dtype=np.int64), self.parent
+        depth[0] = 0
+        while above.any():
+            depth = depth + depth[above]
+            above = above[above]
+        return depth
+
+    def _ranges(self, parents: list[int]) -> tuple[Integers, Integers]:
+        last = list(range(len(parents)))  # of the elements below each, in document order
+        for index in range(len(parents) - 1, 0, -1):
+            parent = parents[index]
+            if last[index] > last[parent]:
+                last[parent] = last[index]
+        count = len(self.element)
+        own = summed(np.bincount(self.element, minlength=len(parents)))
+        blocks = own[_integers(last) + 1] - own[:-1]
+        # The first block in or behind the start of an element is in it, if it has any.
+        first = np.full(len(parents), count)
+        first[self.element[::-1]] = np.arange(count - 1, -1, -1)
+        first = np.where(blocks > 0, np.minimum.accumulate(first[::-1])[::-1], 0)
+        return first, first + blocks
 
 
-def window_means(values: Floats, weights: Floats, reach: int) -> tuple[Floats, Floats]:
-    """Sums of values by sums of weights over up to `reach` blocks before and after each block."""
-    count = len(values)
+def page_arrays(page: Page) -> PageArrays:
+    """The arrays of a page; made once, then kept with the page."""
+    if not isinstance(page.arrays, PageArrays):
+        page.arrays = PageArrays(page)
+    return page.arrays
+
+
+def summed(values: NDArray[np.generic]) -> NDArray[Any]:
+    """Sums (..., n + 1) of the first 0, 1, ... n values (..., n)."""
+    sums = np.zeros((*values.shape[:-1], values.shape[-1] + 1), dtype=values.dtype)
+    np.cumsum(values, axis=-1, out=sums[..., 1:])
+    return sums
+
+
+def window_means(values: Floats, weights: Floats, reaches: Sequence[int]) -> Floats:
+    """Sums of values (V, B) by sums of weights (B) over up to `reach` blocks around each block.
+
+    (V, reaches, 2, B): with V values and R reaches, over the blocks before and those after.
+    """
+    count = values.shape[-1]
     index = np.arange(count)
-    sums = np.concatenate(([0.0], np.cumsum(values)))
-    weighed = np.concatenate(([0.0], np.cumsum(weights)))
-    low, high = np.maximum(index - reach, 0), np.minimum(index + 1 + reach, count)
-    before = (sums[index] - sums[low]) / np.maximum(weighed[index] - weighed[low], 1)
-    after = (sums[high] - sums[index + 1]) / np.maximum(weighed[high] - weighed[index + 1], 1)
-    return before, after
+    reach = np.array(reaches)[:, None]
+    at = np.empty((2, len(reaches), 2, count), dtype=np.int64)  # ends, reaches, sides
+    at[0, :, 0] = np.maximum(index - reach, 0)
+    at[1, :, 0] = index
+    at[0, :, 1] = index + 1
+    at[1, :, 1] = np.minimum(index + 1 + reach, count)
+    sums = summed(values).take(at, axis=-1)
+    weighed = summed(weights).take(at)
+    means: Floats = (sums[:, 1] - sums[:, 0]) / np.maximum(weighed[1] - weighed[0], 1)
+    return means
+
+
+def _numbered(keys: Integers) -> Integers:
+    return np.unique(keys, return_inverse=True)[1]
+
+
+def _integers(values: list[int]) -> Integers:
+    return np.array(values, dtype=np.int64)

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from noiseclean_scrapy.evidence.layout import Floats
+from noiseclean_scrapy.evidence.places import page_places
+from noiseclean_scrapy.evidence.text import text_table
 from noiseclean_scrapy.page import Page
-from noiseclean_scrapy.page.features import masked_texts
 from noiseclean_scrapy.site.counts import more_frequent_half, read_number
 from noiseclean_scrapy.site.hashes import hash64, hash_name, read_hash
 
-PLACE_LEVELS = 4
-"""Labels, the innermost first, that name a place in the layout: an added wrapper far up moves
-nothing."""
 PLACE_WEIGHT = 0.4
 """How far a block's log-odds move towards the mean of its place on other pages, at full support."""
 REPETITION = 5.0
@@ -176,15 +173,9 @@ def _trust(pages: Floats) -> Floats:
 
 def _place_keys(page: Page) -> list[tuple[int, int]]:
     """For each block the keys of its element's place and of the place around that."""
-    paths: list[tuple[str, ...]] = []
-    for element in page.elements:
-        above = paths[element.parent] if element.parent >= 0 else ()
-        paths.append((element.label, *above)[:PLACE_LEVELS])
-    keys = []
-    for block in page.blocks:
-        parent = max(page.elements[block.element].parent, 0)
-        keys.append((_key(("=", *paths[block.element])), _key(("^", *paths[parent]))))
-    return keys
+    places = page_places(page)
+    own, around = ([places.keys[n] for n in of.tolist()] for of in (places.own, places.around))
+    return list(zip(own, around, strict=True))
 
 
 def _place_means(keys: Sequence[tuple[int, int]], scores: Floats) -> dict[int, float]:
@@ -199,17 +190,12 @@ def _place_means(keys: Sequence[tuple[int, int]], scores: Floats) -> dict[int, f
 
 
 def _texts(page: Page) -> list[int]:
-    return [hash64(text) for text in masked_texts(page)]
+    return text_table(page).keys
 
 
 def _digest(page: Page, keys: Sequence[tuple[int, int]]) -> int:
     places = [f"{block}{around}" for block, around in keys]
     return hash64("\0".join([*places, *(block.text for block in page.blocks)]))
-
-
-@lru_cache(maxsize=50_000)
-def _key(parts: tuple[str, ...]) -> int:
-    return hash64("\0".join(parts))
 
 
 def _read_place(entry: Any) -> list[float]:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from noiseclean_scrapy.evidence.layout import Floats, Integers
+from noiseclean_scrapy.evidence.layout import Floats
+from noiseclean_scrapy.evidence.phrases import PHRASES, announced
+from noiseclean_scrapy.page import Page
+from noiseclean_scrapy.page.features import masked
+from noiseclean_scrapy.site.hashes import hash64
 
 HAN_KANA = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af]")
 """Characters that say more than a letter: Han, Kana and Hangul."""
@@ -34,77 +38,141 @@ _DATE = re.compile(r"\b(?:19|20)\d\d\b|\d{1,2}[:./-]\d{1,2}")
 _CURRENCY = re.compile(r"\b(?:USD|EUR|GBP)\b")
 _RIGHTS = re.compile(r"\ball rights\b|\bcopyright\b", re.IGNORECASE)
 _ADDRESS = re.compile(r"\bhttps?:|www\.|@\w")
-_TITLE_LIKE = 300
+_HAN_WEIGHT = 1.5
+_PHRASE_NUMBERS = {None: 0} | {name: n for n, name in enumerate(PHRASES, 1)}
 
 
-def text_columns(
-    texts: Sequence[str], words: Sequence[Sequence[str]], title: set[str]
-) -> dict[str, Floats]:
-    """Counts and flags (0.0 or 1.0) of each of B > 0 texts, whose white space is single blanks.
+FIELDS = (
+    "length",
+    "words",
+    "word_length",
+    "sentences",
+    "ends_sentence",
+    "pauses",
+    "digits",
+    "capitals",
+    "upper",
+    "date",
+    "separators",
+    "currency",
+    "rights",
+    "address",
+    "code",
+    "quotes",
+    "lower_start",
+    "colon",
+)
+"""Features that depend on the text alone, in the order of the rows of `TextTable.features`."""
 
-    `words` are those of each text, `title` those of the page's title.
+LONGEST_KEPT = 200
+"""Characters of the longest text whose row is kept: longer ones are rarely on several pages."""
+MOST_KEPT = 20_000
+"""Rows that are kept of texts of any page; when there are so many, all are forgotten."""
+
+_WEIGHED, _COUNTED, _ANNOUNCED, _KEY = range(len(FIELDS), len(FIELDS) + 4)
+_WIDTH = len(FIELDS) + 4
+_BYTES = 8 * _WIDTH
+_kept: dict[str, bytes] = {}
+
+
+class TextTable:
+    """What the texts of a page's B blocks say by themselves.
+
+    `features` (FIELDS, B); `lengths` (B) are characters, one of Han, Kana or Hangul counting 2.5,
+    as it says so much more, and `characters` (B) just that; `announced` (B) is the place of what a
+    line announces in `PHRASES`, from 1 on, 0 without; `keys` (B) are hashes of the texts in lower
+    case, digits masked.
     """
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        joined = b"".join(_rows(texts))
+        table = np.frombuffer(joined, dtype=np.float64).reshape(len(texts), _WIDTH)
+        columns = np.ascontiguousarray(table[:, :_KEY].T)
+        self.features = columns[: len(FIELDS)]
+        self.lengths, self.characters, self.announced = columns[len(FIELDS) :]
+        self.keys: list[int] = table.view(np.uint64)[:, _KEY].tolist()
+
+
+def text_table(page: Page) -> TextTable:
+    """The table of a page's texts; made once, then kept with the page."""
+    if not isinstance(page.texts, TextTable):
+        page.texts = TextTable([block.text for block in page.blocks])
+    return page.texts
+
+
+def _rows(texts: Sequence[str]) -> list[bytes]:
+    """A row of the table for each text; those of short texts are kept, for they come again."""
+    rows = list(map(_kept.get, texts))
+    if None in rows:
+        unknown = [text for text, row in zip(texts, rows, strict=True) if row is None]
+        new = list(dict.fromkeys(unknown))
+        data = _measure(new).tobytes()
+        made = {text: data[i * _BYTES : (i + 1) * _BYTES] for i, text in enumerate(new)}
+        if len(_kept) + len(made) > MOST_KEPT:
+            _kept.clear()
+        _kept.update((t, row) for t, row in made.items() if len(t) <= LONGEST_KEPT)
+        return [made[t] if row is None else row for t, row in zip(texts, rows, strict=True)]
+    return cast("list[bytes]", rows)
+
+
+def _measure(texts: Sequence[str]) -> Floats:
+    """The rows (B, columns) of B > 0 different texts, whose white space is single blanks."""
     joined = "\n".join(("", *texts, ""))
     lowered = joined.lower()
     lowered_texts = lowered.split("\n")[1:-1]
     kinds = _CharacterKinds(joined, texts)
     count = kinds.count
     stops, digits = count["stop"].tolist(), count["digit"].tolist()
-    n_words = np.array([text.count(" ") + 1 if text else 0 for text in texts], dtype=np.float64)
-    seen = Counter(texts)
+    characters = np.array([len(text) for text in texts], dtype=np.float64)
+    parts = np.array([text.count(" ") + 1 if text else 0 for text in texts], dtype=np.float64)
+    words = np.maximum(parts, count["han"] / 2)
+    lengths = characters + _HAN_WEIGHT * count["han"]
+    divisor = np.maximum(lengths, 1.0)
 
     def found(pattern: re.Pattern[str], *hints: str) -> NDArray[np.bool_]:
         """Where a pattern stands; it is looked for in texts with one of the hints alone."""
-        if not any(hint in lowered for hint in hints):
-            return np.zeros(len(texts), dtype=bool)
-        return np.array(
-            [
-                any(hint in low for hint in hints) and bool(pattern.search(text))
-                for text, low in zip(texts, lowered_texts, strict=True)
-            ]
-        )
+        places = np.zeros(len(texts), dtype=bool)
+        for hint in hints:
+            if hint in lowered:
+                for index, low in enumerate(lowered_texts):
+                    if hint in low and not places[index]:
+                        places[index] = bool(pattern.search(texts[index]))
+        return places
 
-    def flags(values: Sequence[bool]) -> Floats:
-        return np.array(values, dtype=np.float64)
-
-    return {
-        "words": np.maximum(n_words, count["han"] / 2),
-        "sentences": np.array(
-            [len(_SENTENCE.findall(t)) if n else 0 for t, n in zip(texts, stops, strict=True)],
-            dtype=np.float64,
-        ),
-        "ends_sentence": flags(
-            [
-                n > 0 and t.rstrip(_CLOSING).endswith(_STOPS)
-                for t, n in zip(texts, stops, strict=True)
-            ]
-        ),
-        "pauses": count["pause"],
-        "digits": count["digit"],
-        "capitals": kinds.capitals / np.maximum(n_words, 1),
-        "upper": flags([text.isupper() for text in texts]),
-        "date": flags(
-            [n > 1 and bool(_DATE.search(t)) for t, n in zip(texts, digits, strict=True)]
-        ),
+    table = np.empty((_WIDTH, len(texts)))
+    values: dict[str, Any] = {
+        "length": np.log1p(lengths),
+        "words": np.log1p(words),
+        "word_length": divisor / np.maximum(words, 1),
+        "sentences": [
+            len(_SENTENCE.findall(text)) if n else 0 for text, n in zip(texts, stops, strict=True)
+        ],
+        "ends_sentence": [
+            n > 0 and text.rstrip(_CLOSING).endswith(_STOPS)
+            for text, n in zip(texts, stops, strict=True)
+        ],
+        "pauses": count["pause"] / divisor * 100,
+        "digits": count["digit"] / divisor,
+        "capitals": kinds.capitals / np.maximum(parts, 1),
+        "upper": [text.isupper() for text in texts],
+        "date": [n > 1 and bool(_DATE.search(text)) for text, n in zip(texts, digits, strict=True)],
         "separators": count["separator"],
-        "currency": ((count["currency"] > 0) | found(_CURRENCY, "usd", "eur", "gbp")) * 1.0,
+        "currency": (count["currency"] > 0) | found(_CURRENCY, "usd", "eur", "gbp"),
         # Without regard to case more letters are alike than lower() makes alike, but not these.
-        "rights": ((count["rights"] > 0) | found(_RIGHTS, "ght")) * 1.0,
-        "address": found(_ADDRESS, "http", "www.", "@") * 1.0,
-        "code": count["code"],
-        "quotes": (count["quote"] > 0) * 1.0,
-        "lower_start": flags([text[:1].islower() for text in texts]),
-        "colon": flags([text.endswith((":", "：")) for text in texts]),
-        "in_title": np.array(
-            [
-                _share(own, title) if len(text) < _TITLE_LIKE else 0.0
-                for text, own in zip(texts, words, strict=True)
-            ]
-            if title
-            else np.zeros(len(texts))
-        ),
-        "repeated_here": np.array([seen[text] for text in texts], dtype=np.float64),
+        "rights": (count["rights"] > 0) | found(_RIGHTS, "ght"),
+        "address": found(_ADDRESS, "http", "www.", "@"),
+        "code": count["code"] / divisor,
+        "quotes": count["quote"] > 0,
+        "lower_start": [text[:1].islower() for text in texts],
+        "colon": [text.endswith((":", "：")) for text in texts],
     }
+    for row, name in enumerate(FIELDS):
+        table[row] = values[name]
+    table[_WEIGHED], table[_COUNTED] = lengths, characters
+    table[_ANNOUNCED] = [_PHRASE_NUMBERS[announced(text)] for text in texts]
+    keys = [hash64(text) for text in masked(texts)]
+    table.view(np.uint64)[_KEY] = np.array(keys, dtype=np.uint64)
+    return np.ascontiguousarray(table.T)
 
 
 class _CharacterKinds:
@@ -118,7 +186,7 @@ class _CharacterKinds:
         starts = np.cumsum([1, *(len(text) + 1 for text in texts)])
         text_of = np.searchsorted(starts, special, side="right") - 1
 
-        def per_text(chosen: NDArray[np.bool_]) -> Integers:
+        def per_text(chosen: NDArray[np.bool_]) -> Floats:
             return np.bincount(text_of[chosen], minlength=len(texts)).astype(np.float64)
 
         self.count = {name: per_text(kinds & 1 << bit > 0) for bit, name in enumerate(_KINDS)}
@@ -136,10 +204,3 @@ def _kind_table() -> NDArray[np.uint16]:
         table[[found.start() for found in re.finditer(pattern, characters)]] |= 1 << bit
     table[[code for code, character in enumerate(characters) if character.isupper()]] |= _UPPER
     return table
-
-
-def _share(own: Sequence[str], title: set[str]) -> float:
-    if title.isdisjoint(own):
-        return 0.0
-    known = set(own)
-    return len(known & title) / len(known)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from noiseclean_scrapy.evidence.layout import Floats
+from noiseclean_scrapy.evidence.layout import Floats, Integers
 
-_BLOCKS_AT_ONCE = 4096
+_BLOCKS_AT_ONCE = 1024
 
 
 @dataclass(frozen=True)
 class BoostedTrees:
-    """T oblivious trees of depth D: all nodes of one level ask the same question.
+    """T oblivious trees of depth D <= 8: all nodes of one level ask the same question.
 
     `names` are the features' (F), `features` (T, D) says which of them a level asks for, `borders`
     (T, D) above which value the answer is yes; `values` (T, 2^D) are the leaves, the answer of
@@ -38,15 +39,37 @@ class BoostedTrees:
         return np.concatenate(parts) if parts else np.zeros(0)
 
     def _score(self, matrix: NDArray[np.float32]) -> Floats:
+        asked, borders, order = self._questions
         columns = np.ascontiguousarray(matrix.T)
-        trees, leaves = self.values.shape
-        chosen = np.zeros((trees, len(matrix)), dtype=np.uint16)
-        for level in reversed(range(self.features.shape[1])):
+        answers = (columns.take(asked, axis=0) > borders).view(np.uint8)
+        levels = answers.take(order, axis=0)  # (D, T, rows)
+        chosen = levels[-1]
+        for level in levels[-2::-1]:
             chosen += chosen
-            chosen += columns[self.features[:, level]] > self.borders[:, level, None]
-        found = np.take(self.values, np.arange(trees)[:, None] * leaves + chosen)
-        scores: Floats = found.sum(axis=0, dtype=np.float64) + self.bias
+            chosen += level
+        leaves = chosen.astype(np.intp)
+        leaves += self._starts
+        scores: Floats = self._leaves.take(leaves).sum(axis=0) + self.bias
         return scores
+
+    @cached_property
+    def _questions(self) -> tuple[Integers, NDArray[np.float32], Integers]:
+        """The distinct questions, as feature and border (.., 1); which one (D, T) a level asks."""
+        asked = np.stack([self.features.astype(np.float64), self.borders], axis=-1)
+        distinct, order = np.unique(asked.reshape(-1, 2), axis=0, return_inverse=True)
+        features, borders = distinct.T
+        order = np.ascontiguousarray(order.reshape(self.features.shape).T)
+        return features.astype(np.int64), borders.astype(np.float32)[:, None], order
+
+    @cached_property
+    def _leaves(self) -> Floats:
+        return self.values.astype(np.float64).ravel()
+
+    @cached_property
+    def _starts(self) -> Integers:
+        """Where the leaves of each tree (T, 1) begin."""
+        trees, leaves = self.values.shape
+        return np.arange(0, trees * leaves, leaves)[:, None]
 
     def contributions(self, row: NDArray[np.float32]) -> tuple[float, Floats]:
         """The mean score and what each feature adds to it for one row (F); they sum to the score.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 from noiseclean_scrapy.page.model import Page, TextBlock
@@ -35,8 +36,16 @@ def block_words(page: Page) -> list[list[str]]:
 
 def masked_texts(page: Page) -> list[str]:
     """The text of each block in lower case, digits masked."""
-    texts = _masked("\n".join([block.text for block in page.blocks])).split("\n")
-    return texts[: len(page.blocks)]
+    return masked([block.text for block in page.blocks])
+
+
+def masked(texts: Sequence[str]) -> list[str]:
+    """Texts without line breaks in lower case, digits masked.
+
+    >>> masked(["Page 12", "ÄÖ"])
+    ['page 0', 'äö']
+    """
+    return _masked("\n".join(texts)).split("\n")[: len(texts)]
 
 
 def block_features(block: TextBlock) -> Counter[str]:
