@@ -82,7 +82,7 @@ def wrap(page: Page, trunk: int, seed: int) -> Page:
         if content in starts:
             box = indices[trunk]
             for label in labels:
-                box = _append(made, Element(0, box, label.partition(".")[0], label, ""))
+                box = _append(made, Element(0, box, label.partition(".")[0], label, "*", 1))
         if content < 0:
             block = page.blocks[~content]
             element = box if content in children else indices[block.element]

@@ -403,6 +403,32 @@ def test_no_false_losses(markup: str) -> None:
     assert abs(characters_lost(parse_html(source).root, source)) == 0
 
 
+_LOSING = (
+    "<a|title=' <a|href=\"x <b|c= <i|b=c\"d'> <i|x=\"'\"> <i|x='\"'> \"> '> > < </ <p/ "
+    "<![CDATA[ <!-- --> <title> </title> <script> </script> <script><!-- <textarea> <xmp> <plaintext> "
+    "<noembed> <svg> <div> </div> <td> &lt &#0; <\0 \ud800 <br> <frameset> <noscript>"
+).split(" ")
+LOSING = [part.replace("|", " ") for part in _LOSING] + ["word " * 60, "<div>" * 300, "<b>" * 2100]
+
+
+@settings(deadline=None, max_examples=300, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(st.sampled_from(LOSING), max_size=15).map("".join), st.booleans())
+def test_no_loss_is_overlooked(markup: str, is_parsed: bool) -> None:
+    markup += "cut off " * 80
+    found = parse_html(
+        Selector(markup.replace("\ud800", "?")) if is_parsed else markup, text=markup
+    )
+    assert found.characters_lost == characters_lost(found.root, markup)
+
+
+def test_the_log_of_another_document_is_not_trusted() -> None:
+    deep = "<div>" * 3000 + "word " * 100
+    root = lxml_html.document_fromstring(deep)
+    lxml_html.document_fromstring("<p>another")
+    assert parse_html(root, text=deep).characters_lost == 400
+    assert parse_html(Selector(root=root), text=deep).characters_lost == 400
+
+
 MEGABYTE = 1_000_000
 LARGE = {
     "less-than": "<" * MEGABYTE,

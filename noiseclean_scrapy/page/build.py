@@ -38,6 +38,7 @@ _XPATH_NAME = re.compile(r"[a-z_][\w-]*", re.IGNORECASE | re.ASCII)
 _STYLING = frozenset("id class role bgcolor width align itemprop style hidden aria-hidden".split())
 # What a node is to the page, as bits; 0 is inline content.
 _IS_BLOCK, _IS_SKIPPED, _IS_LINK = 1, 2, 4
+_NOWHERE = 1 << 62
 
 
 def build_page(
@@ -76,9 +77,14 @@ class _Tags(dict[Any, tuple[str, str, int]]):
     def __missing__(self, tag: Any) -> tuple[str, str, int]:
         if not isinstance(tag, str):  # a comment, a processing instruction, an entity
             return self.setdefault(tag, ("", "", _IS_SKIPPED))
-        name = _name(tag)
-        kind = 0 if name in _INLINE else _IS_SKIPPED if name in self.skipped else _IS_BLOCK
-        return self.setdefault(tag, (name, _node_test(tag), kind))
+        return self.setdefault(tag, _tag(tag, self.skipped))
+
+
+@lru_cache(maxsize=1000)
+def _tag(tag: str, skipped: frozenset[str]) -> tuple[str, str, int]:
+    name = _name(tag)
+    kind = 0 if name in _INLINE else _IS_SKIPPED if name in skipped else _IS_BLOCK
+    return name, _node_test(tag), kind
 
 
 class _Builder:
@@ -94,9 +100,13 @@ class _Builder:
             skipped = skipped - {"head"}
         self.tags = _Tags(skipped)
         self.ruled = ruled
+        # What those nodes are of which the tag does not tell.
+        self.special = {self.body: _IS_BLOCK}
+        for node, rule in ruled.items():
+            kind = self.tags[node.tag][2]
+            self.special[node] = kind | _IS_BLOCK if rule == "drop" else _IS_BLOCK
         self.page = Page(url, _title(root), _language(root, self.body), [], [])
-        self.open: list[int] = []  # indices of the open block-level elements
-        self.numbers: list[dict[str, int]] = []  # how many children of each name these had so far
+        self.open: list[Element] = []  # the block-level elements around
         self.rules: list[Rule | None] = []  # of each block-level element
         self.anchors: list[str] = []  # targets of the open anchors
         self.pieces: list[str] = []
@@ -106,84 +116,109 @@ class _Builder:
         self.breaks = False
 
     def build(self) -> Page:
-        self._walk(self.body, _path(self.body))
+        self._walk(self.body, *_path(self.body))
         if self.body is not self.root:
             self._add(self.body.tail)
-        for step, part in _after_body(self.body, self.root):
-            if step:
-                self._walk(part, step)
+        for part, test, number in _after_body(self.body, self.root):
+            if number:
+                self._walk(part, test, number)
             self._add(part.tail)
         self._flush()
         return self.page
 
-    def _walk(self, top: _Element, step: str) -> None:
-        kinds, tags = self._kinds(top), self.tags
-        path: list[_Element] = []  # the open elements
-        for node, kind in kinds.items():
-            parent = node.getparent()
-            around = kinds.get(parent, 0)
-            if around & _IS_SKIPPED:
-                kinds[node] |= _IS_SKIPPED
-                continue
-            while path and path[-1] is not parent:
-                closed = path.pop()
-                self._close(closed, kinds[closed])
-                self._add(closed.tail)
-            name, test, _ = tags[node.tag]
-            if around & _IS_BLOCK and test:
-                numbers = self.numbers[-1]
-                number = numbers[test] = numbers.get(test, 0) + 1
-                step = f"/{test}[{number if test != '*' else sum(numbers.values())}]"
-            if kind & _IS_SKIPPED:
-                if node is not top:
+    def _walk(self, top: _Element, top_test: str, top_number: int) -> None:
+        """Read an element. What a node costs here is most of what a page costs."""
+        tags, pieces, special = self.tags, self.pieces, self.special
+        stack: list[tuple[_Element, int, Iterator[_Element], dict[str, int], int]] = []
+        children = iter((top,))
+        numbers: dict[str, int] = {}  # how many children of each name the open element had so far
+        count = 0  # of all its children
+        inline = _NOWHERE  # from this depth on nothing holds a block-level element
+        while True:
+            for node in children:
+                name, test, kind = tags[node.tag]
+                has_children = len(node) > 0
+                if kind != _IS_BLOCK:
+                    if node in special:
+                        kind = special[node]
+                    elif has_children and not kind and len(stack) < inline:
+                        if self._holds_block(node):
+                            kind = _IS_BLOCK
+                        else:
+                            inline = len(stack)
+                if test:
+                    count += 1
+                    number = numbers[test] = numbers.get(test, 0) + 1
+                    if not kind & _IS_SKIPPED:
+                        if kind & _IS_BLOCK:
+                            if not stack:
+                                test, number = top_test, top_number
+                            elif test == "*":
+                                number = count
+                            self._open_element(node, name, test, number)
+                        if name in _READ and self._open_inline(node, name):
+                            kind |= _IS_LINK
+                        text = node.text
+                        if text and (pieces or not text.isspace()):
+                            self._add(text)
+                        if has_children:
+                            stack.append((node, kind, children, numbers, count))
+                            children, numbers, count = iter(node), {}, 0
+                            break
+                        if kind:
+                            self._close(node, kind)
+                if stack:
+                    text = node.tail
+                    if text and (pieces or not text.isspace()):
+                        self._add(text)
+            else:
+                if not stack:
+                    return
+                node, kind, children, numbers, count = stack.pop()
+                if len(stack) == inline:
+                    inline = _NOWHERE
+                if kind:
+                    self._close(node, kind)
+                if stack:
                     self._add(node.tail)
-                continue
-            if kind & _IS_BLOCK:
-                self._open_element(node, name, step)
-            if name in _READ and self._open_inline(node, name):
-                kinds[node] |= _IS_LINK
-            self._add(node.text)
-            path.append(node)
-        for closed in reversed(path):
-            self._close(closed, kinds[closed])
-            if closed is not top:
-                self._add(closed.tail)
 
-    def _kinds(self, top: _Element) -> dict[Any, int]:
-        """What each node is, in document order; what holds a block-level element is one."""
-        tags, ruled = self.tags, self.ruled
-        kinds: dict[Any, int] = {}
-        for node in top.iter():
-            _, test, kind = tags[node.tag]
-            if node is self.body:
-                kind = _IS_BLOCK
-            elif ruled and test and node in ruled:
-                kind = kind | _IS_BLOCK if ruled[node] == "drop" else _IS_BLOCK
-            kinds[node] = kind
-            if kind & _IS_BLOCK:
-                around: Any = node.getparent()
-                while not kinds.get(around, _IS_BLOCK) & _IS_BLOCK:
-                    kinds[around] |= _IS_BLOCK
-                    around = around.getparent()
-        return kinds
+    def _holds_block(self, node: _Element) -> bool:
+        """Whether an inline element holds a block-level one, and so is one; notes what else is.
 
-    def _open_element(self, node: _Element, name: str, step: str) -> None:
-        self._flush()
-        index = len(self.page.elements)
-        parent = self.open[-1] if self.open else -1
-        label, hidden = _styling(name, tuple([a for a in node.items() if a[0] in _STYLING]))
+        In the elements before the one that is found there is none, so that no element is looked at
+        more than twice.
+        """
+        tags, special = self.tags, self.special
+        for below in node.iterdescendants():
+            if tags[below.tag][2] & _IS_BLOCK or below in special:
+                for around in (below, *below.iterancestors()):
+                    if around is node:
+                        break
+                    special.setdefault(around, tags[around.tag][2] | _IS_BLOCK)
+                return True
+        return False
+
+    def _open_element(self, node: _Element, name: str, test: str, number: int) -> None:
+        if self.pieces or self.images or self.links or self.breaks:
+            self._flush()
+        elements = self.page.elements
+        index = len(elements)
+        parent = self.open[-1].index if self.open else -1
+        attributes = node.items()
+        if attributes:
+            attributes = [a for a in attributes if a[0] in _STYLING]
+        label, hidden = _styling(name, tuple(attributes)) if attributes else (name, False)
         if node is self.body:
             label = name
-        self.page.elements.append(Element(index, parent, name, label, step, hidden=hidden))
-        self.rules.append(self._rule(node, parent))
+        element = Element(index, parent, name, label, test, number, [], hidden)
+        elements.append(element)
+        if self.ruled:
+            self.rules.append(self._rule(node, parent))
         if parent >= 0:
-            self.page.elements[parent].content.append(index)
-        self.open.append(index)
-        self.numbers.append({})
+            self.open[-1].content.append(index)
+        self.open.append(element)
 
     def _rule(self, node: _Element, parent: int) -> Rule | None:
-        if not self.ruled:
-            return None
         if parent >= 0:
             return self.ruled.get(node, self.rules[parent])
         around = (node, *node.iterancestors())
@@ -207,10 +242,10 @@ class _Builder:
 
     def _close(self, node: _Element, kind: int) -> None:
         if kind & _IS_BLOCK:
-            self._flush()
+            if self.pieces or self.images or self.links or self.breaks:
+                self._flush()
             if node is not self.body:  # what the parser put after BODY still belongs to it
                 self.open.pop()
-                self.numbers.pop()
         if kind & _IS_LINK:
             self.anchors.pop()
             if kind & _IS_BLOCK:
@@ -230,16 +265,18 @@ class _Builder:
             text = _collapse(self.pieces)
             if text or self.images:
                 self._add_block(text)
-            self.pieces, self.linked, self.images = [], [], []
+            self.pieces.clear()
+            self.linked.clear()
+            self.images.clear()
         self.links = self.anchors[-1:]  # an anchor may span several runs
         self.breaks = False
 
     def _add_block(self, text: str) -> None:
         index = len(self.page.blocks)
-        element = self.page.elements[self.open[-1]]
+        element = self.open[-1]
         linked = min(len(_collapse(self.linked)), len(text)) if self.linked else 0
         images, links = tuple(self.images), tuple(self.links)
-        rule = self.rules[element.index]
+        rule = self.rules[element.index] if self.ruled else None
         block = TextBlock(index, element.index, text, linked, images, links, rule)
         self.page.blocks.append(block)
         element.content.append(~index)
@@ -268,20 +305,20 @@ def _has_content_in_head(root: _Element, skipped: frozenset[str]) -> bool:
 
 
 def _fallback_length(root: _Element) -> int:
-    if next(root.iter("noscript"), None) is None:
-        return 0
-    walk = etree.iterwalk(root, events=("start",), tag="noscript")
+    """Characters of text in NOSCRIPT, those of nested ones counted once."""
     length = 0
-    for _, node in walk:
-        length += len(_collapse([inner_text(node)]))
-        walk.skip_subtree()
+    seen = set()
+    for node in root.iter("noscript"):
+        seen.add(node)
+        if next(node.iterancestors("noscript"), None) not in seen:
+            length += len(_collapse([inner_text(node)]))
     return length
 
 
-def _after_body(body: _Element, root: _Element) -> Iterator[tuple[str, _Element]]:
+def _after_body(body: _Element, root: _Element) -> Iterator[tuple[_Element, str, int]]:
     """What the parser put behind BODY, and behind HTML on pages with end tags in excess.
 
-    With each node comes its XPath seen from BODY, none with a comment.
+    With each node come its node test in an XPath seen from BODY, and its number, 0 for a comment.
     """
     climb = ""
     node = body
@@ -292,24 +329,27 @@ def _after_body(body: _Element, root: _Element) -> Iterator[tuple[str, _Element]
         for sibling in node.itersiblings():
             if isinstance(sibling.tag, str):
                 number += 1
-                yield f"{climb}/following-sibling::*[{number}]", sibling
+                yield sibling, f"{climb}following-sibling::*", number
             else:
-                yield "", sibling
+                yield sibling, "", 0
         parent = node.getparent()
         if node is root or parent is None:
             return
-        climb += "/.."
+        climb += "../"
         node = parent
 
 
-def _path(node: _Element) -> str:
-    """Absolute XPath of an element."""
-    steps = []
+def _path(node: _Element) -> tuple[str, int]:
+    """Absolute XPath of an element: without the first slash and the last number, and that."""
+    steps: list[str] = []
     for element in (node, *node.iterancestors()):
         test = _node_test(element.tag)
         siblings = element.itersiblings(etree.Element if test == "*" else test, preceding=True)
-        steps.append(f"/{test}[{1 + sum(1 for _ in siblings)}]")
-    return "".join(reversed(steps))
+        number = 1 + sum(1 for _ in siblings)
+        if not steps:
+            found = number
+        steps.append(f"{test}[{number}]" if steps else test)
+    return "/".join(reversed(steps)), found
 
 
 def _node_test(tag: str) -> str:
@@ -323,8 +363,9 @@ def _name(tag: str) -> str:
 
 def _collapse(pieces: Iterable[str]) -> str:
     text = "".join(pieces)
-    for character in _ZERO_WIDTH:
-        text = text.replace(character, " ")
+    if not text.isascii():
+        for character in _ZERO_WIDTH:
+            text = text.replace(character, " ")
     return " ".join(text.split())
 
 

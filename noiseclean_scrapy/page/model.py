@@ -25,9 +25,15 @@ class Element:
     parent: int
     tag: str
     label: str
-    step: str
+    node_test: str
+    number: int
     content: list[int] = field(default_factory=list)
     hidden: bool = False
+
+    @property
+    def step(self) -> str:
+        """The way from the parent to this element in an XPath."""
+        return f"/{self.node_test}[{self.number}]"
 
 
 @dataclass(slots=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from charset_normalizer import from_bytes
 from lxml import etree
+from lxml.html import html_parser
 from parsel import Selector
 from parsel.selector import create_root_node
 from w3lib.encoding import html_to_unicode, resolve_encoding
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 Html: TypeAlias = "bytes | str | Selector | _Element"
 """What every public function of the project takes as a page."""
 
+_FOLLOWS_HTML = etree.LIBXML_VERSION >= (2, 14)
+_BLANKS = " \t\n\f\r"
 _CONTENT_LOST = 0.05
 _CHARACTERS_LOST = 200
 _MARKUP_MEASURED = 1_000_000
@@ -63,13 +66,16 @@ def parse_html(source: Html, *, text: str | None = None) -> ParsedHtml:
     if isinstance(source, bytes):
         source = decode(source)
     if isinstance(source, str):
-        root = _parse_text(source)
-        return ParsedHtml(root, characters_lost(root, source))
+        root, is_verbatim = _parse_text(source)
+        is_whole = is_verbatim and _has_lost_nothing(root, source)
+        return ParsedHtml(root, 0 if is_whole else characters_lost(root, source))
     root = source.root if isinstance(source, Selector) else source
     if isinstance(root, etree._ElementTree):
         root = root.getroot()
     if etree.iselement(root) and isinstance(root.tag, str):
-        return ParsedHtml(root, characters_lost(root, text) if text else 0)
+        # A selector has a parser of its own; that of an element may have read others since.
+        is_whole = not text or (isinstance(source, Selector) and _has_lost_nothing(root, text))
+        return ParsedHtml(root, 0 if is_whole else characters_lost(root, text or ""))
     # A selector of a text node, an attribute or of JSON; a comment.
     return parse_html(root if isinstance(root, str) else "")
 
@@ -109,7 +115,7 @@ def characters_lost(root: _Element, text: str) -> int:
     is read by a regular expression that follows HTML's tokenizer; white space does not count.
     Not measured (0) on pages with a million tags.
 
-    >>> characters_lost(_parse_text("<p>cut"), "<p>cut" + " off" * 100)
+    >>> characters_lost(parse_html("<p>cut").root, "<p>cut" + " off" * 100)
     300
     """
     if len(text) > _MARKUP_MEASURED < max(map(text.count, "<>=")):
@@ -122,12 +128,31 @@ def characters_lost(root: _Element, text: str) -> int:
     return lost if lost >= max(_CHARACTERS_LOST, _CONTENT_LOST * expected) else 0
 
 
-def _parse_text(text: str) -> _Element:
-    clean = text.encode("utf-8", "replace").decode("utf-8")  # lxml refuses lone surrogates
+def _has_lost_nothing(root: _Element, text: str) -> bool:
+    """Whether it is certain, and cheaply found out, that the parser dropped no text.
+
+    From 2.14 on libxml2 follows HTML's tokenizer, and drops text for two reasons: at its depth
+    limit, which is a fatal error in the parser's log, and in silence where the source ends within
+    a quoted attribute. There the last quote of its kind is the one that opens the value.
+    """
+    parser = root.getroottree().parser
+    if not _FOLLOWS_HTML or not isinstance(parser, etree.HTMLParser) or parser is html_parser:
+        return False  # the log of the parser that all share may be that of another document
+    if not len(root) or "\0" in text or len(parser.error_log.filter_from_fatals()):
+        return False
+    return all(text[: text.rfind(quote)].rstrip(_BLANKS)[-1:] != "=" for quote in "\"'")
+
+
+def _parse_text(text: str) -> tuple[_Element, bool]:
+    """The root, and whether the parser was given the text as it is."""
     try:
-        return create_root_node(clean, etree.HTMLParser)
+        try:
+            return create_root_node(text, etree.HTMLParser), True
+        except UnicodeEncodeError:  # lxml refuses lone surrogates
+            clean = text.encode("utf-8", "replace").decode()
+            return create_root_node(clean, etree.HTMLParser), False
     except (etree.LxmlError, ValueError, AssertionError):
-        return etree.fromstring("<html><body/></html>", etree.HTMLParser())
+        return etree.fromstring("<html><body/></html>", etree.HTMLParser()), False
 
 
 def _detect(data: bytes) -> str | None:
