@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 
 from noiseclean_scrapy.markup import to_html, to_markdown
-from noiseclean_scrapy.methods.base import Model
+from noiseclean_scrapy.methods.base import Model, Verdict
 from noiseclean_scrapy.page import Page, TextBlock
 from noiseclean_scrapy.page.headline import find_headline
 
@@ -31,27 +32,39 @@ class Block:
     rule: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CleanPage:
     """A page without its noise.
 
-    `blocks` are all text blocks in document order, the dropped ones too. `weights` is the page's
-    feature vector (words, `src:` images, `href:` links). `fit` is the share of the page's
+    `title` is the headline's text, that of TITLE where no headline is visible. `weights` is the
+    page's feature vector (words, `src:` images, `href:` links). `fit` is the share of the page's
     characters at places that the cleaner knows, in [0, 1].
     """
 
     url: str
     title: str
-    blocks: tuple[Block, ...]
-    headline: Block | None
     weights: Mapping[str, float]
     fit: float
     characters_lost: int
+    _page: Page = field(repr=False)
+    _verdicts: Sequence[Verdict] = field(repr=False)
+    _kept: Sequence[bool] = field(repr=False)
+    _headline: int = field(repr=False)  # the index of its text block, -1 where it is left out
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """All text blocks in document order, the dropped ones too."""
+        return tuple(block for block in self._blocks if block.text)
+
+    @property
+    def headline(self) -> Block | None:
+        """The block that the text begins with, None where no headline is visible or kept."""
+        return self._blocks[self._headline] if self._headline >= 0 else None
 
     @property
     def text(self) -> str:
         """The kept text: the headline, then one line a block, in document order."""
-        return "\n".join(block.text for block in self._kept())
+        return "\n".join(self._kept_texts())
 
     @property
     def html(self) -> str:
@@ -59,36 +72,68 @@ class CleanPage:
 
         Nothing in it is active: it has no attributes, and the text is escaped.
         """
-        return to_html(self._kept())
+        return to_html(self._kept_blocks())
 
     @property
     def markdown(self) -> str:
         """The kept text as Markdown (CommonMark, with tables as GitHub writes them)."""
-        return to_markdown(self._kept())
+        return to_markdown(self._kept_blocks())
 
     @property
     def visible_characters(self) -> int:
         """Characters of text on the page: those that were kept and those that were dropped."""
-        return sum(len(block.text) for block in self.blocks)
+        return sum([len(block.text) for block in self._page.blocks])
 
     @property
     def kept_characters(self) -> int:
         """Characters of text that were kept."""
-        return sum(len(block.text) for block in self._kept())
+        return sum(map(len, self._kept_texts()))
 
     @property
     def dropped_characters(self) -> int:
         """Characters of text that were left out."""
-        return sum(len(block.text) for block in self.blocks if not block.kept)
+        return self.visible_characters - self.kept_characters
 
     def _repr_html_(self) -> str:
         from noiseclean_scrapy.report import page_fragment
 
         return page_fragment(self)
 
-    def _kept(self) -> list[Block]:
-        kept = [block for block in self.blocks if block.kept and block is not self.headline]
-        return kept if self.headline is None else [self.headline, *kept]
+    @cached_property
+    def _blocks(self) -> list[Block]:
+        """One for each block of the page, those without text as well."""
+        elements = self._page.elements
+        xpaths, places = _locations(self._page)
+        return [
+            Block(
+                text=source.text,
+                xpath=xpaths[source.element],
+                tag=elements[source.element].tag,
+                kept=kept,
+                score=verdict.score,
+                evidence=verdict.evidence,
+                place=places[source.element],
+                rule=source.rule or "",
+            )
+            for source, kept, verdict in zip(
+                self._page.blocks, self._kept, self._verdicts, strict=True
+            )
+        ]
+
+    def _kept_indices(self) -> Iterator[int]:
+        if self._headline >= 0:
+            yield self._headline
+        for index, kept in enumerate(self._kept):
+            if kept and index != self._headline:
+                yield index
+
+    def _kept_texts(self) -> list[str]:
+        blocks = self._page.blocks
+        return [text for index in self._kept_indices() if (text := blocks[index].text)]
+
+    def _kept_blocks(self) -> list[Block]:
+        blocks = self._blocks
+        return [block for index in self._kept_indices() if (block := blocks[index]).text]
 
 
 def clean_page(model: Model, page: Page, *, headline: bool = True) -> CleanPage:
@@ -98,36 +143,22 @@ def clean_page(model: Model, page: Page, *, headline: bool = True) -> CleanPage:
     """
     verdict = model.judge(page)
     title_block = _headline(page)
-    blocks: list[Block] = []
-    heading: Block | None = None
-    for source, judged in zip(page.blocks, verdict.verdicts, strict=True):
-        if not source.text:
-            continue
-        is_headline = source is title_block
-        kept = headline if is_headline else judged.kept
-        if source.rule and not is_headline:
-            kept = source.rule != "drop"
-        block = Block(
-            text=source.text,
-            xpath=page.xpath(source),
-            tag=page.elements[source.element].tag,
-            kept=kept,
-            score=judged.score,
-            evidence=judged.evidence,
-            place=_place(page, source),
-            rule=source.rule or "",
-        )
-        blocks.append(block)
-        if is_headline and headline:
-            heading = block
+    kept = [
+        judged.kept if source.rule is None else source.rule != "drop"
+        for source, judged in zip(page.blocks, verdict.verdicts, strict=True)
+    ]
+    if title_block:
+        kept[title_block.index] = headline
     return CleanPage(
         url=page.url,
         title=title_block.text if title_block else page.title,
-        blocks=tuple(blocks),
-        headline=heading,
         weights=verdict.weights,
         fit=verdict.fit,
         characters_lost=page.characters_lost,
+        _page=page,
+        _verdicts=verdict.verdicts,
+        _kept=kept,
+        _headline=title_block.index if title_block and headline else -1,
     )
 
 
@@ -138,5 +169,15 @@ def _headline(page: Page) -> TextBlock | None:
     return None if found and found.rule == "drop" else found
 
 
-def _place(page: Page, block: TextBlock) -> str:
-    return "/".join(reversed([element.label for element in page.path(block.element)]))
+def _locations(page: Page) -> tuple[list[str], list[str]]:
+    """XPath and place in the layout of each element."""
+    xpaths: list[str] = []
+    places: list[str] = []
+    for element in page.elements:
+        if element.parent >= 0:
+            xpaths.append(xpaths[element.parent] + element.step)
+            places.append(f"{places[element.parent]}/{element.label}")
+        else:
+            xpaths.append(element.step)
+            places.append(element.label)
+    return xpaths, places
