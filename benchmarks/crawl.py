@@ -1,0 +1,207 @@
+"""What the add-on costs a whole crawl: the same crawl bare, with it, and with trafilatura.
+
+    python benchmarks/crawl.py --markdown
+    python benchmarks/crawl.py --articles 40 --rounds 1 --candidate add-on --profile profile.out
+
+Made-up newspapers with pages of 30 to 90 kB are served by a process of their own. The spider
+yields an item with a few selections for each page and follows links, as most spiders do; with
+`--list` it visits a list of addresses and hardly works at all. Each crawl has a process of its
+own; candidates take turns, figures are medians over the rounds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import cProfile
+import json
+import multiprocessing
+import os
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import scrapy
+from rich.console import Console
+from scrapy.crawler import CrawlerProcess
+from scrapy.http import Response
+
+from benchmarks.corpora import ROOT, environment
+from benchmarks.event_loop import LongestCallback
+from benchmarks.loopback import serve
+from benchmarks.robustness import peak_mib
+from benchmarks.tables import Table
+from benchmarks.web import Newspapers
+
+BARE = "bare"
+CANDIDATES: dict[str, dict[str, Any]] = {
+    BARE: {},
+    "add-on": {"ADDONS": {"noiseclean_scrapy.addon.Addon": 300}},
+    "trafilatura": {"ITEM_PIPELINES": {"benchmarks.crawl.TrafilaturaPipeline": 300}},
+}
+VERSIONS = ("noiseclean-scrapy", "scrapy", "twisted", "lxml", "numpy", "sqlalchemy", "trafilatura")
+COLUMNS = {
+    "pages": "pages",
+    "pages_per_second": "pages a second",
+    "share": "of the bare crawl's",
+    "cpu_ms": "CPU ms a page",
+    "peak_mib": "peak MiB",
+    "longest_ms": "longest block of the event loop, ms",
+    "longest_cpu_ms": "in CPU ms",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One crawl: the candidate, the proxy that stands for the web, where to begin."""
+
+    candidate: str
+    proxy: str
+    urls: tuple[str, ...]
+    follow: bool
+    profile: Path | None
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sites", type=int, default=10)
+    parser.add_argument("--articles", type=int, default=400, help="of each site; 90 more pages")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--candidate", action="append", choices=CANDIDATES, help="default: all")
+    parser.add_argument("--list", action="store_true", help="visit a list, follow no links")
+    parser.add_argument("--profile", type=Path, help="write cProfile's figures of the crawl")
+    parser.add_argument("--out", type=Path, default=ROOT / "benchmarks/results/crawl.json")
+    parser.add_argument("--markdown", action="store_true", help="print the table as Markdown")
+    args = parser.parse_args(argv)
+    names = args.candidate or list(CANDIDATES)
+    web = Newspapers(args.sites, args.articles)
+    urls = tuple(_all_pages(web) if args.list else (f"http://{host}/" for host in web.hosts))
+    rounds: dict[str, list[dict[str, float]]] = {name: [] for name in names}
+    with serve(web) as proxy:
+        for turn in range(args.rounds):
+            for name in names[turn % len(names) :] + names[: turn % len(names)]:
+                task = Task(name, proxy, urls, not args.list, args.profile)
+                rounds[name].append(in_own_process(task))
+    report = environment(VERSIONS) | {"rounds": args.rounds, "crawls": summary(rounds)}
+    part = "list" if args.list else "links"
+    title = f"Crawl of {args.sites} sites, {'a list of addresses' if args.list else 'links'}"
+    rows = [[n, *(str(r.get(c, "")) for c in COLUMNS)] for n, r in report["crawls"].items()]
+    table = Table(title, ["", *COLUMNS.values()], rows)
+    print(table.to_markdown()) if args.markdown else Console().print(table.to_rich())
+    known = json.loads(args.out.read_text()) if args.out.exists() else {}
+    args.out.parent.mkdir(parents=True, exist_ok=True)
+    args.out.write_text(json.dumps({**known, part: report}, indent=1) + "\n", encoding="utf-8")
+    return 0
+
+
+def summary(rounds: dict[str, list[dict[str, float]]]) -> dict[str, dict[str, float]]:
+    """Medians over the rounds, and throughput as share of the bare crawl's, round by round."""
+    rows = {}
+    for name, found in rounds.items():
+        row = {key: statistics.median(one[key] for one in found) for key in found[0]}
+        if BARE in rounds:
+            speeds = zip(found, rounds[BARE], strict=True)
+            shares = [ours["pages_per_second"] / bare["pages_per_second"] for ours, bare in speeds]
+            row["share"] = statistics.median(shares)
+        rows[name] = {key: round(value, 2) for key, value in row.items()}
+    return rows
+
+
+def in_own_process(task: Task) -> dict[str, float]:
+    """What the crawl took."""
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        return pool.submit(_crawl, task).result()
+
+
+def _crawl(task: Task) -> dict[str, float]:
+    os.environ["http_proxy"] = task.proxy
+    with tempfile.TemporaryDirectory() as folder:
+        settings = {
+            **CANDIDATES[task.candidate],
+            "DOWNLOAD_DELAY": 0,
+            "LOG_LEVEL": "WARNING",
+            "NOISECLEAN_DATABASE_URL": f"sqlite:///{folder}/crawl.db",
+            "ROBOTSTXT_OBEY": False,
+            "TELNETCONSOLE_ENABLED": False,
+        }
+        process = CrawlerProcess(settings)
+        crawler = process.create_crawler(NewsSpider)
+        process.crawl(crawler, task)
+        longest = LongestCallback.watch()
+        profile = cProfile.Profile()
+        if task.profile:
+            profile.enable()
+        start, processor_start = time.perf_counter(), time.process_time()
+        process.start()
+        seconds, processor_seconds = time.perf_counter() - start, time.process_time() - processor_start
+        if task.profile:
+            profile.disable()
+            profile.dump_stats(task.profile)
+    assert crawler.stats
+    pages = crawler.stats.get_value("item_scraped_count", 0)
+    return {
+        "pages": pages,
+        "pages_per_second": pages / seconds,
+        "cpu_ms": 1e3 * processor_seconds / pages,
+        "peak_mib": peak_mib(),
+        "longest_ms": 1e3 * longest.seconds,
+        "longest_cpu_ms": 1e3 * longest.processor_seconds,
+    }
+
+
+class NewsSpider(scrapy.Spider):
+    """An item with a few selections for each page, and all links within the sites."""
+
+    name = "news"
+
+    def __init__(self, task: Task) -> None:
+        super().__init__()
+        self.task = task
+        self.allowed_domains = sorted({urlsplit(url).netloc for url in task.urls})
+
+    async def start(self) -> AsyncIterator[Any]:
+        for url in self.task.urls:
+            yield scrapy.Request(url)
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        item = {
+            "url": response.url,
+            "headline": response.css("h1::text").get(),
+            "description": response.css("meta[name=description]::attr(content)").get(),
+            "byline": response.css(".byline ::text").getall(),
+            "section": response.css(".crumbs a::text").getall(),
+        }
+        if self.task.candidate == "trafilatura":
+            item["html"] = response.text
+        yield item
+        if self.task.follow:
+            yield from response.follow_all(css="a")
+
+
+class TrafilaturaPipeline:
+    """Fills an item's text as a pipeline of the user's would."""
+
+    def process_item(self, item: dict[str, Any]) -> dict[str, Any]:
+        from trafilatura import extract
+
+        item["text"] = extract(item.pop("html"), url=item["url"])
+        return item
+
+
+def _all_pages(web: Newspapers) -> Iterator[str]:
+    """All addresses, the first of each site, then the second of each."""
+    longest = max(len(web.pages(host)) for host in web.hosts)
+    sites = [[f"http://{host}{path}" for path in web.pages(host)] for host in web.hosts]
+    return chain.from_iterable(site[turn : turn + 1] for turn in range(longest) for site in sites)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
