@@ -31,7 +31,7 @@ from urllib.parse import urlsplit
 import scrapy
 from rich.console import Console
 from scrapy.crawler import CrawlerProcess
-from scrapy.http import Response
+from scrapy.http import Response, TextResponse
 
 from benchmarks.corpora import ROOT, environment
 from benchmarks.event_loop import LongestCallback
@@ -141,7 +141,10 @@ def _crawl(task: Task) -> dict[str, float]:
             profile.enable()
         start, processor_start = time.perf_counter(), time.process_time()
         process.start()
-        seconds, processor_seconds = time.perf_counter() - start, time.process_time() - processor_start
+        seconds, processor_seconds = (
+            time.perf_counter() - start,
+            time.process_time() - processor_start,
+        )
         if task.profile:
             profile.disable()
             profile.dump_stats(task.profile)
@@ -172,6 +175,7 @@ class NewsSpider(scrapy.Spider):
             yield scrapy.Request(url)
 
     def parse(self, response: Response) -> Iterator[Any]:
+        assert isinstance(response, TextResponse)
         item = {
             "url": response.url,
             "headline": response.css("h1::text").get(),

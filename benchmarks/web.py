@@ -27,13 +27,16 @@ class Newspapers:
     """`sites` newspapers with `articles` articles each; the front page has the path `/`.
 
     Sites whose numbers are equal modulo `editions` have the same stories. An edition is made when
-    it is first asked for.
+    it is first asked for. `large=False` leaves the pages of the demo newspaper as they are.
     """
 
-    def __init__(self, sites: int, articles: int, *, editions: int | None = None) -> None:
+    def __init__(
+        self, sites: int, articles: int, *, editions: int | None = None, large: bool = True
+    ) -> None:
         self.hosts = [f"paper-{number}.example" for number in range(sites)]
         self.articles = articles
         self.editions = editions or sites
+        self.large = large
         self._made: dict[int, dict[str, str]] = {}
 
     def __call__(self, host: str, path: str) -> Answer:
@@ -45,7 +48,9 @@ class Newspapers:
         """The HTML of a newspaper's pages, by path."""
         number = int(host.removeprefix("paper-").removesuffix(".example")) % self.editions
         if number not in self._made:
-            self._made[number] = large_pages(DemoSite(self.articles, seed=number))
+            site = DemoSite(self.articles, seed=number)
+            plain = {path: page.html for path, page in site.pages.items()}
+            self._made[number] = large_pages(site) if self.large else plain
         return self._made[number]
 
 

@@ -74,7 +74,7 @@ class Config:
     metadata: bool = True
     overrides: Overrides = NO_OVERRIDES
     batch_size: int = 50
-    max_tree_nodes: int = 100_000
+    max_tree_nodes: int = 50_000
     read_only: bool = False
     live: bool = False
 

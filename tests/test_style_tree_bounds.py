@@ -266,3 +266,22 @@ def test_untaught_tree_keeps_everything() -> None:
     for body in ("a", "<p>a</p><div>b<p>c</p></div>"):
         verdict = StyleTreeModel(SiteStyleTree(), None).judge(layout_of(body).page)
         assert all(v.kept for v in verdict.verdicts)
+
+
+def test_few_feature_names_in_the_whole_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(style_tree, "FEATURES_A_NODE", 3)
+    tree, exact = SiteStyleTree(max_nodes=30), SiteStyleTree(max_nodes=30)
+    for number in range(60):
+        word = chr(ord("a") + number % 20) + "bcd"[number // 20]
+        layout = layout_of(f"<h1>News</h1><div><p>{word}x {word}y {word}z</p></div>")
+        tree.observe(layout)
+        assert tree.features <= 90
+        assert tree.features == sum(node.features for node in tree.root.walk())
+        with monkeypatch.context() as unbounded:
+            unbounded.setattr(style_tree, "FEATURES_A_NODE", 1000)
+            exact.observe(layout)
+    assert exact.features > 90
+    # What recurs is still known, and what does not counts as before: as seen on one page.
+    assert tree.root.document_frequency["news"] == exact.root.document_frequency["news"] == 60
+    importances = [[e.importance for e in measure(learned)] for learned in (tree, exact)]
+    assert importances[0] == pytest.approx(importances[1])

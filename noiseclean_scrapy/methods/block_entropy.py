@@ -116,7 +116,7 @@ class BlockEntropyMethod(Method):
         counts = FeatureCounts()
         counts.dropped = read_number(state["dropped"])
         for term, count, weighted in state["terms"]:
-            counts.totals[_term(term)] = [read_number(count), read_sum(weighted)]
+            counts.add(_term(term), read_number(count), read_sum(weighted))
         sample = BlockSample()
         sample.restore(state["sample"])
         self.blocks, self.threshold, self.least_gain = blocks, threshold, least_gain

@@ -42,7 +42,7 @@ class EvidenceMethod(Method):
         tables: bool = True,
         images: bool = True,
         links: bool = True,
-        max_tree_nodes: int = 100_000,
+        max_tree_nodes: int = 50_000,
     ) -> None:
         if str(lean) not in LEANS:
             raise ConfigurationError(f"lean={lean!r} is none of {', '.join(LEANS)}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from noiseclean_scrapy.methods.base import Method
 from noiseclean_scrapy.page import Page
 from noiseclean_scrapy.page.layout import Layout
-from noiseclean_scrapy.site.style_tree import SiteStyleTree
+from noiseclean_scrapy.site.style_tree import DEFAULT_NODES, SiteStyleTree
 from noiseclean_scrapy.site.tree_state import read_tree, tree_state
 
 if TYPE_CHECKING:
@@ -23,7 +23,9 @@ class TreeMethod(Method):
 
     layout: ClassVar[type[Layout]] = Layout
 
-    def __init__(self, *, threshold: float | None = None, max_tree_nodes: int = 100_000) -> None:
+    def __init__(
+        self, *, threshold: float | None = None, max_tree_nodes: int = DEFAULT_NODES
+    ) -> None:
         self.threshold = None if threshold is None else float(threshold)
         self.tree = SiteStyleTree(max_nodes=max_tree_nodes)
 

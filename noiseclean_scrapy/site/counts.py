@@ -3,16 +3,38 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 _QUANTUM = 2.0**32
 _LARGEST = 2.0**80
+_SMALL = 256
 
 
 def weighted_log(count: float) -> float:
     """`count * ln(count)`, rounded to 2^-32 so that sums do not depend on the order of pages."""
     return round(count * math.log(count) * _QUANTUM) / _QUANTUM if count > 0 else 0.0
+
+
+# Most counts are small: equal ones are one object, which halves the memory of a tree.
+_COUNTS = {float(count): float(count) for count in range(_SMALL)}
+_TOTALS = {
+    total: total
+    for count in map(float, range(_SMALL))
+    for total in ((count, 0.0), (count, weighted_log(count)))
+}
+
+
+def count_pages(counts: dict[str, float], features: Iterable[str], pages: float = 1.0) -> None:
+    """Add a number of pages to the count of each feature."""
+    for feature in features:
+        known = counts.get(feature)
+        if known is None:
+            counts[sys.intern(feature)] = _COUNTS.get(pages, pages)
+        else:
+            total = known + pages
+            counts[feature] = _COUNTS.get(total, total)
 
 
 class FeatureCounts:
@@ -26,38 +48,36 @@ class FeatureCounts:
     __slots__ = ("dropped", "totals")
 
     def __init__(self) -> None:
-        self.totals: dict[str, list[float]] = {}
+        self.totals: dict[str, tuple[float, float]] = {}
         self.dropped = 0.0
 
     def add_page(self, counts: Iterable[tuple[str, float]]) -> None:
         """Count one page's occurrences."""
-        totals = self.totals
         for feature, count in counts:
-            entry = totals.get(feature)
-            if entry is None:
-                totals[feature] = [float(count), weighted_log(count)]
-            else:
-                entry[0] += count
-                entry[1] += weighted_log(count)
+            self.add(feature, float(count), weighted_log(count))
 
     def merge(self, other: FeatureCounts) -> None:
         """Add the counts of other pages."""
         self.dropped += other.dropped
         for feature, (occurrences, weighted) in other.totals.items():
-            entry = self.totals.get(feature)
-            if entry is None:
-                self.totals[feature] = [occurrences, weighted]
-            else:
-                entry[0] += occurrences
-                entry[1] += weighted
+            self.add(feature, occurrences, weighted)
+
+    def add(self, feature: str, occurrences: float, weighted: float) -> None:
+        """Count occurrences of one feature, and their sum of c ln c."""
+        known = self.totals.get(feature)
+        if known is None:
+            feature = sys.intern(feature)
+            total = (occurrences, weighted)
+        else:
+            total = (known[0] + occurrences, known[1] + weighted)
+        self.totals[feature] = _TOTALS.get(total, total)
 
     def decay(self, factor: float) -> None:
         """Forget smoothly: every c becomes factor * c, so C to dC and T to d(T + C ln d)."""
         shift = math.log(factor)
         self.dropped *= factor
-        for entry in self.totals.values():
-            entry[1] = factor * (entry[1] + entry[0] * shift)
-            entry[0] *= factor
+        for feature, (occurrences, weighted) in self.totals.items():
+            self.totals[feature] = (factor * occurrences, factor * (weighted + occurrences * shift))
 
     def entropy(self, feature: str, pages: float) -> float:
         """H of a feature over `pages` pages, in [0, 1]; 0 where it never occurred or m <= 1."""
@@ -83,6 +103,12 @@ class FeatureCounts:
         for feature in order[limit // 2 :]:
             del self.totals[feature]
             self.dropped += 1
+
+    def drop_rare(self, least: float) -> None:
+        """Drop the features that occurred so often or less; as in `prune`, they go on counting."""
+        kept = {f: total for f, total in self.totals.items() if total[0] > least}
+        self.dropped += len(self.totals) - len(kept)
+        self.totals = kept
 
 
 def _entropy(occurrences: float, weighted: float, pages: float) -> float:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 
 from noiseclean_scrapy.page.layout import Layout
-from noiseclean_scrapy.site.counts import FeatureCounts, weighted_log
+from noiseclean_scrapy.site.counts import FeatureCounts, count_pages, weighted_log
 
 FEATURE_LIMIT = 20_000
 """Most features whose names one element node keeps."""
+FEATURES_A_NODE = 50
+"""Most such names in a tree, by the number of its nodes at most."""
+DEFAULT_NODES = 50_000
+"""Element nodes of a tree: it then takes about 100 MB, of newspapers, and 200 MB at most."""
 
 _KEPT_SHARE = 0.8
+_NONE_DROPPED = (0.0, 0.0, 0.0)
 _FORGOTTEN = 0.05
 
 
@@ -50,7 +56,12 @@ class ElementNode:
         self.leaf_features = FeatureCounts()
         self.document_frequency: dict[str, float] = {}
         self.styles: dict[tuple[str, ...], StyleNode] = {}
-        self.dropped_styles = [0.0, 0.0, 0.0]
+        self.dropped_styles = _NONE_DROPPED
+
+    @property
+    def features(self) -> int:
+        """Number of the feature names that it keeps, of leaves and of what is below it."""
+        return len(self.leaf_features.totals) + len(self.document_frequency)
 
     def style(self, labels: tuple[str, ...]) -> StyleNode:
         """The style node with this sequence, made when it is new."""
@@ -78,14 +89,16 @@ class SiteStyleTree:
 
     Everything in it is a sum over pages, so the order of pages does not matter and trees merge
     exactly, until a cap is met: at most `max_nodes` element nodes, of which the rarest styles
-    are dropped (what lies below them counts as unknown, which is kept when cleaning), and at most
-    `FEATURE_LIMIT` feature names a node (see `FeatureCounts.prune`).
+    are dropped (what lies below them counts as unknown, which is kept when cleaning), at most
+    `FEATURE_LIMIT` feature names a node (see `FeatureCounts.prune`), and at most `FEATURES_A_NODE`
+    times `max_nodes` in the tree, of which the rarest are dropped.
     """
 
-    def __init__(self, *, max_nodes: int = 100_000) -> None:
+    def __init__(self, *, max_nodes: int = DEFAULT_NODES) -> None:
         self.root = ElementNode("")
         self.max_nodes = max_nodes
         self.nodes = 1
+        self.features = 0
 
     @property
     def pages(self) -> float:
@@ -99,11 +112,13 @@ class SiteStyleTree:
         waiting: list[tuple[ElementNode, tuple[int, ...]]] = [(self.root, (0,))]
         while waiting:
             node, contents = waiting.pop()
+            known = node.features
             _count_content(node, contents, layout)
+            self.features += node.features - known
             for labels, slots in _presentation_styles(contents, layout).items():
-                known = len(node.styles)
+                is_new = labels not in node.styles
                 style = node.style(labels)
-                if len(node.styles) > known:
+                if is_new:
                     self.nodes += len(labels)
                 style.pages += 1
                 waiting.extend(zip(style.elements, map(tuple, slots), strict=True))
@@ -112,7 +127,7 @@ class SiteStyleTree:
     def merge(self, other: SiteStyleTree) -> None:
         """Add what another tree of the same cluster learned from other pages."""
         merge_elements(self.root, other.root)
-        self.nodes = sum(1 for _ in self.root.walk())
+        self.count()
         self._bound()
 
     def decay(self, factor: float) -> None:
@@ -128,16 +143,41 @@ class SiteStyleTree:
             }
             styles, pages, weighted = node.dropped_styles
             forgotten = factor * (weighted + pages * math.log(factor))
-            node.dropped_styles = [factor * styles, factor * pages, forgotten]
+            node.dropped_styles = (factor * styles, factor * pages, forgotten)
             for style in node.styles.values():
                 style.pages *= factor
             for labels in [k for k, s in node.styles.items() if s.pages < _FORGOTTEN]:
                 del node.styles[labels]
-        self.nodes = sum(1 for _ in self.root.walk())
+        self.count()
+
+    def count(self) -> None:
+        """Count nodes and features anew."""
+        nodes = list(self.root.walk())
+        self.nodes, self.features = len(nodes), sum(node.features for node in nodes)
 
     def _bound(self) -> None:
         if self.nodes > self.max_nodes:
             self._drop_rare_styles(int(self.max_nodes * _KEPT_SHARE))
+        if self.features > FEATURES_A_NODE * self.max_nodes:
+            self._drop_rare_features(FEATURES_A_NODE * self.max_nodes // 2)
+
+    def _drop_rare_features(self, limit: int) -> None:
+        """Drop the names of features, the rarest first, until `limit` at most are left."""
+        nodes = list(self.root.walk())
+        spread: Counter[float] = Counter()
+        for node in nodes:
+            spread.update(node.document_frequency.values())
+            spread.update(occurrences for occurrences, _ in node.leaf_features.totals.values())
+        left, least = self.features, 0.0
+        for least in sorted(spread):
+            left -= spread[least]
+            if left <= limit:
+                break
+        for node in nodes:
+            node.leaf_features.drop_rare(least)
+            frequency = node.document_frequency
+            node.document_frequency = {f: n for f, n in frequency.items() if n > least}
+        self.features = left
 
     def _drop_rare_styles(self, limit: int) -> None:
         """Drop style nodes, rarest and lowest first, until `limit` element nodes are left."""
@@ -151,10 +191,13 @@ class SiteStyleTree:
             if self.nodes <= limit:
                 return
             dropped = parent.styles.pop(labels)
-            self.nodes -= sum(1 for element in dropped.elements for _ in element.walk())
-            parent.dropped_styles[0] += 1
-            parent.dropped_styles[1] += pages
-            parent.dropped_styles[2] += weighted_log(pages)
+            for element in dropped.elements:
+                for node in element.walk():
+                    self.nodes -= 1
+                    self.features -= node.features
+            count, dropped_pages, weighted = parent.dropped_styles
+            weighted += weighted_log(pages)
+            parent.dropped_styles = (count + 1, dropped_pages + pages, weighted)
 
 
 def merge_elements(target: ElementNode, source: ElementNode) -> None:
@@ -166,10 +209,12 @@ def merge_elements(target: ElementNode, source: ElementNode) -> None:
         target.leaf_pages += source.leaf_pages
         target.leaf_features.merge(source.leaf_features)
         for feature, count in source.document_frequency.items():
-            target.document_frequency[feature] = target.document_frequency.get(feature, 0.0) + count
+            count_pages(target.document_frequency, (feature,), count)
         _bound_features(target)
-        for number, value in enumerate(source.dropped_styles):
-            target.dropped_styles[number] += value
+        if source.dropped_styles != _NONE_DROPPED:
+            count, pages, weighted = target.dropped_styles
+            more, more_pages, more_weighted = source.dropped_styles
+            target.dropped_styles = (count + more, pages + more_pages, weighted + more_weighted)
         for labels, style in source.styles.items():
             own = target.style(labels)
             own.pages += style.pages
@@ -182,9 +227,7 @@ def _count_content(node: ElementNode, contents: tuple[int, ...], layout: Layout)
     if leaves:
         node.leaf_pages += 1
         node.leaf_features.add_page(layout.feature_counts(leaves).items())
-    frequency = node.document_frequency
-    for feature in layout.features_below(contents):
-        frequency[feature] = frequency.get(feature, 0.0) + 1
+    count_pages(node.document_frequency, layout.features_below(contents))
     _bound_features(node)
 
 

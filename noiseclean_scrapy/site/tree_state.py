@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from noiseclean_scrapy.site.counts import read_number, read_sum
+from noiseclean_scrapy.site.counts import count_pages, read_number, read_sum
 from noiseclean_scrapy.site.style_tree import ElementNode, SiteStyleTree
 
 
@@ -72,7 +72,7 @@ def read_tree(state: Mapping[str, Any], *, max_nodes: int) -> SiteStyleTree:
         raise ValueError("the tree has element nodes in no style")
     tree = SiteStyleTree(max_nodes=max_nodes)
     tree.root = nodes[0]
-    tree.nodes = len(nodes)
+    tree.count()
     return tree
 
 
@@ -81,12 +81,14 @@ def _read_counts(node: ElementNode, row: list[Any], words: list[str]) -> None:
     node.pages = read_number(pages)
     node.leaf_pages = read_number(leaf_pages)
     node.leaf_features.dropped = read_number(dropped)
-    node.leaf_features.totals = {
-        words[_index(f, len(words))]: [read_number(c), read_sum(t)] for f, c, t in features
-    }
-    node.document_frequency = {words[_index(f, len(words))]: read_number(n) for f, n in frequency}
+    for feature, count, weighted in features:
+        word = words[_index(feature, len(words))]
+        node.leaf_features.add(word, read_number(count), read_sum(weighted))
+    for feature, count in frequency:
+        word = words[_index(feature, len(words))]
+        count_pages(node.document_frequency, (word,), read_number(count))
     styles, style_pages, weighted = dropped_styles
-    node.dropped_styles = [read_number(styles), read_number(style_pages), read_sum(weighted)]
+    node.dropped_styles = (read_number(styles), read_number(style_pages), read_sum(weighted))
 
 
 def _index(value: Any, length: int) -> int:
