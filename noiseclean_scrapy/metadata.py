@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
-from functools import partial
+from functools import lru_cache, partial
+from itertools import chain
 from typing import TYPE_CHECKING, cast
 from urllib.parse import urljoin, urlsplit
 
@@ -27,7 +28,7 @@ else:
     HAS_LIBRARIES = True
 
 if TYPE_CHECKING:
-    from lxml.etree import _Element, _ElementUnicodeResult
+    from lxml.etree import _Element
 
 LIBRARIES_MISSING = (
     "authors, dates and the language of texts need libraries that are not installed: "
@@ -39,9 +40,9 @@ logger = logging.getLogger(__name__)
 _EARLIEST = datetime(1990, 1, 1, tzinfo=timezone.utc)
 _DATE_FORMAT = "%Y-%m-%dT%H:%M:%S%z"
 _LONGEST_AUTHOR = 200
-_MARKED = etree.XPath(
-    "//body//@class|//body//@id|//body//@itemprop|//body//@rel|//body//time|//body//abbr|//body//h1"
-)
+_BODIES = etree.XPath("//body[not(ancestor::body)]")
+_MARKS = frozenset({"class", "id", "itemprop", "rel"})
+_TELLING_TAGS = frozenset({"time", "abbr", "h1"})
 _TELLING = re.compile(
     r"author|byl(?:ine)?\b|writer|journalist|screenname|posted|publish|submitted|date|time|fecha"
     r"|article.?info|post.?info|post.?meta|entry.?meta|source|zuozhe|bianji",
@@ -152,12 +153,9 @@ def _head_parts(root: _Element) -> Iterator[_Element]:
 def _telling_parts(root: _Element) -> Iterator[_Element]:
     """Short elements outside asides and comments whose tag or class tells of author or date."""
     chosen: set[_Element] = set()
-    for found in cast("list[_Element | _ElementUnicodeResult]", _MARKED(root)):
-        if isinstance(found, str):
-            node = found.getparent() if _TELLING.search(found) else None
-        else:
-            node = found
-        if node is None or node in chosen or not _is_short(node):
+    bodies = cast("list[_Element]", _BODIES(root))
+    for node in chain.from_iterable(body.iter("*") for body in bodies):
+        if not _is_telling(node) or not _is_short(node):
             continue
         if not any(above in chosen or _is_elsewhere(above) for above in node.iterancestors()):
             chosen.add(node)
@@ -166,10 +164,30 @@ def _telling_parts(root: _Element) -> Iterator[_Element]:
                 return
 
 
+def _is_telling(node: _Element) -> bool:
+    if node.tag in _TELLING_TAGS:
+        return True
+    marks = [value for name, value in node.items() if name in _MARKS]
+    return any(map(_tells, marks))
+
+
 def _is_elsewhere(node: _Element) -> bool:
     name = _name(node)
-    marks = f"{node.get('class', '')} {node.get('id', '')}"
-    return name in _ELSEWHERE_TAGS or (name != "body" and bool(_ELSEWHERE.search(marks)))
+    if name in _ELSEWHERE_TAGS:
+        return True
+    return name != "body" and (
+        _leads_away(node.get("class", "")) or _leads_away(node.get("id", ""))
+    )
+
+
+@lru_cache(maxsize=10_000)
+def _tells(mark: str) -> bool:
+    return bool(_TELLING.search(mark))
+
+
+@lru_cache(maxsize=10_000)
+def _leads_away(mark: str) -> bool:
+    return bool(_ELSEWHERE.search(mark))
 
 
 def _is_short(node: _Element) -> bool:

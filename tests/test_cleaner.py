@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -206,3 +208,13 @@ def test_memory_stays_within_the_cap(tmp_path: Path) -> None:
         cleaner.observe(page.html)
     (tmp_path / "tree").write_bytes(cleaner.to_bytes())
     assert SiteCleaner.from_bytes((tmp_path / "tree").read_bytes()).pages == cleaner.pages
+
+
+def test_the_package_loads_its_parts_when_they_are_asked_for() -> None:
+    code = (
+        "import sys, noiseclean_scrapy as n; print('numpy' in sys.modules, n.SiteCleaner.__name__)"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.split() == ["False", "SiteCleaner"]
+    with pytest.raises(ImportError, match="no_such_name"):
+        from noiseclean_scrapy import no_such_name  # noqa: F401
