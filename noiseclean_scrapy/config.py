@@ -48,7 +48,8 @@ class Config:
     """The add-on's settings, each under `NOISECLEAN_` and its name in capitals.
 
     `sample_quota` pages of a cluster are learned before its first tree is built, `refresh_pages`
-    further ones before each new version. `method_options` go to the method. `allow` and `deny` are
+    further ones before each new version; of an archive `archive_sample` pages of a site are learned
+    at most. `method_options` go to the method. `allow` and `deny` are
     regular expressions searched in URLs. `fields` maps item fields to what goes into them (see
     `ITEM_VALUES`). `cluster_by` gives the name of a response's page cluster, or None to leave the
     page alone. `templates` tells whether pages of one cluster are told apart by their structure.
@@ -65,6 +66,7 @@ class Config:
     templates: bool = False
     sample_quota: int = 100
     refresh_pages: int = 500
+    archive_sample: int = 1000
     allow_domains: tuple[str, ...] = ()
     deny_domains: tuple[str, ...] = ()
     allow: tuple[re.Pattern[str], ...] = ()
@@ -247,6 +249,7 @@ _READERS: dict[str, Callable[[str, Any], Any]] = {
     "cluster_by": _cluster_by,
     "sample_quota": _count,
     "refresh_pages": _count,
+    "archive_sample": _count,
     "allow_domains": _strings,
     "deny_domains": _strings,
     "allow": _patterns,

@@ -43,6 +43,11 @@ class RuleSet:
     def holds(self, url: str) -> bool:
         return self.pattern is None or self.pattern.search(url) is not None
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Compiled selectors do not travel between processes; what they were written as does.
+        written = tuple((rule, cast(Any, selector).css) for rule, selector in self.selectors)
+        return _compiled, (written, self.pattern)
+
 
 @dataclass(frozen=True, slots=True)
 class Overrides:
@@ -171,6 +176,11 @@ def _list(where: str, value: Any) -> list[str]:
     if not isinstance(values, list) or not all(isinstance(item, str) for item in values):
         raise ConfigurationError(f"{where}: give a CSS selector or a list of them, not {value!r}")
     return values
+
+
+def _compiled(written: Iterable[tuple[Rule, str]], pattern: re.Pattern[str] | None) -> RuleSet:
+    selectors = tuple((rule, CSSSelector(css, translator="html")) for rule, css in written)
+    return RuleSet(selectors, pattern)
 
 
 def _selector(where: str, selector: str) -> CSSSelector:

@@ -24,11 +24,11 @@ from crawl_site import Answer, PageServer, serve, story, story_text
 
 from example_project.demo import DemoSite
 from noiseclean_scrapy.batch.two_pass import (
+    Learning,
     SiteCleaners,
     SourcePage,
     archive_pages,
     clean_source_page,
-    learn_pages,
 )
 from noiseclean_scrapy.cleaner import SiteCleaner
 from noiseclean_scrapy.config import Config
@@ -163,10 +163,14 @@ def test_cleaners_that_wait_in_files_change_nothing(tmp_path: Path) -> None:
     def texts(folder: Path, sites_in_memory: int) -> list[str]:
         folder.mkdir()
         cleaners = SiteCleaners(config, folder, sites_in_memory=sites_in_memory)
-        assert list(learn_pages(pages, cleaners)) == pages
+        assert list(Learning(cleaners).learn(pages)) == pages
         assert len(cleaners) == 3
         assert len(list(folder.iterdir())) == (3 if sites_in_memory == 1 else 0)
-        return [clean_source_page(page, cleaners).page.text for page in pages]
+        models = (cleaners[page.site].model() for page in pages)
+        return [
+            clean_source_page(page, model, config).page.text
+            for page, model in zip(pages, models, strict=True)
+        ]
 
     assert texts(tmp_path / "one", 1) == texts(tmp_path / "all", 3)
 

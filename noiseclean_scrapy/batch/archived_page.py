@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
@@ -18,7 +19,8 @@ class ArchivedPage:
     """A page as it was stored; ``body`` is the HTML's bytes, not yet decoded.
 
     ``headers`` holds at least ``Content-Type`` where it is known. ``row`` is the page's row of the
-    manifest, with its original URL; empty for archives without one.
+    manifest, with its original URL; empty for archives without one. ``fetched_at`` is in UTC, None
+    where the archive does not tell.
     """
 
     id: str
@@ -27,6 +29,7 @@ class ArchivedPage:
     headers: Mapping[str, str]
     status: int = 200
     row: Mapping[str, Any] = field(default_factory=dict)
+    fetched_at: datetime | None = None
 
     @property
     def site(self) -> str:

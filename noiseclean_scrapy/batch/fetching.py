@@ -83,7 +83,7 @@ class FetchedPages:
         for url in self.urls:
             record, html = self.store.find(_key(url)), self.store.html(_key(url))
             if record and html is not None:
-                yield SourcePage(url, record.url, record.cluster, html)
+                yield SourcePage(url, record.url, record.cluster, html, record.fetched_at)
 
     def _is_missing(self, url: str, retry: bool) -> bool:
         if self.store.find(_key(url)) is None:

@@ -5,35 +5,41 @@ from __future__ import annotations
 import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from scrapy import Request
 from scrapy.http import HtmlResponse
-from scrapy.utils.request import fingerprint
 
 from noiseclean_scrapy.batch.archive import ArchivedPage, ProblemKind, read_archive
+from noiseclean_scrapy.batch.sampling import SiteSample, sampling_key
 from noiseclean_scrapy.clean_page import CleanPage, clean_page
 from noiseclean_scrapy.cleaner import SiteCleaner
 from noiseclean_scrapy.metadata import Metadata, extract_metadata
+from noiseclean_scrapy.methods import Model
 from noiseclean_scrapy.page import Page, build_page
 
 if TYPE_CHECKING:
     from noiseclean_scrapy.config import Config
 
+FORMATS = ("text", "markdown", "html")
+"""What can be written of the content."""
 SITES_IN_MEMORY = 64
-_SEEN_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True)
 class SourcePage:
-    """A page to clean: `id` in its source, the `site` it belongs to, its decoded HTML."""
+    """A page to clean: `id` in its source, the `site` it belongs to, its decoded HTML.
+
+    `fetched_at` is aware; None where the source does not tell.
+    """
 
     id: str
     url: str
     site: str
     html: str
+    fetched_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,33 +58,84 @@ def archive_pages(
     on_problem: Callable[[ProblemKind], None] | None = None,
 ) -> Iterator[SourcePage]:
     """The pages of an archive that the settings let through, in its order; see `read_archive`."""
-    pages = read_archive(source, on_problem=on_problem)
+    return wanted_pages(read_archive(source, on_problem=on_problem), config)
+
+
+def wanted_pages(pages: Iterable[ArchivedPage], config: Config) -> Iterator[SourcePage]:
+    """The pages that the settings let through, decoded, each with its site."""
     return filter(None, (_source_page(page, config) for page in pages))
 
 
-def learn_pages(pages: Iterable[SourcePage], cleaners: SiteCleaners) -> Iterator[SourcePage]:
-    """Let each page's site learn it, once a request fingerprint as in a crawl; gives them back.
+class Learning:
+    """Lets every site learn its pages, each once a request fingerprint as in a crawl.
 
-    Eight bytes a page are remembered, and the cleaners: memory stays small on large archives.
+    The first of a page's records counts. Of a site with more than `Config.archive_sample` pages
+    those with the least fingerprints are learned, in the order of the archive, which is read once
+    more for them.
     """
-    seen: set[bytes] = set()
-    for source in pages:
-        key = fingerprint(Request(source.url))[:_SEEN_BYTES]
-        page = _build(source, cleaners.config)
-        if key not in seen and page.blocks:
-            seen.add(key)
-            cleaners[source.site].observe_page(page)
-        yield source
+
+    def __init__(self, cleaners: SiteCleaners) -> None:
+        self.cleaners = cleaners
+        self._samples: dict[str, SiteSample] = {}
+
+    def learn(self, pages: Iterable[SourcePage]) -> Iterator[SourcePage]:
+        """Learn the pages, and give them back; their keys are remembered, a sample of each site."""
+        size = self.cleaners.config.archive_sample
+        for source in pages:
+            sample = self._samples.get(source.site)
+            if sample is None:
+                sample = self._samples[source.site] = SiteSample(size)
+            if sample.add(sampling_key(source.url)) and not sample.is_exceeded:
+                self._observe(source)
+            yield source
+
+    @property
+    def needs_samples(self) -> bool:
+        """Whether a site had so many pages that its sample was known too late."""
+        return any(sample.is_exceeded for sample in self._samples.values())
+
+    def learn_samples(self, pages: Iterable[SourcePage]) -> None:
+        """Learn the samples of the large sites from the same pages, read again."""
+        missing = {
+            (site, key)
+            for site, sample in self._samples.items()
+            if sample.is_exceeded
+            for key in sample.keys
+        }
+        for site, _ in missing:
+            self.cleaners.forget(site)
+        for source in pages:
+            page = source.site, sampling_key(source.url)
+            if page in missing:
+                missing.remove(page)
+                self._observe(source)
+
+    def _observe(self, source: SourcePage) -> None:
+        page = build_source_page(source, self.cleaners.config)
+        if page.blocks:
+            self.cleaners[source.site].observe_page(page)
 
 
-def clean_source_page(source: SourcePage, cleaners: SiteCleaners) -> CleanedPage:
-    """The page as the newest tree of a crawl would clean it."""
-    model = cleaners[source.site].model()
-    page = clean_page(model, _build(source, cleaners.config))
+def clean_source_page(source: SourcePage, model: Model, config: Config) -> CleanedPage:
+    """The page as the newest tree of a crawl would clean it; `model` is that of its site."""
+    page = clean_page(model, build_source_page(source, config))
     metadata = Metadata()
-    if cleaners.config.metadata:
+    if config.metadata:
         metadata = extract_metadata(source.html, url=source.url, text=page.text)
     return CleanedPage(source, page, metadata)
+
+
+def page_row(cleaned: CleanedPage, content: str) -> dict[str, Any]:
+    """What is written of a page; `content` is one of `FORMATS` and names the last field."""
+    source, page = cleaned.source, cleaned.page
+    return {
+        "id": source.id,
+        "url": source.url,
+        "site": source.site,
+        "title": page.title,
+        **asdict(cleaned.metadata),
+        content: getattr(page, content),
+    }
 
 
 class SiteCleaners:
@@ -101,14 +158,18 @@ class SiteCleaners:
         self._cleaners.move_to_end(site)
         return self._cleaners[site]
 
+    def forget(self, site: str) -> None:
+        """Begin anew with a site."""
+        self._cleaners.pop(site, None)
+        self._pages_in_files.pop(site, None)
+
     def __len__(self) -> int:
         return len(self._cleaners.keys() | self._pages_in_files.keys())
 
     def _load(self, site: str) -> SiteCleaner:
         if site in self._pages_in_files:
             return SiteCleaner.from_bytes(self._file(site).read_bytes())
-        config = self.config
-        return SiteCleaner(config.method, templates=config.templates, **config.all_method_options)
+        return untaught_cleaner(self.config)
 
     def _put_away(self, site: str, cleaner: SiteCleaner) -> None:
         if cleaner.pages != self._pages_in_files.get(site):
@@ -120,14 +181,21 @@ class SiteCleaners:
         return self.folder / name
 
 
+def untaught_cleaner(config: Config, **options: Any) -> SiteCleaner:
+    """A cleaner as the settings want it; `options` of the method go before theirs."""
+    options = {**config.all_method_options, **options}
+    return SiteCleaner(config.method, templates=config.templates, **options)
+
+
+def build_source_page(source: SourcePage, config: Config) -> Page:
+    """The page with the user's overrides."""
+    rules = config.overrides.rules_for(source.url)
+    return build_page(source.html, url=source.url, rules=rules)
+
+
 def _source_page(page: ArchivedPage, config: Config) -> SourcePage | None:
     response = HtmlResponse(
         page.url, status=page.status, headers=dict(page.headers), body=page.body
     )
     site = config.cluster_by(response) if config.wants(page.url) else None
-    return SourcePage(page.id, page.url, site, response.text) if site else None
-
-
-def _build(source: SourcePage, config: Config) -> Page:
-    rules = config.overrides.rules_for(source.url)
-    return build_page(source.html, url=source.url, rules=rules)
+    return SourcePage(page.id, page.url, site, response.text, page.fetched_at) if site else None

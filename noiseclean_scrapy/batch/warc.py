@@ -6,7 +6,8 @@ import gzip
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from datetime import datetime, timezone
 from io import BufferedReader
 from pathlib import Path
 from typing import Any, TypeAlias, cast
@@ -27,50 +28,69 @@ DECODED = ("content-encoding", "transfer-encoding", "content-length")
 
 
 def read_warc(path: Path, problems: ProblemLog) -> Iterator[ArchivedPage]:
-    """The HTML pages of a .warc or .warc.gz file, in its order.
-
-    Pages are ``response`` records with status 200 and ``resource`` and ``conversion`` records, HTML
-    by their header or, where that is silent, by their content. Where the file is damaged it ends.
-    """
+    """The HTML pages of a .warc or .warc.gz file, in its order; see `read_warc_stream`."""
     _check_warcio()
-    return _read_warc_file(path, problems)
+    return _read_opened(path, read_warc_stream, problems)
 
 
 def read_wacz(path: Path, problems: ProblemLog) -> Iterator[ArchivedPage]:
     """The HTML pages of all WARC files in a .wacz file, by the files' names."""
     _check_warcio()
     try:
-        with zipfile.ZipFile(path) as package:
-            members = sorted(
-                name
-                for name in package.namelist()
-                if name.startswith("archive/") and name.lower().endswith((".warc", ".warc.gz"))
-            )
-    except (OSError, zipfile.BadZipFile) as error:
-        raise ArchiveError(f"{str(path)!r} is not a WACZ file: {error}.") from error
-    if not members:
-        raise ArchiveError(f"{str(path)!r} holds no archive/*.warc.gz: it is not a WACZ file.")
-    return _read_wacz_members(path, members, problems)
+        with path.open("rb") as stream:
+            _wacz_members(stream, path.name)
+    except OSError as error:
+        raise ArchiveError(f"{str(path)!r} cannot be read: {error.strerror}.") from error
+    return _read_opened(path, read_wacz_stream, problems)
 
 
-def _read_warc_file(path: Path, problems: ProblemLog) -> Iterator[ArchivedPage]:
-    with path.open("rb") as stream:
-        yield from _read_records(stream, path.name, problems)
+def read_warc_stream(stream: RawStream, name: str, problems: ProblemLog) -> Iterator[ArchivedPage]:
+    """The HTML pages of an opened .warc or .warc.gz file called `name`, in its order.
+
+    Pages are ``response`` records with status 200 and ``resource`` and ``conversion`` records, HTML
+    by their header or, where that is silent, by their content. Where the file is damaged it ends.
+    """
+    yield from _read_records(stream, name, problems)
 
 
-def _read_wacz_members(
-    path: Path, members: list[str], problems: ProblemLog
-) -> Iterator[ArchivedPage]:
-    with zipfile.ZipFile(path) as package:
+def read_wacz_stream(stream: RawStream, name: str, problems: ProblemLog) -> Iterator[ArchivedPage]:
+    """The HTML pages of an opened .wacz file; raises ArchiveError where it is none."""
+    members = _wacz_members(stream, name)
+    with zipfile.ZipFile(stream) as package:
         for member in members:
-            place = f"{path.name}/{member}"
+            place = f"{name}/{member}"
             try:
                 opened = cast(zipfile.ZipExtFile, package.open(member))
             except (OSError, NotImplementedError, RuntimeError, zipfile.BadZipFile) as error:
                 problems.report("damaged", f"Left out {place}: {error}")
                 continue
-            with opened as stream:
-                yield from _read_records(stream, place, problems)
+            with opened:
+                yield from _read_records(opened, place, problems)
+
+
+def _read_opened(
+    path: Path,
+    read: Callable[[RawStream, str, ProblemLog], Iterator[ArchivedPage]],
+    problems: ProblemLog,
+) -> Iterator[ArchivedPage]:
+    with path.open("rb") as stream:
+        yield from read(stream, path.name, problems)
+
+
+def _wacz_members(stream: RawStream, name: str) -> list[str]:
+    try:
+        with zipfile.ZipFile(stream) as package:
+            names = package.namelist()
+    except zipfile.BadZipFile as error:
+        raise ArchiveError(f"{name!r} is not a WACZ file: {error}.") from error
+    members = sorted(
+        name
+        for name in names
+        if name.startswith("archive/") and name.lower().endswith((".warc", ".warc.gz"))
+    )
+    if not members:
+        raise ArchiveError(f"{name!r} holds no archive/*.warc.gz: it is not a WACZ file.")
+    return members
 
 
 def _read_records(stream: RawStream, place: str, problems: ProblemLog) -> Iterator[ArchivedPage]:
@@ -122,7 +142,17 @@ def _page(record: Any, place: str) -> ArchivedPage | None:
     page_id = (record.rec_headers.get_header("WARC-Record-ID") or uri).strip("<>")
     # A resource may have any URI (file:, urn:): its pages are grouped by the file they are in.
     url = uri if web_host(uri) else made_up_url(f"{slug(place)}.invalid", quote(uri or page_id, ""))
-    return ArchivedPage(page_id, url, body, headers)
+    return ArchivedPage(page_id, url, body, headers, fetched_at=_date(record))
+
+
+def _date(record: Any) -> datetime | None:
+    """The record's WARC-Date: ISO 8601 in UTC, with a fraction of a second or without."""
+    written = record.rec_headers.get_header("WARC-Date") or ""
+    try:
+        date = datetime.fromisoformat(written.strip().replace("Z", "+00:00"))
+        return (date if date.tzinfo else date.replace(tzinfo=timezone.utc)).astimezone(timezone.utc)
+    except (ValueError, OverflowError):
+        return None
 
 
 def _headers(record: Any) -> dict[str, str]:

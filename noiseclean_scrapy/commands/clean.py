@@ -6,18 +6,18 @@ import argparse
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from noiseclean_scrapy.batch import archived_page
 from noiseclean_scrapy.batch.two_pass import (
-    CleanedPage,
+    FORMATS,
+    Learning,
     SiteCleaners,
     SourcePage,
     archive_pages,
     clean_source_page,
-    learn_pages,
+    page_row,
 )
 from noiseclean_scrapy.commands.base import Call, Subcommand, add_method_options
 from noiseclean_scrapy.commands.lines import LinesFile, StandardOutput
@@ -27,7 +27,6 @@ from noiseclean_scrapy.store import Store
 if TYPE_CHECKING:
     from noiseclean_scrapy.batch.fetching import FetchedPages
 
-FORMATS = ("text", "markdown", "html")
 _LIST_HEAD = 4096
 
 
@@ -38,7 +37,7 @@ class Clean(Subcommand):
     details = (
         "SOURCE is a folder of HTML files (with or without manifest.jsonl), a WARC or WACZ file, "
         "one HTML file, a text file of addresses (one a line), or one address. Every site is first "
-        "learned from all its pages; then each page is cleaned and written as one line of JSON, in "
+        "learned from its pages; then each page is cleaned and written as one line of JSON, in "
         "the order of SOURCE. With -o an interrupted run goes on where it stopped when it is "
         "started again. Listed pages are fetched slowly, as robots.txt allows, and kept in "
         "FILE.pages.db, so that no page is fetched twice."
@@ -70,7 +69,7 @@ class Clean(Subcommand):
             if read_pages is None:
                 return False
             cleaners = SiteCleaners(call.config, folder)
-            pages = _learn(read_pages(), cleaners)
+            pages = _learn(read_pages, cleaners)
             output = _output(call, cleaners)
             stack.callback(output.close)
             with _without_warnings():
@@ -79,26 +78,17 @@ class Clean(Subcommand):
         return pages > 0
 
 
-def page_row(cleaned: CleanedPage, content: str) -> dict[str, Any]:
-    """One line of the output; `content` is one of `FORMATS` and names its last field."""
-    source, page = cleaned.source, cleaned.page
-    return {
-        "id": source.id,
-        "url": source.url,
-        "site": source.site,
-        "title": page.title,
-        **asdict(cleaned.metadata),
-        content: getattr(page, content),
-    }
-
-
-def _learn(pages: Iterable[SourcePage], cleaners: SiteCleaners) -> int:
+def _learn(read_pages: Callable[[], Iterable[SourcePage]], cleaners: SiteCleaners) -> int:
+    learning = Learning(cleaners)
     count = 0
     with new_progress() as progress:
         task = progress.add_task("Learning the sites", total=None)
-        for _ in learn_pages(pages, cleaners):
+        for _ in learning.learn(read_pages()):
             count += 1
             progress.update(task, completed=count)
+    if learning.needs_samples:
+        with _without_warnings():
+            learning.learn_samples(read_pages())
     return count
 
 
@@ -106,7 +96,7 @@ def _output(call: Call, cleaners: SiteCleaners) -> LinesFile | StandardOutput:
     path: Path | None = call.opts.output
 
     def line(source: SourcePage) -> bytes:
-        cleaned = clean_source_page(source, cleaners)
+        cleaned = clean_source_page(source, cleaners[source.site].model(), call.config)
         return json_bytes(page_row(cleaned, call.opts.format)) + b"\n"
 
     return LinesFile(path, line) if path else StandardOutput(line)

@@ -111,7 +111,12 @@ class SiteEvidence:
         return SiteTerms(moved, -lost, support, shown, known)
 
     def merge(self, other: SiteEvidence) -> None:
-        """Add what was learned from other pages."""
+        """Add what was learned from other pages, unless all of them are copies of known ones.
+
+        So a page counts once, whether it is observed or merged.
+        """
+        if other.seen and all(self.seen.get(digest, 0.0) >= _SEEN for digest in other.seen):
+            return
         self.pages += other.pages
         for key, votes in other.seen.items():
             self.seen[key] = self.seen.get(key, 0.0) + votes
