@@ -13,14 +13,13 @@ from urllib.parse import quote
 
 from noiseclean_scrapy.batch.addresses import SiteAddress, made_up_url, site_addresses, slug
 from noiseclean_scrapy.batch.archived_page import ArchivedPage, ProblemKind, ProblemLog
-from noiseclean_scrapy.batch.warc import read_wacz, read_warc
+from noiseclean_scrapy.batch.warc import GZIP_MAGIC, read_wacz, read_warc
 from noiseclean_scrapy.errors import ArchiveError
 
 __all__ = ["ArchivedPage", "ProblemKind", "read_archive"]
 
 MANIFEST = "manifest.jsonl"
 HTML_SUFFIXES = (".html", ".htm", ".xhtml")
-GZIP_MAGIC = b"\x1f\x8b"
 
 
 def read_archive(

@@ -23,6 +23,7 @@ UNTOLD_TYPES = ("", "*/*", "application/octet-stream", "application/xml", "text/
 """Content types that leave open whether the content is HTML."""
 HTML_START = re.compile(rb"<!doctype\s+html|<html[\s>]", re.IGNORECASE)
 SNIFFED_BYTES = 1024
+GZIP_MAGIC = b"\x1f\x8b"
 DECODED = ("content-encoding", "transfer-encoding", "content-length")
 """Headers that describe the bytes on the wire and not the body they were decoded to."""
 
@@ -189,7 +190,7 @@ class _TolerantStream:
     def __init__(self, stream: RawStream) -> None:
         self.damage = ""
         self._stream: RawStream | gzip.GzipFile = stream
-        if self._guarded(stream.peek, 2).startswith(b"\x1f\x8b"):
+        if self._guarded(stream.peek, 2).startswith(GZIP_MAGIC):
             self._stream = gzip.GzipFile(fileobj=stream)
 
     def read(self, size: int) -> bytes:

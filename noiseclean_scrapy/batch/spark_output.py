@@ -1,0 +1,121 @@
+"""Where a Spark job writes, and how it knows what of it is complete."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import fields
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+from noiseclean_scrapy.config import Config
+from noiseclean_scrapy.errors import ConfigurationError
+from noiseclean_scrapy.overrides import Overrides, RuleSet
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_VERSION = 1
+_WITHOUT_EFFECT = ("enabled", "database_url", "fields", "store_html", "batch_size", "live")
+
+
+class Output:
+    """A folder of tables, each complete or absent, on any file system that Spark writes to.
+
+    `job` says what is computed; it is written first, and `report` last.
+    """
+
+    def __init__(self, spark: SparkSession, path: str) -> None:
+        self._spark = spark
+        self.path = path.rstrip("/")
+
+    def begin(self, job: str, *, overwrite: bool) -> dict[str, Any] | None:
+        """Make room for a job; its report if it is done already.
+
+        Raises ConfigurationError where something else is there, unless `overwrite`.
+        """
+        found = self._read_text("job") if self.has("job") else ""
+        if found == job and not overwrite:
+            report: dict[str, Any] | None = None
+            if self.has("report"):
+                report = json.loads(self._read_text("report"))
+            return report
+        if self._exists("") and not overwrite:
+            raise ConfigurationError(
+                f"{self.path!r} holds something else, or the output of another job: give another "
+                f"path, or --overwrite"
+            )
+        for name in ("report", "pages", "sites", "job"):
+            self._delete(name)
+        self._write_text("job", job)
+        return None
+
+    def finish(self, report: dict[str, Any]) -> dict[str, Any]:
+        """Write the report: the job is done."""
+        self._write_text("report", json.dumps(report, ensure_ascii=False))
+        return report
+
+    def has(self, name: str) -> bool:
+        """Whether a table is complete."""
+        return self._exists(f"{name}/_SUCCESS")
+
+    def read(self, name: str) -> DataFrame:
+        return self._spark.read.parquet(f"{self.path}/{name}")
+
+    def write(self, name: str, rows: DataFrame, *, by: str | None = None) -> None:
+        """Write a table, over what an interrupted run has left of it."""
+        writer = rows.write.option("compression", "zstd").mode("overwrite")
+        (writer.partitionBy(by) if by else writer).parquet(f"{self.path}/{name}")
+
+    def _read_text(self, name: str) -> str:
+        rows = self._spark.read.text(f"{self.path}/{name}", wholetext=True).collect()
+        return "".join(row["value"] for row in rows).removesuffix("\n")
+
+    def _write_text(self, name: str, text: str) -> None:
+        rows = self._spark.createDataFrame([(text,)], "value string").coalesce(1)
+        rows.write.mode("overwrite").text(f"{self.path}/{name}")
+
+    def _exists(self, name: str) -> bool:
+        path, system = self._hadoop(name)
+        return bool(system.exists(path))
+
+    def _delete(self, name: str) -> None:
+        path, system = self._hadoop(name)
+        system.delete(path, True)
+
+    def _hadoop(self, name: str) -> tuple[Any, Any]:
+        """Hadoop's path and file system: the ones that Spark writes with."""
+        context: Any = self._spark.sparkContext
+        path = context._jvm.org.apache.hadoop.fs.Path(f"{self.path}/{name}".rstrip("/"))
+        return path, path.getFileSystem(context._jsc.hadoopConfiguration())
+
+
+def describe(archives: Sequence[str], config: Config, content: str) -> str:
+    """What a job computes, as a line of JSON: equal jobs have equal lines."""
+    described = {
+        "version": _VERSION,
+        "archives": len(archives),
+        "digest": blake2b("\n".join(archives).encode(), digest_size=16).hexdigest(),
+        "content": content,
+        "settings": {
+            field.name: getattr(config, field.name)
+            for field in fields(config)
+            if field.name not in _WITHOUT_EFFECT
+        },
+    }
+    return json.dumps(described, default=_written, sort_keys=True)
+
+
+def _written(value: Any) -> Any:
+    """A setting's value by what it says, not by where it lies in memory."""
+    if isinstance(value, re.Pattern):
+        return value.pattern
+    if isinstance(value, Overrides):
+        return value.sites
+    if isinstance(value, RuleSet):
+        return value.__reduce__()[1]
+    if callable(value) and hasattr(value, "__qualname__"):
+        cells = getattr(value, "__closure__", None) or ()
+        return [f"{value.__module__}.{value.__qualname__}", *(c.cell_contents for c in cells)]
+    return repr(value)

@@ -1,0 +1,363 @@
+"""What the tasks of a Spark job do with their rows: plain Python over Arrow batches, no Spark.
+
+Pass one makes of every page in its site's sample what it teaches (`learn_rows`), thins large sites
+out (`sample_rows`) and merges what is left of each site to its tree (`site_rows`). Pass two sends
+the pages (`page_rows`) and the trees (`tree_rows`) to the shards and cleans there (`clean_rows`).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+import pyarrow as pa
+
+from noiseclean_scrapy.batch.sampling import SiteSample, page_fingerprint, sampling_key
+from noiseclean_scrapy.batch.spark_input import read_pages
+from noiseclean_scrapy.batch.two_pass import (
+    SourcePage,
+    build_source_page,
+    clean_source_page,
+    page_row,
+    untaught_cleaner,
+    wanted_pages,
+)
+from noiseclean_scrapy.cleaner import SiteCleaner
+from noiseclean_scrapy.config import Config
+from noiseclean_scrapy.methods import Model, method_parameters
+from noiseclean_scrapy.site.hashes import hash64, hash_name
+
+if TYPE_CHECKING:
+    from noiseclean_scrapy.batch.archived_page import ArchivedPage, ProblemKind
+
+logger = logging.getLogger(__name__)
+
+Row: TypeAlias = dict[str, Any]
+Batches: TypeAlias = Iterable[pa.RecordBatch]
+
+PARTS = 64
+"""Groups in which the pages of a site are thinned out before they meet."""
+_UNBOUNDED = 1 << 40
+_BATCH_BYTES = 4 << 20
+_BATCH_ROWS = 256
+
+_time = pa.timestamp("us", "UTC")
+
+TAUGHT = pa.schema(
+    {
+        "site": pa.string(),
+        "part": pa.int32(),
+        "key": pa.int64(),
+        "file": pa.int32(),
+        "record": pa.int64(),
+        "pages": pa.int64(),
+        "taught": pa.binary(),
+    }
+)
+"""What pages teach, as a tree of one page; without a key, how many pages of a site there are."""
+
+SITES = pa.schema(
+    {
+        "site": pa.string(),
+        "pages": pa.int64(),
+        "learned_pages": pa.float64(),
+        "tree": pa.binary(),
+    }
+)
+
+PAGES = pa.schema(
+    {
+        "shard": pa.int32(),
+        "site": pa.string(),
+        "file": pa.int32(),
+        "record": pa.int64(),
+        "source": pa.string(),
+        "id": pa.string(),
+        "url": pa.string(),
+        "fetched_at": _time,
+        "html": pa.binary(),
+        "tree": pa.binary(),
+    }
+)
+"""Pages on their way to a shard, and, as file -1, the trees of their sites."""
+
+
+def cleaned_schema(content: str) -> pa.Schema:
+    """The columns of the output; `content` names the one that holds the clean text."""
+    texts = ("key", "id", "url", "site", "title", "author")
+    return pa.schema(
+        [
+            *((name, pa.string()) for name in texts),
+            ("published", _time),
+            *((name, pa.string()) for name in ("language", "canonical_url", "image")),
+            (content, pa.string()),
+            ("fetched_at", _time),
+            ("tree_version", pa.int64()),
+            ("visible_characters", pa.int64()),
+            ("kept_characters", pa.int64()),
+            ("fit", pa.float64()),
+            ("source", pa.string()),
+            ("record", pa.int64()),
+            ("site_hash", pa.string()),
+        ]
+    )
+
+
+class Account(Protocol):
+    """Where tasks tell what they have counted; telling the same part again changes nothing."""
+
+    def add(self, term: dict[tuple[str, int], dict[str, int]]) -> None:
+        """Counts by part of the job: ("read", file) and ("clean", shard)."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What all tasks know."""
+
+    config: Config
+    content: str
+    shards: int
+    account: Account
+
+
+def learn_rows(batches: Batches, job: Job) -> Iterator[pa.RecordBatch]:
+    """Archives to `TAUGHT`: one row a page that may be in its site's sample, one row a site."""
+    return _batches(_learn_rows(_rows(batches), job), TAUGHT)
+
+
+def sample_rows(batches: Batches, size: int) -> Iterator[pa.RecordBatch]:
+    """Sorted `TAUGHT` to `TAUGHT`: of each part of a site the `size` pages with the least keys."""
+    groups = groupby(_rows(batches), itemgetter("site", "part"))
+    return _batches((row for _, group in groups for row in _sampled(group, size)), TAUGHT)
+
+
+def site_rows(batches: Batches, config: Config) -> Iterator[pa.RecordBatch]:
+    """Sorted `TAUGHT` to `SITES`: the tree that learning the sample one by one would give."""
+    groups = groupby(_rows(batches), itemgetter("site"))
+    return _batches((_site_row(site, group, config) for site, group in groups), SITES)
+
+
+def page_rows(batches: Batches, job: Job, shares: Mapping[str, int]) -> Iterator[pa.RecordBatch]:
+    """Archives to `PAGES`; the pages of a site go to `shares` shards, to one where it is absent."""
+    return _batches(_page_rows(_rows(batches), job, shares), PAGES)
+
+
+def tree_rows(batches: Batches, job: Job, shares: Mapping[str, int]) -> Iterator[pa.RecordBatch]:
+    """`SITES` to `PAGES`: the tree of each site to every shard that has pages of it."""
+    rows = (
+        {
+            **dict.fromkeys(PAGES.names),
+            "shard": shard_of(row["site"], share, job.shards),
+            "site": row["site"],
+            "file": -1,
+            "record": 0,
+            "tree": row["tree"],
+        }
+        for row in _rows(batches)
+        for share in range(shares.get(row["site"], 1))
+    )
+    return _batches(rows, PAGES)
+
+
+def clean_rows(batches: Batches, job: Job) -> Iterator[pa.RecordBatch]:
+    """`PAGES`, sorted by shard, site, file and record, to the output."""
+    return _batches(_clean_rows(_rows(batches), job), cleaned_schema(job.content))
+
+
+def shard_of(site: str, share: int, shards: int) -> int:
+    """The shard of a share of a site's pages: neighbours in hash stand together."""
+    return ((hash64(site) * shards >> 64) + share) % shards
+
+
+def _learn_rows(archives: Iterable[Row], job: Job) -> Iterator[Row]:
+    samples: dict[str, _Counted] = {}
+    for archive, record, source in _archive_pages(archives, job):
+        counted = samples.get(source.site)
+        if counted is None:
+            counted = samples[source.site] = _Counted(SiteSample(job.config.archive_sample))
+        counted.pages += 1
+        key = sampling_key(source.url)
+        if counted.sample.add(key):
+            yield {
+                "site": source.site,
+                "part": archive["file"] % PARTS,
+                "key": key,
+                "file": archive["file"],
+                "record": record,
+                "pages": 0,
+                "taught": _taught(source, job.config),
+            }
+    for site, counted in samples.items():
+        yield _count_row(site, 0, counted.pages)
+
+
+@dataclass(slots=True)
+class _Counted:
+    sample: SiteSample
+    pages: int = 0
+
+
+def _count_row(site: str, part: int, pages: int) -> Row:
+    return {**dict.fromkeys(TAUGHT.names), "site": site, "part": part, "pages": pages}
+
+
+def _taught(source: SourcePage, config: Config) -> bytes:
+    """What the page teaches, as a tree of its own; empty where it has no text or fails."""
+    # The bound holds on the whole site: what one page teaches is merged as if it were observed.
+    bounded = "max_tree_nodes" in method_parameters(config.method)
+    cleaner = untaught_cleaner(config, **({"max_tree_nodes": _UNBOUNDED} if bounded else {}))
+    try:
+        page = build_source_page(source, config)
+        if not page.blocks:
+            return b""
+        cleaner.observe_page(page)
+        return cleaner.to_bytes()
+    except Exception:
+        logger.warning("Not learned: %s", source.url, exc_info=True)
+        return b""
+
+
+def _sampled(group: Iterable[Row], size: int) -> Iterator[Row]:
+    """The rows of the pages in the sample, the first row of each, and the sum of the counts."""
+    sample = SiteSample(size)
+    pages = 0
+    for row in group:
+        pages += row["pages"]
+        if row["key"] is not None and sample.add(row["key"]):
+            yield row
+    if pages:
+        yield _count_row(row["site"], row["part"], pages)
+
+
+def _site_row(site: str, group: Iterable[Row], config: Config) -> Row:
+    cleaner = untaught_cleaner(config)
+    *learned, count = _sampled(group, config.archive_sample)
+    for row in sorted(learned, key=itemgetter("file", "record")):
+        if row["taught"]:
+            cleaner.merge(SiteCleaner.from_bytes(row["taught"]))
+    return {
+        "site": site,
+        "pages": count["pages"],
+        "learned_pages": cleaner.pages,
+        "tree": cleaner.to_bytes(),
+    }
+
+
+def _page_rows(archives: Iterable[Row], job: Job, shares: Mapping[str, int]) -> Iterator[Row]:
+    for archive, record, source in _archive_pages(archives, job):
+        share = sampling_key(source.url) % shares.get(source.site, 1)
+        yield {
+            "shard": shard_of(source.site, share, job.shards),
+            "site": source.site,
+            "file": archive["file"],
+            "record": record,
+            "source": archive["source"],
+            "id": source.id,
+            "url": source.url,
+            "fetched_at": source.fetched_at,
+            "html": source.html.encode("utf-8", "surrogatepass"),
+            "tree": None,
+        }
+
+
+def _clean_rows(rows: Iterable[Row], job: Job) -> Iterator[Row]:
+    for shard, in_shard in groupby(rows, itemgetter("shard")):
+        failed = 0
+        for site, of_site in groupby(in_shard, itemgetter("site")):
+            model: Model | None = None
+            for row in of_site:
+                if row["tree"] is not None:
+                    model = SiteCleaner.from_bytes(row["tree"]).model()
+                    continue
+                assert model is not None, f"the tree of {site} comes before its pages"
+                try:
+                    yield _cleaned_row(row, model, job)
+                except Exception:
+                    logger.warning("Not cleaned: %s", row["url"], exc_info=True)
+                    failed += 1
+        job.account.add({("clean", shard): {"failed": failed}})
+
+
+def _cleaned_row(row: Row, model: Model, job: Job) -> Row:
+    html = row["html"].decode("utf-8", "surrogatepass")
+    source = SourcePage(row["id"], row["url"], row["site"], html, row["fetched_at"])
+    cleaned = clean_source_page(source, model, job.config)
+    written = {
+        **page_row(cleaned, job.content),
+        "key": page_fingerprint(source.url).hex(),
+        "fetched_at": source.fetched_at,
+        "tree_version": 1,
+        "visible_characters": cleaned.page.visible_characters,
+        "kept_characters": cleaned.page.kept_characters,
+        "fit": cleaned.page.fit,
+        "source": row["source"],
+        "record": row["record"],
+        "site_hash": site_hash(source.site),
+    }
+    return {name: _storable(value) for name, value in written.items()}
+
+
+def _archive_pages(archives: Iterable[Row], job: Job) -> Iterator[tuple[Row, int, SourcePage]]:
+    """The pages of the archives in their order, and the number of each in its archive."""
+    for archive in sorted(archives, key=itemgetter("file")):
+        counts = _Counts()
+        for record, page in enumerate(read_pages(archive["source"], on_problem=counts.add)):
+            source = _source_page(page, job.config, counts)
+            if source:
+                counts.pages += 1
+                yield archive, record, source
+        job.account.add({("read", archive["file"]): {"pages": counts.pages, **counts.problems}})
+
+
+def _source_page(page: ArchivedPage, config: Config, counts: _Counts) -> SourcePage | None:
+    try:
+        source = next(wanted_pages([page], config), None)
+        if source:
+            f"{source.id}{source.url}{source.site}".encode()  # Arrow's strings are UTF-8
+        return source
+    except Exception:
+        logger.warning("Not read: %s", page.url, exc_info=True)
+        counts.add("damaged")
+        return None
+
+
+@dataclass(slots=True)
+class _Counts:
+    pages: int = 0
+    problems: dict[str, int] = field(default_factory=lambda: {"missing": 0, "damaged": 0})
+
+    def add(self, kind: ProblemKind) -> None:
+        self.problems[kind] += 1
+
+
+def site_hash(site: str) -> str:
+    """The folder of the output in which the pages of a site are: two hexadecimal digits."""
+    return hash_name(hash64(site))[:2]
+
+
+def _storable(value: Any) -> Any:
+    """Text as the JSON of `clean` would have it: lone surrogates become question marks."""
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
+
+
+def _rows(batches: Batches) -> Iterator[Row]:
+    for batch in batches:
+        yield from batch.to_pylist()
+
+
+def _batches(rows: Iterable[Row], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Rows in batches of bounded size."""
+    waiting: list[Row] = []
+    size = 0
+    for row in rows:
+        waiting.append(row)
+        size += sum(len(value) for value in row.values() if isinstance(value, (bytes, str)))
+        if size >= _BATCH_BYTES or len(waiting) >= _BATCH_ROWS:
+            yield pa.RecordBatch.from_pylist(waiting, schema=schema)
+            waiting, size = [], 0
+    if waiting:
+        yield pa.RecordBatch.from_pylist(waiting, schema=schema)
