@@ -17,7 +17,17 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _VERSION = 1
-_WITHOUT_EFFECT = ("enabled", "database_url", "fields", "store_html", "batch_size", "live")
+_WITHOUT_EFFECT = (
+    "enabled",
+    "database_url",
+    "sample_quota",
+    "refresh_pages",
+    "fields",
+    "store_html",
+    "batch_size",
+    "read_only",
+    "live",
+)
 
 
 class Output:
@@ -65,7 +75,8 @@ class Output:
 
     def write(self, name: str, rows: DataFrame, *, by: str | None = None) -> None:
         """Write a table, over what an interrupted run has left of it."""
-        writer = rows.write.option("compression", "zstd").mode("overwrite")
+        writer = rows.write.mode("overwrite").option("compression", "zstd")
+        writer = writer.option("partitionOverwriteMode", "static")
         (writer.partitionBy(by) if by else writer).parquet(f"{self.path}/{name}")
 
     def _read_text(self, name: str) -> str:

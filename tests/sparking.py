@@ -1,0 +1,111 @@
+"""A real local Spark for tests, and what its jobs write, as the lines of `clean`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from command_line import ROOT
+
+from noiseclean_scrapy.commands.output import json_bytes
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+LINE = ("id", "url", "site", "title", "author", "published", "language", "canonical_url", "image")
+
+
+def need_spark() -> None:
+    """Skip where Java or PySpark is missing; in CI that is a failure."""
+    java = shutil.which("java", path=_path())
+    missing = "PySpark" if find_spec("pyspark") is None else "" if java else "Java"
+    if missing:
+        reason = f"{missing} is missing: the extra `spark`, and Java 17 or newer"
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+
+
+def spark_environment() -> dict[str, str]:
+    """For Spark's processes: this Python, the package as it stands here, the loopback only."""
+    return {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "PYSPARK_PYTHON": sys.executable,
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "SPARK_LOCAL_HOSTNAME": "localhost",
+    }
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[SparkSession]:
+    """A session on two cores, started for the module."""
+    need_spark()
+    from pyspark.sql import SparkSession
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in spark_environment().items():
+            patch.setenv(name, value)
+        session = (
+            SparkSession.builder.master("local[2]")
+            .config("spark.ui.enabled", "false")
+            .config("spark.ui.showConsoleProgress", "false")
+            .getOrCreate()
+        )
+        yield session
+        session.stop()
+
+
+def run_spark(*command: str, folder: Path, code: int = 0) -> str:
+    """A command line in a process of its own, whose exit code must be `code`; its stderr."""
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=spark_environment(),
+        capture_output=True,
+        encoding="utf-8",
+        timeout=300,
+    )
+    assert done.returncode == code, done.stderr[-3000:]
+    return done.stderr
+
+
+def written_rows(output: Path) -> list[dict[str, Any]]:
+    """The rows of a job, in the order of the archives' names and of their records."""
+    import pyarrow.dataset
+
+    table = pyarrow.dataset.dataset(output / "pages", partitioning="hive").to_table()
+    return sorted(table.to_pylist(), key=lambda row: (row["source"], row["record"]))
+
+
+def written_lines(output: Path, content: str = "text") -> bytes:
+    """The rows of a job as `clean` would have written them."""
+    rows = written_rows(output)
+    return b"".join(
+        json_bytes({name: row[name] for name in (*LINE, content)}) + b"\n" for row in rows
+    )
+
+
+def written_trees(output: Path) -> dict[str, bytes]:
+    """The trees of a job, by site."""
+    import pyarrow.dataset
+
+    table = pyarrow.dataset.dataset(output / "sites").to_table()
+    return {row["site"]: row["tree"] for row in table.to_pylist()}
+
+
+def modified(folder: Path) -> dict[str, int]:
+    """When each file below the folder was written, in nanoseconds."""
+    return {str(path): path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
+
+
+def _path() -> str:
+    home = os.environ.get("JAVA_HOME", "")
+    return os.pathsep.join([str(Path(home, "bin"))] * bool(home) + [os.environ.get("PATH", "")])

@@ -1,0 +1,314 @@
+"""Spark gives what `scrapy noiseclean clean` gives: real jobs on a real local Spark."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import random
+import shutil
+import sys
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from archives import warc
+from command_line import noiseclean
+from crawl_site import story
+from sparking import (  # noqa: F401
+    modified,
+    need_spark,
+    run_spark,
+    spark,
+    written_lines,
+    written_rows,
+    written_trees,
+)
+
+from example_project.demo import DemoSite
+from noiseclean_scrapy.batch.two_pass import Learning, SiteCleaners, archive_pages
+from noiseclean_scrapy.config import Config
+from noiseclean_scrapy.errors import ArchiveError, ConfigurationError
+from noiseclean_scrapy.overrides import Overrides
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+CORPORA = Path(__file__).resolve().parents[2] / "shared" / "corpora"
+Record = tuple[str, str, str, bytes]
+
+# PySpark warns of pandas 3, which it loads; its rows come as Arrow here.
+pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")
+
+
+def clean_archives(*arguments: Any, **options: Any) -> dict[str, Any]:
+    from noiseclean_scrapy.batch.spark import clean_archives
+
+    return clean_archives(*arguments, **options)
+
+
+def response(url: str, html: str | bytes) -> Record:
+    return "response", url, "text/html", html if isinstance(html, bytes) else html.encode()
+
+
+def demo_records() -> list[Record]:
+    """Three demo newspapers, mixed; one page twice, one under two addresses, one without text."""
+    records = [
+        response(f"http://site{seed}.org{path}", page.html)
+        for seed in range(3)
+        for path, page in DemoSite(articles=5, seed=seed).pages.items()
+    ]
+    random.Random(7).shuffle(records)
+    first = records[0]
+    again = response(first[1], first[3].replace(b"<p>", b"<p>Newer: "))
+    copy = response(f"{first[1]}?copy=1", first[3])
+    return [*records, again, copy, response("http://site1.org/empty", "<!DOCTYPE html>")]
+
+
+def write_warcs(folder: Path, records: Sequence[Record], number: int = 3) -> Path:
+    """The records in so many archives, and a list of these; `all.warc.gz` holds them in a row."""
+    folder.mkdir(exist_ok=True)
+    size = -(-len(records) // number)
+    parts = [warc(*records[start : start + size]) for start in range(0, len(records), size)]
+    for index, part in enumerate(parts):
+        (folder / f"{index}.warc.gz").write_bytes(part)
+    (folder / "all.warc.gz").write_bytes(b"".join(parts))
+    paths = folder / "warc.paths.gz"
+    paths.write_bytes(gzip.compress("".join(f"{i}.warc.gz\n" for i in range(len(parts))).encode()))
+    return paths
+
+
+def cleaned_lines(folder: Path, *options: str) -> bytes:
+    """What `clean` makes of all archives."""
+    noiseclean(folder, "clean", "all.warc.gz", "-o", "all.jsonl", *options)
+    return (folder / "all.jsonl").read_bytes()
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("demo")
+    write_warcs(folder, demo_records())
+    return folder
+
+
+@pytest.fixture(scope="module")
+def output(spark: SparkSession, demo: Path) -> Path:  # noqa: F811
+    """A finished job with the default settings."""
+    output = demo / "output"
+    inputs, base = [str(demo / "warc.paths.gz")], f"{demo}/"
+    report = clean_archives(spark, inputs, str(output), base=base)
+    count = len(demo_records())
+    assert report == {
+        "archives": 3,
+        "sites": 3,
+        "pages": count,
+        "missing": 0,
+        "damaged": 0,
+        "failed": 0,
+        "problems": {},
+    }
+    return output
+
+
+def test_lines_and_trees_are_those_of_the_command(demo: Path, output: Path) -> None:
+    assert written_lines(output) == cleaned_lines(demo)
+    (demo / "cleaners").mkdir()
+    cleaners = SiteCleaners(Config(), demo / "cleaners")
+    for _ in Learning(cleaners).learn(archive_pages(demo / "all.warc.gz", Config())):
+        pass
+    sites = [f"site{seed}.org" for seed in range(3)]
+    assert written_trees(output) == {site: cleaners[site].to_bytes() for site in sites}
+
+
+def test_columns_beside_those_of_the_command(demo: Path, output: Path) -> None:
+    rows = written_rows(output)
+    pages = list(archive_pages(demo / "all.warc.gz", Config()))
+    assert [row["fetched_at"] for row in rows] == [page.fetched_at for page in pages]
+    assert all(len(row["key"]) == 40 for row in rows)
+    assert len({row["key"] for row in rows}) == len({row["url"] for row in rows}) == len(rows) - 1
+    assert {row["tree_version"] for row in rows} == {1}
+    for row in rows:
+        kept = row["text"].replace("\n", "")
+        assert row["kept_characters"] == len(kept) <= row["visible_characters"]
+        assert 0 <= row["fit"] <= 1
+    folders = {path.name for path in (output / "pages").glob("site_hash=*")}
+    assert folders == {f"site_hash={row['site_hash']}" for row in rows}
+
+
+@pytest.mark.parametrize(("partitions", "share_pages"), [(1, 50_000), (5, 7)])
+def test_partitions_change_nothing(
+    spark: SparkSession,  # noqa: F811
+    demo: Path,
+    output: Path,
+    tmp_path: Path,
+    partitions: int,
+    share_pages: int,
+) -> None:
+    inputs = [str(demo / f"{index}.warc.gz") for index in range(3)]
+    options = {"partitions": partitions, "share_pages": share_pages}
+    clean_archives(spark, inputs, str(tmp_path / "other"), **options)
+    assert written_lines(tmp_path / "other") == written_lines(output)
+    assert written_trees(tmp_path / "other") == written_trees(output)
+    files = list((tmp_path / "other" / "pages").rglob("*.parquet"))
+    assert len(files) > 3 if share_pages < 20 else len(files) == 3
+
+
+def test_samples_settings_and_formats(
+    spark: SparkSession,  # noqa: F811
+    demo: Path,
+    tmp_path: Path,
+) -> None:
+    overrides = tmp_path / "overrides.toml"
+    overrides.write_text('["site1.org"]\ndrop = "h2"\n')
+    settings = {"ARCHIVE_SAMPLE": "4", "OVERRIDES": str(overrides), "METADATA": "0"}
+    options = [
+        part for name, value in settings.items() for part in ("-s", f"NOISECLEAN_{name}={value}")
+    ]
+    (demo / "all.jsonl").unlink(missing_ok=True)
+    expected = cleaned_lines(demo, "--method", "style-tree", "--format", "markdown", *options)
+    config = Config(
+        method="style-tree", archive_sample=4, overrides=Overrides.read(overrides), metadata=False
+    )
+    inputs = [f"file://{demo}/{index}.warc.gz" for index in range(3)]
+    clean_archives(spark, inputs, str(tmp_path / "out"), config=config, content="markdown")
+    assert written_lines(tmp_path / "out", "markdown") == expected
+    assert expected != cleaned_lines(tmp_path_of(demo), "--method", "style-tree")
+
+
+def tmp_path_of(demo: Path) -> Path:
+    """A folder of its own with the same archives, for another output."""
+    folder = demo / "other"
+    folder.mkdir(exist_ok=True)
+    shutil.copy(demo / "all.warc.gz", folder)
+    return folder
+
+
+def test_broken_input_is_counted_and_left_out(spark: SparkSession, tmp_path: Path) -> None:  # noqa: F811
+    records = [response(f"http://a.org/{n}", story(n)) for n in range(6)]
+    whole = warc(*records[:3])
+    (tmp_path / "0.warc.gz").write_bytes(whole)
+    cut = warc(*records[3:], zipped=False)
+    (tmp_path / "1.warc").write_bytes(cut[:-200])
+    (tmp_path / "3.warc.gz").write_bytes(b"no archive")
+    (tmp_path / "4.wacz").write_bytes(b"no package")
+    package = io.BytesIO()
+    with zipfile.ZipFile(package, "w") as members:
+        members.writestr("archive/a.warc.gz", warc(response("http://b.org/", story(7))))
+        members.writestr("archive/b.warc.gz", whole[:100])
+    (tmp_path / "5.wacz").write_bytes(package.getvalue())
+    names = ("0.warc.gz", "1.warc", "2.warc.gz", "3.warc.gz", "4.wacz", "5.wacz")
+    inputs = [str(tmp_path / name) for name in names]
+    report = clean_archives(spark, inputs, str(tmp_path / "out"), partitions=2)
+    assert [row["url"] for row in written_rows(tmp_path / "out")] == [
+        *(f"http://a.org/{n}" for n in range(5)),
+        "http://b.org/",
+    ]
+    problems = report.pop("problems")
+    assert report == {
+        "archives": 6, "sites": 2, "pages": 6, "missing": 1, "damaged": 4, "failed": 0,
+    }  # fmt: skip
+    assert problems == {
+        inputs[1]: {"pages": 2, "missing": 0, "damaged": 1},
+        inputs[2]: {"pages": 0, "missing": 1, "damaged": 0},
+        inputs[3]: {"pages": 0, "missing": 0, "damaged": 1},
+        inputs[4]: {"pages": 0, "missing": 0, "damaged": 1},
+        inputs[5]: {"pages": 1, "missing": 0, "damaged": 1},
+    }
+
+
+def test_a_finished_job_is_left_and_an_interrupted_one_goes_on(
+    spark: SparkSession,  # noqa: F811
+    demo: Path,
+    output: Path,
+    tmp_path: Path,
+) -> None:
+    copy = tmp_path / "output"
+    shutil.copytree(output, copy)
+    inputs, base = [str(demo / "warc.paths.gz")], f"{demo}/"
+    before, expected = modified(copy), written_lines(copy)
+    report = clean_archives(spark, inputs, str(copy), base=base)
+    assert report["pages"] == len(demo_records())
+    assert modified(copy) == before
+
+    shutil.rmtree(copy / "report")
+    (copy / "pages" / "_SUCCESS").unlink()
+    next((copy / "pages").rglob("*.parquet")).unlink()
+    assert clean_archives(spark, inputs, str(copy), base=base) == report
+    assert written_lines(copy) == expected
+    assert modified(copy / "sites").items() <= before.items()
+
+
+def test_another_job_is_refused_unless_it_may_overwrite(
+    spark: SparkSession,  # noqa: F811
+    demo: Path,
+    output: Path,
+    tmp_path: Path,
+) -> None:
+    copy = tmp_path / "output"
+    shutil.copytree(output, copy)
+    before = modified(copy)
+    inputs = [str(demo / "0.warc.gz")]
+    for config in (Config(), Config(method="style-tree")):
+        with pytest.raises(ConfigurationError, match="the output of another job"):
+            clean_archives(spark, inputs, str(copy), config=config)
+    (tmp_path / "diary").mkdir()
+    (tmp_path / "diary" / "monday.txt").write_text("Rain")
+    with pytest.raises(ConfigurationError, match="something else"):
+        clean_archives(spark, inputs, str(tmp_path / "diary"))
+    assert modified(copy) == before
+    clean_archives(spark, inputs, str(copy), overwrite=True, config=Config(metadata=False))
+    assert {row["source"] for row in written_rows(copy)} == set(inputs)
+
+
+def test_inputs_that_are_none(spark: SparkSession, tmp_path: Path) -> None:  # noqa: F811
+    for written, message in (("a.html\n", "expected .warc"), ("# None\n", "name no archive")):
+        (tmp_path / "list.txt").write_text(written)
+        with pytest.raises(ArchiveError, match=message):
+            clean_archives(spark, [str(tmp_path / "list.txt")], str(tmp_path / "out"))
+    with pytest.raises(ArchiveError, match="cannot be read"):
+        clean_archives(spark, [str(tmp_path / "gone.txt")], str(tmp_path / "out"))
+    with pytest.raises(ConfigurationError, match="content='pdf' is none of text, markdown, html"):
+        clean_archives(spark, ["a.warc"], str(tmp_path / "out"), content="pdf")
+    assert not (tmp_path / "out").exists()
+
+
+def test_command_lines(tmp_path: Path) -> None:
+    need_spark()
+    import pyspark
+
+    import noiseclean_scrapy.batch.spark as script
+
+    write_warcs(tmp_path, [response(f"http://a.org/{n}", story(n)) for n in range(4)], 2)
+    expected = cleaned_lines(tmp_path, "--method", "style-tree")
+    arguments = ["0.warc.gz", "1.warc.gz", "--method", "style-tree", "--partitions", "2"]
+    command = [sys.executable, "-m", "noiseclean_scrapy.batch.spark", *arguments]
+    told = run_spark(*command, "-o", "python", folder=tmp_path)
+    assert "4 pages of 1 site cleaned, written to python (0 missing, 0 damaged, 0 failed)" in told
+    assert written_lines(tmp_path / "python") == expected
+    submit = str(Path(pyspark.__file__).parent / "bin" / "spark-submit")
+    run_spark(
+        submit, "--master", "local[1]", script.__file__, *arguments, "-o", "submit", folder=tmp_path
+    )
+    assert written_lines(tmp_path / "submit") == expected
+    wrong = [*command, "-o", "out", "-s", "NOISECLEAN_METHODE=x"]
+    assert "did you mean NOISECLEAN_METHOD" in run_spark(*wrong, folder=tmp_path, code=2)
+
+
+@pytest.mark.skipif(not CORPORA.is_dir(), reason="the corpora are not beside the repository")
+def test_real_pages(spark: SparkSession, tmp_path: Path) -> None:  # noqa: F811
+    import json
+
+    records = []
+    for corpus, least in (("cleanportaleval", 0), ("zh-cold-dev", 10)):
+        manifest = (CORPORA / corpus / "manifest.jsonl").read_text("utf-8").splitlines()
+        for row in map(json.loads, manifest[least : least + 40]):
+            body = gzip.decompress((CORPORA / corpus / row["html"]).read_bytes())
+            records.append(response(row.get("url") or f"http://{row['site']}/{row['id']}", body))
+    random.Random(3).shuffle(records)
+    write_warcs(tmp_path, records, 4)
+    inputs = [str(tmp_path / f"{index}.warc.gz") for index in range(4)]
+    clean_archives(spark, inputs, str(tmp_path / "out"), partitions=3)
+    lines = cleaned_lines(tmp_path)
+    assert written_lines(tmp_path / "out") == lines
+    assert len(lines.splitlines()) == len(records)
