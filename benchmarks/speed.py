@@ -1,12 +1,13 @@
 """What a page costs, ours and other extractors side by side, in processor time.
 
-    python benchmarks/speed.py --markdown      # all, on 60 pages of the corpus big9-dev
-    python benchmarks/speed.py --pages 20 --peer trafilatura --method evidence
+    python benchmarks/speed.py --markdown      # all, on 36 pages of the corpus big9-dev
+    python benchmarks/speed.py --pages 18 --peer trafilatura --method evidence
 
 Every page is timed with every candidate in each round, one candidate after the other, so that
 what else the machine does meets all alike; a page's cost is the median over the rounds. The floor
 is lxml's parser. Our methods have learned all pages of the page's site before, other extractors
-that learn (deboiler) learn and clean the whole site.
+that learn (deboiler) learn and clean the whole site. The parts of a page's cost are measured of
+parsed pages; a bare loop over the nodes is what no reading in Python can be faster than.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -34,20 +35,22 @@ from rich.console import Console
 
 from benchmarks.corpora import ROOT, SHARED, CorpusPage, by_site, environment, read_corpus
 from benchmarks.extraction import is_installed
+from benchmarks.growth import LEARNED, PANELS, PARAGRAPHS, draw_growth, growth, milliseconds
 from benchmarks.robustness import peak_mib
 from benchmarks.tables import Table
-from example_project.demo import DemoSite
 from noiseclean_scrapy.cleaner import SiteCleaner
 from noiseclean_scrapy.methods import METHODS
-from noiseclean_scrapy.page.parse import decode
+from noiseclean_scrapy.page import Element, TextBlock, build_page
+from noiseclean_scrapy.page.parse import decode, parse_html
 
 FLOOR = "lxml-parse"
 PEERS = (FLOOR, "trafilatura", "resiliparse", "readability", "justext", "deboiler")
 VERSIONS = ("noiseclean-scrapy", "lxml", "numpy", "parsel")
-PARAGRAPHS = tuple(2**power for power in range(4, 12))
-LEARNED = (10, 30, 100, 300, 1000)
+RIVAL = "trafilatura"
+TREES = 6
+PICTURE = ROOT / "docs/images/speed-growth.png"
 
-Action = Callable[[CorpusPage], object]
+SPEEDS = ("pages_a_second", f"times_{RIVAL}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +66,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--shared", type=Path, default=SHARED)
     parser.add_argument("--corpus", default="big9-dev")
-    parser.add_argument("--pages", type=int, default=60, help="so many pages, of all sites alike")
+    parser.add_argument("--pages", type=int, default=36, help="so many pages, of all sites alike")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--method", action="append", choices=METHODS, help="default: all")
     parser.add_argument("--peer", action="append", help=f"default: {', '.join(PEERS)}")
     parser.add_argument("--out", type=Path, default=ROOT / "benchmarks/results/speed.json")
+    parser.add_argument("--picture", type=Path, default=PICTURE, help="of the growth of cost")
     parser.add_argument("--markdown", action="store_true", help="print tables as Markdown")
     args = parser.parse_args(argv)
     warnings.simplefilter("ignore")
@@ -82,17 +86,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     report: dict[str, Any] = environment([*VERSIONS, *(_distribution(runner, p) for p in peers)])
     report |= {"corpus": args.corpus, "pages": len(chosen), "rounds": args.rounds}
     report["bytes"] = round(statistics.mean(len(page.html) for page in chosen))
-    candidates = {
-        **page_peers(runner, [peer for peer in peers if peer in runner["PAGE_PEERS"]]),
-        **our_candidates(methods, sites),
-    }
-    report["cost"] = _with_floor(measure(candidates, chosen, args.rounds))
+    page_candidates = page_peers(runner, [peer for peer in peers if peer in runner["PAGE_PEERS"]])
+    candidates = {**page_candidates, **our_candidates(methods, sites)}
+    report["cost"] = _with_ratios(measure(candidates, chosen, args.rounds))
+    parts = measure({FLOOR: candidates[FLOOR], **PARTS}, chosen, args.rounds)
+    report["parts"] = _with_ratios(parts)
     for peer in peers:
         if peer in runner["SITE_PEERS"]:
             cost = site_peer_cost(runner["SITE_PEERS"][peer][0](), sites, args.rounds)
-            floor = report["cost"][FLOOR]["mean_ms"]
-            report["cost"][peer] = {"mean_ms": cost, "times_floor": round(cost / floor, 2)}
-    report["trees"] = {method: tree_costs(method, sites, args.rounds) for method in methods}
+            report["cost"][peer] = {"mean_ms": cost}
+    report["cost"] = _with_ratios(report["cost"])
+    some = dict(islice(sites.items(), TREES))
+    report["trees"] = {method: tree_costs(method, some, args.rounds) for method in methods}
     report["growth"] = {
         method: growth(method, args.rounds, PARAGRAPHS, LEARNED) for method in methods
     }
@@ -100,6 +105,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         name: in_own_process(args.shared, args.corpus, len(chosen), name)
         for name in [*peers, *methods]
     }
+    draw_growth(report["growth"], args.picture)
     for table in tables(report):
         Console().print(table.to_rich()) if not args.markdown else print(table.to_markdown())
     args.out.parent.mkdir(parents=True, exist_ok=True)
@@ -154,6 +160,38 @@ def measure(
     return {name: _figures(np.median(found, axis=1)) for name, found in times.items()}
 
 
+def _tree(page: CorpusPage) -> Any:
+    return parse_html(page.html).root
+
+
+def _loop(root: Any) -> None:
+    for node in root.iter():
+        node.tag, node.text, node.tail  # noqa: B018
+
+
+def _loop_with_attributes(root: Any) -> None:
+    for node in root.iter():
+        node.tag, node.text, node.tail, node.items()
+
+
+def _counts(page: CorpusPage) -> tuple[int, int]:
+    built = build_page(page.html)
+    return len(built.elements), len(built.blocks)
+
+
+def _objects(counts: tuple[int, int]) -> object:
+    elements = [Element(index, 0, "p", "p", "p", 1, [], False) for index in range(counts[0])]
+    return elements, [TextBlock(index, 0, "", 0, (), (), None) for index in range(counts[1])]
+
+
+PARTS = {
+    "loop over the nodes: tag, text, tail": Candidate(_tree, _loop),
+    "the same and attributes": Candidate(_tree, _loop_with_attributes),
+    "an object for each element and block": Candidate(_counts, _objects),
+    "page model": Candidate(_tree, build_page),
+}
+
+
 def site_peer_cost(
     peer: Callable[..., Any], sites: Mapping[str, Sequence[CorpusPage]], rounds: int
 ) -> float:
@@ -180,51 +218,15 @@ def tree_costs(
         found: dict[str, list[float]] = {name: [] for name in costs}
         for _ in range(rounds):
             one, two = SiteCleaner.from_bytes(first), SiteCleaner.from_bytes(second)
-            found["merge_ms"].append(_milliseconds(lambda: one.merge(two)))  # noqa: B023
-            found["to_bytes_ms"].append(_milliseconds(one.to_bytes))
+            found["merge_ms"].append(milliseconds(lambda: one.merge(two)))  # noqa: B023
+            found["to_bytes_ms"].append(milliseconds(one.to_bytes))
             whole = one.to_bytes()
-            found["from_bytes_ms"].append(_milliseconds(lambda: SiteCleaner.from_bytes(whole)))  # noqa: B023
+            found["from_bytes_ms"].append(milliseconds(lambda: SiteCleaner.from_bytes(whole)))  # noqa: B023
         sizes.append(len(whole))
         for name, values in found.items():
             costs[name].append(statistics.median(values))
     means = {name: round(statistics.mean(values), 3) for name, values in costs.items()}
     return {**means, "bytes": round(statistics.mean(sizes))}
-
-
-def growth(
-    method: str, rounds: int, paragraphs: Sequence[int], learned: Sequence[int]
-) -> dict[str, float]:
-    """Slopes of cost in double logarithmic scale: 1 is linear, 0 is constant.
-
-    `page_size` is that of cleaning a made-up page against its length; `clean` and `learn` those of
-    cleaning and of learning one page against the pages of a made-up newspaper learned before.
-    """
-    sizes = []
-    for count in paragraphs:
-        html = f"<title>T</title><body>{_PARAGRAPH * count}".encode()
-        cleaner = SiteCleaner(method)
-        cleaner.observe(html)
-        cleaner.model()
-        sizes.append(_median(partial(cleaner.clean, html), rounds))
-    articles = DemoSite(articles=max(learned) + 1).pages.values()
-    *pages, last = [page.html for page in articles][: max(learned) + 1]
-    cleaner = SiteCleaner(method)
-    cleaned, observed = [], []
-    for number, page in enumerate(pages, 1):
-        cleaner.observe(page)
-        if number in learned:
-            cleaner.model()
-            cleaned.append(_median(partial(cleaner.clean, last), rounds))
-            state = cleaner.to_bytes()
-            others = [SiteCleaner.from_bytes(state) for _ in range(rounds)]
-            observed.append(
-                statistics.median(_milliseconds(partial(c.observe, last)) for c in others)
-            )
-    return {
-        "page_size": _slope(paragraphs, sizes),
-        "clean": _slope(learned, cleaned),
-        "learn": _slope(learned, observed),
-    }
 
 
 def in_own_process(shared: Path, corpus: str, count: int, name: str) -> dict[str, float]:
@@ -237,18 +239,17 @@ def in_own_process(shared: Path, corpus: str, count: int, name: str) -> dict[str
 def tables(report: Mapping[str, Any]) -> Iterator[Table]:
     """The report's tables."""
     size = f"{report['pages']} pages of {report['bytes'] / 1000:.0f} kB"
-    names = ("mean_ms", "times_floor", "p50_ms", "p95_ms", "p99_ms", "worst_ms")
+    names = ("mean_ms", "times_floor", "p50_ms", "p95_ms", "p99_ms", "worst_ms", *SPEEDS)
     yield _table(f"Milliseconds a page ({size})", report["cost"], names)
+    yield _table("Parts of the cost of a page", report["parts"], ("mean_ms", "times_floor"))
     costs = ("merge_ms", "to_bytes_ms", "from_bytes_ms", "bytes")
     yield _table("A learned tree", report["trees"], costs)
-    yield _table("Growth of cost (1 is linear)", report["growth"], ("page_size", "clean", "learn"))
+    slopes = {
+        method: {name: curve["slope"] for name, curve in curves.items()}
+        for method, curves in report["growth"].items()
+    }
+    yield _table("Growth of cost (1 is linear)", slopes, tuple(PANELS))
     yield _table("Memory in MiB", report["memory"], ("start_mib", "peak_mib"))
-
-
-_PARAGRAPH = (
-    "<div class='teaser'><a href='/news/story'>Harbour</a></div>\n"
-    "<p class='text'>The ferry left the harbour at seven, and the fog came in behind it.</p>\n"
-)
 
 
 def _memory(shared: Path, corpus: str, count: int, name: str) -> dict[str, float]:
@@ -337,26 +338,17 @@ def _figures(times: np.ndarray[Any, Any]) -> dict[str, float]:
     return {name: round(value, 3) for name, value in figures.items()}
 
 
-def _with_floor(cost: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
-    floor = cost[FLOOR]["mean_ms"]
-    return {
-        name: {**row, "times_floor": round(row["mean_ms"] / floor, 2)} for name, row in cost.items()
-    }
-
-
-def _milliseconds(action: Callable[[], object]) -> float:
-    start = time.process_time()
-    action()
-    return 1e3 * (time.process_time() - start)
-
-
-def _median(action: Callable[[], object], rounds: int) -> float:
-    return statistics.median(_milliseconds(action) for _ in range(rounds))
-
-
-def _slope(amounts: Sequence[int], costs: Sequence[float]) -> float:
-    logs = np.log(np.maximum(costs, 1e-3))
-    return round(float(np.polyfit(np.log(amounts), logs, 1)[0]), 3)
+def _with_ratios(cost: Mapping[str, dict[str, float]]) -> dict[str, dict[str, float]]:
+    """The costs with their multiples of the floor's, and pages a second with those of the rival."""
+    floor, rival = cost[FLOOR]["mean_ms"], cost.get(RIVAL)
+    found = {}
+    for name, row in cost.items():
+        speed = {"times_floor": round(row["mean_ms"] / floor, 2)}
+        speed["pages_a_second"] = round(1e3 / row["mean_ms"])
+        if rival:
+            speed[f"times_{RIVAL}"] = round(rival["mean_ms"] / row["mean_ms"], 2)
+        found[name] = {**row, **speed}
+    return found
 
 
 def _table(title: str, rows: Mapping[str, Mapping[str, float]], columns: Sequence[str]) -> Table:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import speed
+from benchmarks import growth, speed
 from benchmarks.corpora import SHARED, CorpusPage, read_corpus
 from noiseclean_scrapy.cleaner import SiteCleaner
 
@@ -25,6 +25,7 @@ def test_a_small_run_measures_all_it_promises(
     monkeypatch.setattr(speed, "LEARNED", (2, 4))
     out = tmp_path / "speed.json"
     arguments = ["--pages", "2", "--rounds", "2", "--method", "evidence", "--out", str(out)]
+    arguments += ["--picture", str(tmp_path / "growth.png")]
     assert speed.main([*arguments, "--peer", speed.FLOOR, "--markdown"]) == 0
     report = json.loads(out.read_text(encoding="utf-8"))
     assert report["pages"] == report["rounds"] == 2
@@ -38,11 +39,16 @@ def test_a_small_run_measures_all_it_promises(
         assert 0 < row["p50_ms"] <= row["p95_ms"] <= row["p99_ms"] <= row["worst_ms"]
     assert report["cost"][speed.FLOOR]["times_floor"] == 1
     assert set(report["trees"]["evidence"]) == {"merge_ms", "to_bytes_ms", "from_bytes_ms", "bytes"}
+    assert report["parts"].keys() == {speed.FLOOR, *speed.PARTS}
     assert set(report["growth"]["evidence"]) == {"page_size", "clean", "learn"}
+    for curve in report["growth"]["evidence"].values():
+        assert curve["amounts"] == [2, 4]
+        assert curve["slope"] == pytest.approx(growth.slope([2, 4], curve["ms"]), abs=0.01)
+    assert (tmp_path / "growth.png").stat().st_size > 10_000
     for row in report["memory"].values():
         assert 0 < row["start_mib"] <= row["peak_mib"]
     printed = capsys.readouterr().out
-    assert printed.count("## ") == 4
+    assert printed.count("## ") == 5
     assert "| evidence, learning |" in printed
 
 
@@ -53,8 +59,8 @@ def test_pages_are_taken_of_all_sites_alike() -> None:
 
 
 def test_slopes_are_those_of_the_logarithms() -> None:
-    assert speed._slope((1, 10, 100), (5, 50, 500)) == pytest.approx(1)
-    assert speed._slope((1, 10, 100), (3, 3, 3)) == pytest.approx(0)
+    assert growth.slope((1, 10, 100), (5, 50, 500)) == pytest.approx(1)
+    assert growth.slope((1, 10, 100), (3, 3, 3)) == pytest.approx(0)
 
 
 def test_a_learner_never_shows_a_page_twice_to_a_cleaner() -> None:
