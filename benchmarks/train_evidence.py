@@ -105,8 +105,8 @@ PARAMETERS: dict[str, Any] = {
     "verbose": False,
 }
 """CatBoost's parameters for both stages."""
-SEEDS = (0, 1)
-"""Seeds of the trainings whose scores are averaged."""
+SEEDS = {"alone": (0,), "together": (0, 1)}
+"""Seeds of the trainings of each stage, whose scores are averaged."""
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     console.print(f"{len(examples)} pages, {time.monotonic() - start:.0f} s")
     alone = [e.features.matrix for e in examples]
     names = examples[0].features.names
-    models = cross_fit(examples, alone, names)
+    models = cross_fit(examples, alone, names, SEEDS["alone"])
     first_scores = cross_scores(examples, alone, models)
     together = with_context(examples, first_scores)
     context_names = context_features(examples[0].features, first_scores[0])[0]
@@ -165,7 +165,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not args.no_validation:
         report["first stage"] = quality(examples, first_scores)
         report["first stage, shuffled"] = ablation(examples, alone, models)
-        second = cross_fit(examples, together, names + context_names)
+        second = cross_fit(examples, together, names + context_names, SEEDS["together"])
         scores = cross_scores(examples, together, second)
         report["both stages"] = quality(examples, scores)
         report["both stages, shuffled"] = ablation(examples, together, second)
@@ -176,7 +176,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if args.validate_only:
         return 0
     model = EvidenceModel(
-        fit(examples, alone, names), fit(examples, together, names + context_names)
+        fit(examples, alone, names, SEEDS["alone"]),
+        fit(examples, together, names + context_names, SEEDS["together"]),
     )
     save_model(model, args.out, provenance(report))
     console.print(
@@ -306,13 +307,17 @@ def snippet_labels(
 
 
 def cross_fit(
-    examples: Sequence[Example], matrices: Sequence[NDArray[Any]], names: tuple[str, ...]
+    examples: Sequence[Example],
+    matrices: Sequence[NDArray[Any]],
+    names: tuple[str, ...],
+    seeds: Sequence[int],
 ) -> list[BoostedTrees]:
     """For each fold a model that has not seen its sites."""
     models = []
     for fold in range(FOLDS):
         outside = [i for i, example in enumerate(examples) if example.fold != fold]
-        models.append(fit([examples[i] for i in outside], [matrices[i] for i in outside], names))
+        seen = [examples[i] for i in outside]
+        models.append(fit(seen, [matrices[i] for i in outside], names, seeds))
     return models
 
 
@@ -361,7 +366,10 @@ def with_context(examples: Sequence[Example], scores: Sequence[Floats]) -> list[
 
 
 def fit(
-    examples: Sequence[Example], matrices: Sequence[NDArray[Any]], names: tuple[str, ...]
+    examples: Sequence[Example],
+    matrices: Sequence[NDArray[Any]],
+    names: tuple[str, ...],
+    seeds: Sequence[int],
 ) -> BoostedTrees:
     """Boosted trees for the labels of the examples: the mean of one training a seed."""
     from catboost import CatBoostClassifier, Pool
@@ -371,7 +379,7 @@ def fit(
     matrix = np.concatenate(matrices)[labels >= 0]
     pool = Pool(matrix, labels[labels >= 0], weight=weights / weights.mean())
     models = []
-    for seed in SEEDS:
+    for seed in seeds:
         model = CatBoostClassifier(**PARAMETERS, random_seed=seed)
         model.fit(pool)
         models.append(_export(model, names))

@@ -14,7 +14,7 @@ from noiseclean_scrapy.evidence.model import Reading, load_model
 from noiseclean_scrapy.evidence.text import FIELDS, HAN_KANA, LONGEST_KEPT, TextTable
 from noiseclean_scrapy.methods import create_method
 from noiseclean_scrapy.page import build_page
-from noiseclean_scrapy.page.features import block_features, block_words, targets, words
+from noiseclean_scrapy.page.features import LONGEST, block_features, targets, word_sets, words
 from noiseclean_scrapy.site.hashes import hash64
 
 _MARKS = ".!?…。！？।؟,;:，、0٣7|›»/$€©®{}<=_\"“«「'”)] \u00a0@"
@@ -100,10 +100,13 @@ def test_few_rows_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 @given(_TEXTS)
 def test_words_of_a_page_are_those_of_its_blocks(texts: list[str]) -> None:
     page = build_page("".join(f"<p>{text}<a href='/{text}'>x</a><img src=i>" for text in texts))
-    assert block_words(page) == [words(block.text) for block in page.blocks]
-    assert block_words(page) is block_words(page)
-    for block, found in zip(page.blocks, block_words(page), strict=True):
-        assert sorted(block_features(block).elements()) == sorted([*found, *targets(block)])
+    page.blocks[0].text = " ".join(map(chr, range(0x61, 0x61 + LONGEST)))
+    expected = [set(words(b.text)) if len(b.text) <= LONGEST else set() for b in page.blocks]
+    assert word_sets(page) == expected
+    assert word_sets(page) is word_sets(page)
+    for block in page.blocks:
+        counted = sorted([*words(block.text), *targets(block)])
+        assert sorted(block_features(block).elements()) == counted
 
 
 def test_a_page_that_was_observed_is_not_read_again_and_judged_alike() -> None:

@@ -14,7 +14,7 @@ from noiseclean_scrapy.evidence.phrases import PHRASES
 from noiseclean_scrapy.evidence.text import FIELDS, text_table
 from noiseclean_scrapy.evidence.vocabulary import NAMES, element_bits
 from noiseclean_scrapy.page import Page
-from noiseclean_scrapy.page.features import block_words, words
+from noiseclean_scrapy.page.features import word_sets, words
 from noiseclean_scrapy.page.metadata import KINDS
 
 LONG = 80
@@ -38,7 +38,6 @@ _WHOLE = 0.95
 _MAIN_SHARE = 0.6
 _DECLARED, _LEAST_DECLARED = 40, 20
 _FAR = 40
-_TITLE_LIKE = 300
 
 
 def _names() -> Iterator[str]:
@@ -132,7 +131,7 @@ class PageFeatures:
 
     def _add_text(self) -> None:
         page, texts, blocks = self.page, self.texts, self.page.blocks
-        own_words = block_words(page)
+        own_words = word_sets(page)
         linked = np.array([b.link_characters for b in blocks], dtype=np.float64)
         self.link_share = linked / np.maximum(texts.characters, 1)
         self.sentences = texts.features[FIELDS.index("sentences")]
@@ -141,7 +140,6 @@ class PageFeatures:
         self._log = texts.features[0]
         title = set(words(page.title))
         self._in_title = np.array([_share(own, title) for own in own_words])
-        self._in_title[texts.characters >= _TITLE_LIKE] = 0.0
         self._columns.next(3)[:] = texts.features[:3]
         self._columns.add([len(b.links) for b in blocks], self.link_share)
         self._columns.next(len(FIELDS) - 3)[:] = texts.features[3:]
@@ -152,20 +150,21 @@ class PageFeatures:
             *self._metadata(own_words),
         )
 
-    def _metadata(self, block_words: Sequence[Sequence[str]]) -> tuple[Floats, Floats]:
+    def _metadata(self, own_words: Sequence[frozenset[str]]) -> tuple[Floats, Floats]:
         """How far the description and the declared texts hold each block; -1 where unknown."""
-        described = set(words(self.page.description))
-        body, parts = (
-            " ".join(words(text)) for text in (self.page.declared.body, self.page.declared.parts)
-        )
-        in_description = declared = np.full(len(block_words), -1.0)
+        page = self.page
+        described = set(words(page.description))
+        body, parts = (" ".join(words(text)) for text in (page.declared.body, page.declared.parts))
+        in_description = declared = np.full(len(own_words), -1.0)
         if described:
-            in_description = np.array([_share(own, described, 3) for own in block_words])
-        if len(body) > LONG:
-            declared = np.array([float(_stands_in(" ".join(own), body)) for own in block_words])
-        if parts:
-            stated = np.array([_stands_in(" ".join(own), parts) for own in block_words])
-            declared = np.where(stated, 1.0, declared)
+            in_description = np.array([_share(own, described, 3) for own in own_words])
+        if parts or len(body) > LONG:
+            texts = [" ".join(words(block.text)) for block in page.blocks]
+            if len(body) > LONG:
+                declared = np.array([float(_stands_in(text, body)) for text in texts])
+            if parts:
+                stated = np.array([_stands_in(text, parts) for text in texts])
+                declared = np.where(stated, 1.0, declared)
         return in_description, declared
 
     def _add_places(self) -> None:
@@ -363,12 +362,11 @@ def _counts(texts: Sequence[str]) -> list[int]:
     return [seen[text] for text in texts]
 
 
-def _share(own: Sequence[str], wanted: set[str], more_than: int = 0) -> float:
-    """Share of the different words that are wanted; 0 where there are not `more_than` so many."""
-    if wanted.isdisjoint(own):
+def _share(own: frozenset[str], wanted: set[str], more_than: int = 0) -> float:
+    """Share of the words that are wanted; 0 where there are not `more_than` so many."""
+    if wanted.isdisjoint(own) or len(own) <= more_than:
         return 0.0
-    known = set(own)
-    return len(wanted & known) / len(known) if len(known) > more_than else 0.0
+    return len(wanted & own) / len(own)
 
 
 def _stands_in(text: str, body: str) -> bool:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import compress
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.page import Page
-from noiseclean_scrapy.page.features import block_words, targets
+from noiseclean_scrapy.page.features import targets, words
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -85,14 +86,38 @@ class Method(ABC):
         """Take over what `state` returned; raises KeyError, TypeError or ValueError on others."""
 
 
-def kept_features(page: Page, verdicts: Iterable[Verdict]) -> Counter[str]:
-    """How often each feature occurs in the kept blocks: weights for methods without their own."""
-    weights: Counter[str] = Counter()
-    for block, words, verdict in zip(page.blocks, block_words(page), verdicts, strict=True):
-        if verdict.kept:
-            weights.update(words)
-            weights.update(targets(block))
-    return weights
+class KeptFeatures(Mapping[str, float]):
+    """How often each feature occurs in the kept blocks: weights for methods without their own.
+
+    Counted when they are first looked at.
+    """
+
+    __slots__ = ("_blocks", "_counts")
+
+    def __init__(self, page: Page, verdicts: Iterable[Verdict]) -> None:
+        self._blocks = list(compress(page.blocks, [verdict.kept for verdict in verdicts]))
+        self._counts: Counter[str] | None = None
+
+    def __getitem__(self, name: str) -> float:
+        return self._found()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found())
+
+    def __len__(self) -> int:
+        return len(self._found())
+
+    def __repr__(self) -> str:
+        return repr(dict(self._found()))
+
+    def _found(self) -> Counter[str]:
+        if self._counts is None:
+            counts: Counter[str] = Counter()
+            for block in self._blocks:
+                counts.update(words(block.text))
+                counts.update(targets(block))
+            self._counts = counts
+        return self._counts
 
 
 def above_zero(name: str, value: Any) -> int:

@@ -14,12 +14,12 @@ from noiseclean_scrapy.evidence.explanation import Explanation
 from noiseclean_scrapy.evidence.model import EvidenceModel, load_model
 from noiseclean_scrapy.evidence.site import SiteEvidence
 from noiseclean_scrapy.methods.base import (
+    KeptFeatures,
     Method,
     Model,
     PageVerdict,
     Verdict,
     above_zero,
-    kept_features,
 )
 from noiseclean_scrapy.page import Page
 
@@ -113,4 +113,4 @@ class SiteModel(Model):
         lengths = np.array([len(block.text) for block in page.blocks], dtype=np.float64)
         known = float(lengths[terms.known].sum()) / max(float(lengths.sum()), 1.0)
         fit = known if self.site.pages else 1.0
-        return PageVerdict(verdicts, kept_features(page, verdicts), fit)
+        return PageVerdict(verdicts, KeptFeatures(page, verdicts), fit)

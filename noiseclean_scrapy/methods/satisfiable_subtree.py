@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from noiseclean_scrapy.errors import ConfigurationError
-from noiseclean_scrapy.methods.base import Method, Model, PageVerdict, Verdict, kept_features
+from noiseclean_scrapy.methods.base import KeptFeatures, Method, Model, PageVerdict, Verdict
 from noiseclean_scrapy.page import Page
 from noiseclean_scrapy.site.counts import read_number
 
@@ -126,7 +126,7 @@ class SatisfiableSubtreeModel(Model):
         deciding = deciding_subtrees(page, constants)
         by_subtree = {subtree: _verdict(subtree, constants) for subtree in set(deciding)}
         verdicts = tuple(by_subtree[deciding[block.element]] for block in page.blocks)
-        return PageVerdict(verdicts, kept_features(page, verdicts), 1.0)
+        return PageVerdict(verdicts, KeptFeatures(page, verdicts), 1.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from noiseclean_scrapy.methods.base import (
+    KeptFeatures,
     Method,
     Model,
     PageVerdict,
     Verdict,
     above_zero,
-    kept_features,
 )
 from noiseclean_scrapy.page import Page, TextBlock
 from noiseclean_scrapy.page.features import words
@@ -107,7 +107,7 @@ class ShingleTemplateModel(Model):
                 verdicts[block.index] = verdict
         known = any(pagelet.fingerprint in self._templates for pagelet in found)
         fit = 0.0 if found and self._templates and not known else 1.0
-        return PageVerdict(tuple(verdicts), kept_features(page, verdicts), fit)
+        return PageVerdict(tuple(verdicts), KeptFeatures(page, verdicts), fit)
 
 
 @dataclass(frozen=True, slots=True)

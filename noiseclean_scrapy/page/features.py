@@ -15,6 +15,15 @@ _WORD = re.compile(rf"[{_HAN_KANA}]+|[^\W_{_HAN_KANA}]+")
 _IS_HAN_KANA = re.compile(rf"[{_HAN_KANA}]")
 _DIGITS = re.compile(r"\d+")
 
+LONGEST = 300
+"""Characters of the longest text that may be a headline or a line of the page's frame."""
+_LONGEST_KEPT = 100
+_MOST_KEPT = 5000
+_NO_WORDS: frozenset[str] = frozenset()
+_kept_sets: dict[
+    str, frozenset[str]
+] = {}  # of texts of any page; at `_MOST_KEPT` all are forgotten
+
 
 def words(text: str) -> list[str]:
     """Words of `text` in lower case, digits masked; pairs of characters in Chinese and Japanese.
@@ -27,10 +36,22 @@ def words(text: str) -> list[str]:
     return _split(_masked(text))
 
 
-def block_words(page: Page) -> list[list[str]]:
-    """The words of each text block; found once, then kept with the page."""
+def word_sets(page: Page) -> list[frozenset[str]]:
+    """The different words of each text block of up to `LONGEST` characters, of others none.
+
+    Found once, then kept with the page.
+    """
     if page.words is None:
-        page.words = [_split(text) for text in masked_texts(page)]
+        sets = list(map(_kept_sets.get, [block.text for block in page.blocks]))
+        new = [block.text for block, known in zip(page.blocks, sets, strict=True) if known is None]
+        made = {text: _word_set(text) for text in new if len(text) <= LONGEST}
+        if len(_kept_sets) + len(made) > _MOST_KEPT:
+            _kept_sets.clear()
+        _kept_sets.update((t, found) for t, found in made.items() if len(t) <= _LONGEST_KEPT)
+        page.words = [
+            made.get(block.text, _NO_WORDS) if known is None else known
+            for block, known in zip(page.blocks, sets, strict=True)
+        ]
     return page.words
 
 
@@ -66,6 +87,10 @@ def target(link: str) -> str:
     except ValueError:
         return link[:100]
     return (parts.netloc + parts.path)[-100:]
+
+
+def _word_set(text: str) -> frozenset[str]:
+    return frozenset(words(text))
 
 
 def _masked(text: str) -> str:

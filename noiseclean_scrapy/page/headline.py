@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from noiseclean_scrapy.page.features import block_words, words
+from noiseclean_scrapy.page.features import LONGEST, word_sets, words
 from noiseclean_scrapy.page.model import Page, TextBlock
 
-_LONGEST = 300
 _COVERAGE = 0.8
 
 
@@ -18,15 +17,14 @@ def find_headline(page: Page) -> TextBlock | None:
     title = set(words(page.title))
     best: tuple[tuple[float, bool, int], TextBlock] | None = None
     headings = []
-    for block, own_words in zip(page.blocks, block_words(page), strict=True):
-        if not block.text or len(block.text) > _LONGEST:
+    for block, own in zip(page.blocks, word_sets(page), strict=True):
+        if not block.text or len(block.text) > LONGEST:
             continue
         is_h1 = page.elements[block.element].tag == "h1"
         if is_h1:
             headings.append(block)
-        if title.isdisjoint(own_words):
+        if title.isdisjoint(own):
             continue
-        own = set(own_words)
         shared = len(own & title)
         if shared < _COVERAGE * len(own) or shared < min(3, len(title)):
             continue

@@ -61,7 +61,7 @@ class Page:
     `description` and `declared` are what the page's metadata says of its content: the summary for
     search engines, and the texts and kind of page in JSON-LD. `characters_lost` tells how much text
     the parser cut off (0: none that matters). `words`, `texts`, `arrays` and `reading` are where
-    `block_words` and the method `evidence` keep what they found, for whoever asks next.
+    `word_sets` and the method `evidence` keep what they found, for whoever asks next.
     """
 
     url: str
@@ -72,7 +72,7 @@ class Page:
     description: str = ""
     declared: Declared = field(default_factory=Declared)
     characters_lost: int = 0
-    words: list[list[str]] | None = field(default=None, init=False, repr=False, compare=False)
+    words: list[frozenset[str]] | None = field(default=None, init=False, repr=False, compare=False)
     texts: object = field(default=None, init=False, repr=False, compare=False)
     arrays: object = field(default=None, init=False, repr=False, compare=False)
     reading: object = field(default=None, init=False, repr=False, compare=False)
