@@ -85,6 +85,13 @@ def test_rows_do_not_depend_on_what_was_seen_before(texts: list[str], others: li
         assert table.keys == alone.keys
 
 
+def test_a_sentence_may_end_far_behind_its_stop() -> None:
+    table = TextTable(
+        ["He left.')\"", "." + ")" * 1_000_000, "." + ")" * 1_000_000 + "x", "v1.2 a.b)"]
+    )
+    assert table.features[FIELDS.index("sentences")].tolist() == [1, 1, 0, 0]
+
+
 def test_few_rows_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text_module, "MOST_KEPT", 50)
     text_module._kept.clear()

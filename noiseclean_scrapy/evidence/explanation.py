@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,15 @@ STRONGEST = 5
 """Features of the page and its neighbours that are named."""
 
 
+@dataclass(frozen=True, slots=True)
+class PageEvidence:
+    """What explanations of a page's blocks are worked out from: (blocks, features), site, cut."""
+
+    matrix: NDArray[np.float32]
+    terms: SiteTerms
+    threshold: float
+
+
 class Explanation(Mapping[str, float]):
     """Log-odds by what they come from; worked out when it is first looked at.
 
@@ -25,13 +35,10 @@ class Explanation(Mapping[str, float]):
     kind.
     """
 
-    __slots__ = ("_found", "_index", "_row", "_terms", "_threshold")
+    __slots__ = ("_found", "_index", "_page")
 
-    def __init__(
-        self, row: NDArray[np.float32], terms: SiteTerms, index: int, threshold: float
-    ) -> None:
-        self._row, self._terms, self._index = row, terms, index
-        self._threshold = math.log(threshold / (1 - threshold))
+    def __init__(self, page: PageEvidence, index: int) -> None:
+        self._page, self._index = page, index
         self._found: dict[str, float] | None = None
 
     def __getitem__(self, name: str) -> float:
@@ -53,22 +60,22 @@ class Explanation(Mapping[str, float]):
 
     def _explain(self) -> dict[str, float]:
         trees = load_model().together
-        prior, changes = trees.contributions(self._row)
-        place = float(self._terms.place[self._index])
-        repetition = float(self._terms.repetition[self._index])
+        row, terms, index = self._page.matrix[self._index], self._page.terms, self._index
+        prior, changes = trees.contributions(row)
+        place, repetition = float(terms.place[index]), float(terms.repetition[index])
+        least = self._page.threshold
         found = {"log_odds": prior + float(changes.sum()) + place + repetition}
-        found |= {"threshold": self._threshold, "prior": prior}
+        found |= {"threshold": math.log(least / (1 - least)), "prior": prior}
         found |= {"page": 0.0, "neighbours": 0.0, "site": place + repetition}
         for name, change in zip(trees.names, changes.tolist(), strict=True):
             found[kind_of(name)] += change
-        pages = self._terms.place_pages[self._index]
-        if pages:
+        if pages := terms.place_pages[index]:
             found[f"site: this place on {pages:.0f} other pages"] = place
-        if shown := self._terms.text_pages[self._index]:
+        if shown := terms.text_pages[index]:
             found[f"site: this text on {shown:.0f} other pages"] = repetition
         order = np.argsort(-np.abs(changes), kind="stable")[:STRONGEST]
         for feature in order.tolist():
             name = trees.names[feature]
-            words = f"{kind_of(name)}: {in_words(name)} = {self._row[feature]:.3g}"
+            words = f"{kind_of(name)}: {in_words(name)} = {row[feature]:.3g}"
             found[words] = float(changes[feature])
         return found

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from noiseclean_scrapy.evidence.columns import Columns
 from noiseclean_scrapy.evidence.layout import Floats, Integers, page_arrays, window_means
-from noiseclean_scrapy.evidence.phrases import PHRASES
+from noiseclean_scrapy.evidence.phrases import PHRASES, announced
 from noiseclean_scrapy.evidence.text import FIELDS, text_table
 from noiseclean_scrapy.evidence.vocabulary import NAMES, element_bits
 from noiseclean_scrapy.page import Page
@@ -38,6 +38,7 @@ _WHOLE = 0.95
 _MAIN_SHARE = 0.6
 _DECLARED, _LEAST_DECLARED = 40, 20
 _FAR = 40
+_PHRASE_NUMBERS = {None: 0} | {name: number for number, name in enumerate(PHRASES, 1)}
 
 
 def _names() -> Iterator[str]:
@@ -316,8 +317,13 @@ class PageFeatures:
     def _add_announced(self) -> None:
         """How many blocks ago a line announced related stories, comments, and so on."""
         index = np.arange(len(self.lengths))
-        said = np.where(self.link_share < 0.5, self.texts.announced, 0)
-        for_each = said == np.arange(1, len(PHRASES) + 1)[:, None]
+        said = [
+            0 if linked else _PHRASE_NUMBERS[announced(block.text)]
+            for block, linked in zip(
+                self.page.blocks, (self.link_share >= 0.5).tolist(), strict=True
+            )
+        ]
+        for_each = np.array(said) == np.arange(1, len(PHRASES) + 1)[:, None]
         last = np.maximum.accumulate(np.where(for_each, index, -_FAR), axis=1)
         self._columns.next(len(PHRASES))[:] = np.minimum(index - last, _FAR)
 

@@ -10,17 +10,17 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from noiseclean_scrapy.evidence.layout import Floats
-from noiseclean_scrapy.evidence.phrases import PHRASES, announced
+from noiseclean_scrapy.evidence.layout import Floats, Integers
 from noiseclean_scrapy.page import Page
-from noiseclean_scrapy.page.features import masked
+from noiseclean_scrapy.page.features import mask_digits
 from noiseclean_scrapy.site.hashes import hash64
 
 HAN_KANA = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af]")
 """Characters that say more than a letter: Han, Kana and Hangul."""
 
 _KINDS = {
-    "stop": r"[.!?…。！？।؟]",
+    "stop": r"[.!?…]",
+    "whole stop": r"[。！？।؟]",
     "pause": r"[,;:，、；：،]",
     "digit": r"\d",
     "separator": r"[|›»•·→←▸►/]",
@@ -30,16 +30,16 @@ _KINDS = {
     "quote": r"[\"“”„«»「」]",
     "han": HAN_KANA.pattern,
 }
-_UPPER = 1 << len(_KINDS)
 _CHARACTERS = 0x20000  # behind it are ideographs that are of no kind
-_SENTENCE = re.compile(r"""[.!?…]["'”’»)\]]*(?:\s|$)|[。！？।؟]""")
+_CLOSE = np.array(list(map(ord, "\"'”’»)]")), dtype=np.uint32)  # may follow the stop
 _STOPS, _CLOSING = tuple(".!?…。！？।؟"), "\"'”’»)]」』"
-_DATE = re.compile(r"\b(?:19|20)\d\d\b|\d{1,2}[:./-]\d{1,2}")
+# A year from 1900 on, or two numbers with one of these between. All begin with a digit, which is
+# quick to look for.
+_DATE = re.compile(r"\d(?:[:./-]\d|(?<!\w\d)(?:(?<=1)9|(?<=2)0)\d\d\b)")
 _CURRENCY = re.compile(r"\b(?:USD|EUR|GBP)\b")
 _RIGHTS = re.compile(r"\ball rights\b|\bcopyright\b", re.IGNORECASE)
 _ADDRESS = re.compile(r"\bhttps?:|www\.|@\w")
 _HAN_WEIGHT = 1.5
-_PHRASE_NUMBERS = {None: 0} | {name: n for n, name in enumerate(PHRASES, 1)}
 
 
 FIELDS = (
@@ -69,8 +69,8 @@ LONGEST_KEPT = 200
 MOST_KEPT = 20_000
 """Rows that are kept of texts of any page; when there are so many, all are forgotten."""
 
-_WEIGHED, _COUNTED, _ANNOUNCED, _KEY = range(len(FIELDS), len(FIELDS) + 4)
-_WIDTH = len(FIELDS) + 4
+_WEIGHED, _COUNTED, _KEY = range(len(FIELDS), len(FIELDS) + 3)
+_WIDTH = len(FIELDS) + 3
 _BYTES = 8 * _WIDTH
 _kept: dict[str, bytes] = {}
 
@@ -79,9 +79,8 @@ class TextTable:
     """What the texts of a page's B blocks say by themselves.
 
     `features` (FIELDS, B); `lengths` (B) are characters, one of Han, Kana or Hangul counting 2.5,
-    as it says so much more, and `characters` (B) just that; `announced` (B) is the place of what a
-    line announces in `PHRASES`, from 1 on, 0 without; `keys` (B) are hashes of the texts in lower
-    case, digits masked.
+    as it says so much more, and `characters` (B) just that; `keys` (B) are hashes of the texts in
+    lower case, digits masked.
     """
 
     def __init__(self, texts: Sequence[str]) -> None:
@@ -89,7 +88,7 @@ class TextTable:
         table = np.frombuffer(joined, dtype=np.float64).reshape(len(texts), _WIDTH)
         columns = np.ascontiguousarray(table[:, :_KEY].T)
         self.features = columns[: len(FIELDS)]
-        self.lengths, self.characters, self.announced = columns[len(FIELDS) :]
+        self.lengths, self.characters = columns[len(FIELDS) :]
         self.keys: list[int] = table.view(np.uint64)[:, _KEY].tolist()
 
 
@@ -120,9 +119,8 @@ def _measure(texts: Sequence[str]) -> Floats:
     joined = "\n".join(("", *texts, ""))
     lowered = joined.lower()
     lowered_texts = lowered.split("\n")[1:-1]
-    kinds = _CharacterKinds(joined, texts)
-    count = kinds.count
-    stops, digits = count["stop"].tolist(), count["digit"].tolist()
+    count = _count_kinds(joined, texts)
+    stops, digits = (count["stop"] + count["whole stop"]).tolist(), count["digit"].tolist()
     characters = np.array([len(text) for text in texts], dtype=np.float64)
     parts = np.array([text.count(" ") + 1 if text else 0 for text in texts], dtype=np.float64)
     words = np.maximum(parts, count["han"] / 2)
@@ -144,16 +142,14 @@ def _measure(texts: Sequence[str]) -> Floats:
         "length": np.log1p(lengths),
         "words": np.log1p(words),
         "word_length": divisor / np.maximum(words, 1),
-        "sentences": [
-            len(_SENTENCE.findall(text)) if n else 0 for text, n in zip(texts, stops, strict=True)
-        ],
+        "sentences": count["sentence"] + count["whole stop"],
         "ends_sentence": [
             n > 0 and text.rstrip(_CLOSING).endswith(_STOPS)
             for text, n in zip(texts, stops, strict=True)
         ],
         "pauses": count["pause"] / divisor * 100,
         "digits": count["digit"] / divisor,
-        "capitals": kinds.capitals / np.maximum(parts, 1),
+        "capitals": count["initial"] / np.maximum(parts, 1),
         "upper": [text.isupper() for text in texts],
         "date": [n > 1 and bool(_DATE.search(text)) for text, n in zip(texts, digits, strict=True)],
         "separators": count["separator"],
@@ -169,38 +165,52 @@ def _measure(texts: Sequence[str]) -> Floats:
     for row, name in enumerate(FIELDS):
         table[row] = values[name]
     table[_WEIGHED], table[_COUNTED] = lengths, characters
-    table[_ANNOUNCED] = [_PHRASE_NUMBERS[announced(text)] for text in texts]
-    keys = [hash64(text) for text in masked(texts)]
+    keys = [
+        hash64(mask_digits(low) if n else low) for low, n in zip(lowered_texts, digits, strict=True)
+    ]
     table.view(np.uint64)[_KEY] = np.array(keys, dtype=np.uint64)
     return np.ascontiguousarray(table.T)
 
 
-class _CharacterKinds:
-    """How many characters of each kind a text has: `count` by kind, and words with a `capital`."""
+def _count_kinds(joined: str, texts: Sequence[str]) -> dict[str, Floats]:
+    """How many characters of each kind a text has; stops that end a sentence; initial capitals."""
+    kind_of, members = _kind_table()
+    codes = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    kinds = kind_of[np.minimum(codes, _CHARACTERS - 1)]
+    special = np.flatnonzero(kinds)
+    kinds = kinds[special]
+    starts = np.cumsum([1, *[len(text) + 1 for text in texts]])
+    text_of = np.searchsorted(starts, special, side="right") - 1
+    size = len(texts) * len(members)
+    counts = np.bincount(text_of * len(members) + kinds, minlength=size).reshape(len(texts), -1)
+    found = dict(zip(_KINDS, (counts @ members).T, strict=False))
 
-    def __init__(self, joined: str, texts: Sequence[str]) -> None:
-        codes = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-        kinds = _kind_table()[np.minimum(codes, _CHARACTERS - 1)]
-        special = np.flatnonzero(kinds)
-        kinds = kinds[special]
-        starts = np.cumsum([1, *(len(text) + 1 for text in texts)])
-        text_of = np.searchsorted(starts, special, side="right") - 1
+    def where(kind: int, places: Integers) -> Floats:
+        """Characters of a kind with white space at these places."""
+        there = codes[places]
+        ends = members[kinds, kind] * ((there == ord(" ")) | (there == ord("\n")))
+        return np.bincount(text_of, weights=ends, minlength=len(texts)).astype(np.float64)
 
-        def per_text(chosen: NDArray[np.bool_]) -> Floats:
-            return np.bincount(text_of[chosen], minlength=len(texts)).astype(np.float64)
-
-        self.count = {name: per_text(kinds & 1 << bit > 0) for bit, name in enumerate(_KINDS)}
-        before = codes[special - 1]
-        initial = (before == ord(" ")) | (before == ord("\n"))
-        self.capitals = per_text((kinds & _UPPER > 0) & initial)
+    behind = special + 1
+    if np.isin(codes[behind], _CLOSE).any():
+        at = np.arange(len(codes))
+        at[np.isin(codes, _CLOSE)] = len(codes)
+        behind = np.minimum.accumulate(at[::-1])[::-1][behind]
+    return {**found, "sentence": where(0, behind), "initial": where(-1, special - 1)}
 
 
 @lru_cache(maxsize=1)
-def _kind_table() -> NDArray[np.uint16]:
-    """The kinds of each character, as bits."""
+def _kind_table() -> tuple[Integers, Floats]:
+    """For each character a number, and for each number (rows) of which kinds it is (0.0 or 1.0).
+
+    The last kind is that of upper case letters. Most characters are of none and have number 0.
+    """
     characters = "".join(map(chr, range(_CHARACTERS)))
-    table = np.zeros(_CHARACTERS, dtype=np.uint16)
+    bits = np.zeros(_CHARACTERS, dtype=np.uint16)
     for bit, pattern in enumerate(_KINDS.values()):
-        table[[found.start() for found in re.finditer(pattern, characters)]] |= 1 << bit
-    table[[code for code, character in enumerate(characters) if character.isupper()]] |= _UPPER
-    return table
+        bits[[found.start() for found in re.finditer(pattern, characters)]] |= 1 << bit
+    upper = len(_KINDS)
+    bits[[code for code, character in enumerate(characters) if character.isupper()]] |= 1 << upper
+    distinct, numbers = np.unique(bits, return_inverse=True)
+    members = distinct[:, None] >> np.arange(upper + 1) & 1
+    return numbers, members.astype(np.float64)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import compress
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.page import Page
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """What a method thinks of one text block.
 
     `score` is the importance of the block's place in [0, 1], the higher the more informative;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.evidence.decision import LEANS, threshold
 from noiseclean_scrapy.evidence.exclusions import EXCLUSIONS
-from noiseclean_scrapy.evidence.explanation import Explanation
+from noiseclean_scrapy.evidence.explanation import Explanation, PageEvidence
 from noiseclean_scrapy.evidence.model import EvidenceModel, load_model
 from noiseclean_scrapy.evidence.site import SiteEvidence
 from noiseclean_scrapy.methods.base import (
@@ -104,13 +105,10 @@ class SiteModel(Model):
             eligible &= ~EXCLUSIONS[name](features, scores)
         least = threshold(chance[eligible], features.lengths[eligible], self.lean)
         kept = eligible & (chance >= least)
-        verdicts = tuple(
-            Verdict(is_kept, score, Explanation(row, terms, index, least))
-            for index, (is_kept, score, row) in enumerate(
-                zip(kept.tolist(), chance.tolist(), reading.matrix, strict=True)
-            )
-        )
-        lengths = np.array([len(block.text) for block in page.blocks], dtype=np.float64)
-        known = float(lengths[terms.known].sum()) / max(float(lengths.sum()), 1.0)
+        evidence = PageEvidence(reading.matrix, terms, least)
+        explanations = map(Explanation, repeat(evidence), range(len(scores)))
+        verdicts = tuple(map(Verdict, kept.tolist(), chance.tolist(), explanations))
+        characters = features.texts.characters
+        known = float(characters[terms.known].sum()) / max(float(characters.sum()), 1.0)
         fit = known if self.site.pages else 1.0
         return PageVerdict(verdicts, KeptFeatures(page, verdicts), fit)

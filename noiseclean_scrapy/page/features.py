@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import cast
 from urllib.parse import urlsplit
 
 from noiseclean_scrapy.page.model import Page, TextBlock
@@ -42,17 +43,24 @@ def word_sets(page: Page) -> list[frozenset[str]]:
     Found once, then kept with the page.
     """
     if page.words is None:
-        sets = list(map(_kept_sets.get, [block.text for block in page.blocks]))
-        new = [block.text for block, known in zip(page.blocks, sets, strict=True) if known is None]
-        made = {text: _word_set(text) for text in new if len(text) <= LONGEST}
-        if len(_kept_sets) + len(made) > _MOST_KEPT:
-            _kept_sets.clear()
-        _kept_sets.update((t, found) for t, found in made.items() if len(t) <= _LONGEST_KEPT)
-        page.words = [
-            made.get(block.text, _NO_WORDS) if known is None else known
-            for block, known in zip(page.blocks, sets, strict=True)
-        ]
+        texts = [block.text for block in page.blocks]
+        sets = list(map(_kept_sets.get, texts))
+        if None in sets:
+            made = _word_sets([t for t, s in zip(texts, sets, strict=True) if s is None])
+            sets = [made[t] if s is None else s for t, s in zip(texts, sets, strict=True)]
+        page.words = cast("list[frozenset[str]]", sets)
     return page.words
+
+
+def _word_sets(texts: Iterable[str]) -> dict[str, frozenset[str]]:
+    made = dict.fromkeys(texts, _NO_WORDS)
+    short = [text for text in made if len(text) <= LONGEST]
+    made |= {text: frozenset(_split(low)) for text, low in zip(short, masked(short), strict=True)}
+    kept = [text for text in short if len(text) <= _LONGEST_KEPT]
+    if len(_kept_sets) + len(kept) > _MOST_KEPT:
+        _kept_sets.clear()
+    _kept_sets.update((text, made[text]) for text in kept)
+    return made
 
 
 def masked_texts(page: Page) -> list[str]:
@@ -89,12 +97,13 @@ def target(link: str) -> str:
     return (parts.netloc + parts.path)[-100:]
 
 
-def _word_set(text: str) -> frozenset[str]:
-    return frozenset(words(text))
+def mask_digits(text: str) -> str:
+    """Each number as 0."""
+    return _DIGITS.sub("0", text)
 
 
 def _masked(text: str) -> str:
-    return _DIGITS.sub("0", text.lower())
+    return mask_digits(text.lower())
 
 
 def _split(text: str) -> list[str]:
