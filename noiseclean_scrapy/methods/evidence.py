@@ -95,9 +95,10 @@ class SiteModel(Model):
         if not page.blocks:
             return PageVerdict((), {}, 1.0)
         reading = self.page_model.read(page)
-        page.reading = None  # it is large, and most pages are judged once
         features = reading.features
         terms = self.site.terms(page, reading.scores)
+        # They are large, and most pages are judged once.
+        page.reading = page.texts = page.arrays = None
         scores = reading.scores + terms.total
         chance = 1 / (1 + np.exp(-np.clip(scores, -30, 30)))
         eligible = np.ones(len(scores), dtype=bool)
