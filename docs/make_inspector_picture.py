@@ -20,7 +20,7 @@ from example_project.demo import DemoSite
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.page import build_page
 from noiseclean_scrapy.report import page_report, site_report
-from noiseclean_scrapy.sites import Site, to_record
+from noiseclean_scrapy.sites import Site, grow_site, to_record
 from noiseclean_scrapy.store import PageRecord, Store
 
 FOLDER = Path(__file__).parent / "images"
@@ -57,21 +57,21 @@ def _learn(store: Store, demo: DemoSite) -> Site:
     site = Site(NAME, Config())
     for number, (path, source) in enumerate(demo.pages.items(), 1):
         page = build_page(source.html, url=f"https://{NAME}{path}")
-        position = site.observe(page)
+        site.observe(f"{number:08x}", page)
         record = PageRecord(
             key=f"{number:08x}",
             cluster=NAME,
             url=page.url,
             body_hash="",
             fetched_at=START + timedelta(hours=number),
-            position=position,
+            position=number,
             html=source.html,
             cleaned=to_record(site.clean(page), site.version),
         )
         store.write([record], method=site.config.tree_kind)
         if number == FIRST_TREE:
-            site.build().save(store)
-    site.build().save(store)
+            grow_site(store, site)
+    grow_site(store, site)
     return site
 
 

@@ -11,7 +11,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from scrapy.utils.asyncio import run_in_thread
+from scrapy.utils.asyncio import run_in_thread, sleep
 
 from noiseclean_scrapy.clean_page import CleanPage
 from noiseclean_scrapy.config import Config
@@ -19,8 +19,10 @@ from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.metadata import Metadata, extract_metadata, page_facts
 from noiseclean_scrapy.methods import Model
 from noiseclean_scrapy.page import Page, build_page
-from noiseclean_scrapy.sites import Site, TreeVersion, load_site, to_record
+from noiseclean_scrapy.site_cache import SiteCache
+from noiseclean_scrapy.sites import Site, clean_record, to_record
 from noiseclean_scrapy.store import PageRecord, Store
+from noiseclean_scrapy.waiting_pages import WaitingPages
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -30,8 +32,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _RECENT_PAGES = 64
-_SITES_IN_MEMORY = 256
 _FLUSH_SECONDS = 5.0
+_MOMENT_SECONDS = 0.02
+_BATCHES_WAITING = 20
 
 
 @dataclass(slots=True)
@@ -67,8 +70,8 @@ class Visit:
 class Crawl:
     """Learns, cleans and stores the pages of one crawl.
 
-    Learning and cleaning happen on the event loop, in the order of the responses; all that touches
-    the database happens in a thread. Pages and trees wait in a buffer and are written in batches,
+    A page is cleaned on the event loop, when its response comes; all that touches the database, and
+    all that takes longer than a page, happens in a thread. Pages wait and are written in batches,
     one batch at a time: an older text never overwrites a newer one.
     """
 
@@ -76,17 +79,14 @@ class Crawl:
         self.config = config
         self.stats = stats
         self.store = store
-        self._sites: OrderedDict[str, Site] = OrderedDict()
+        self._sites = SiteCache(config, stats, store)
+        self._pages = WaitingPages(config, stats, store)
         self._visits: WeakKeyDictionary[Response, Visit] = WeakKeyDictionary()
         self._recent: OrderedDict[str, Visit] = OrderedDict()
-        self._buffer: dict[str, PageRecord] = {}
-        self._trees: dict[str, TreeVersion] = {}
+        self._room = _BATCHES_WAITING * config.batch_size
+        self._wishes = 0
         self._last_flush = monotonic()
         self._flushing = False
-        self._refused = False
-        self._writes = 0
-        self._clusters: set[str] = set()
-        self._evicted: set[str] = set()
 
     async def observe(self, key: str, cluster: str, response: HtmlResponse) -> None:
         """See a response: learn its page, unless it was learned before, and remember it."""
@@ -94,8 +94,8 @@ class Crawl:
         rules = self.config.overrides.rules_for(url)
         page = build_page(selector, url=url, text=response.text, rules=rules)
         self._note(page)
-        site, stored, is_known = await self._look_up(cluster, key)
-        # From here to the buffer nothing is awaited: two responses of one page learn it once.
+        site, stored = await self._look_up(cluster, key)
+        # From here on nothing is awaited until the page waits: two responses of it learn it once.
         record = PageRecord(
             key=key,
             cluster=cluster,
@@ -103,21 +103,24 @@ class Crawl:
             body_hash=hashlib.blake2b(response.body, digest_size=16).hexdigest(),
             fetched_at=datetime.now(timezone.utc),
             position=stored.position if stored and stored.cluster == cluster else None,
+            html=response.text,
         )
-        if is_known and self._may_learn(record, page):
-            record = replace(record, position=site.observe(page), html=response.text)
-            self.stats.inc_value("noiseclean/pages/learned")
-        elif stored is None or stored.body_hash != record.body_hash:
-            record = replace(record, html=response.text)
+        if self._may_learn(record, page):
+            self._wishes += 1
+            site.observe(key, page)
+            site.unwritten.add(key)
+            record = replace(record, position=self._wishes)
         facts = page_facts(selector) if self.config.metadata else None
         visit = Visit(record, page, stored, facts)
         self._remember(response, visit)
-        if not self.config.read_only:
-            if not visit.is_final:
-                self._add(record)
-            if site.due:
-                self._build(site)
-        await self.flush_if_due()
+        if not self.config.read_only and not visit.is_final:
+            self._pages.add(record)
+        if site.interim_due and not site.due:
+            await self._sites.renew_interim(site)
+        # The page that makes a tree due gets it; pages that come too fast for the store wait.
+        while self._flushing and (site.due or len(self._pages) > self._room):
+            await sleep(_MOMENT_SECONDS)
+        await self._flush_if(site.due)
 
     def find_visit(self, response: Response | None, url: str | None) -> Visit | None:
         """The page of `response`, unless `url` is another page that was seen lately."""
@@ -154,154 +157,108 @@ class Crawl:
         visit.kept = page
         if is_new and not self.config.read_only and not visit.is_final:
             cleaned, metadata = to_record(page, visit.version), await self.metadata(visit)
-            self._add(replace(visit.record, html=None, cleaned=cleaned, metadata=metadata))
-            await self.flush_if_due()
+            self._pages.add(replace(visit.record, cleaned=cleaned, metadata=metadata))
+            await self._flush_if(False)
+
+    async def tick(self) -> None:
+        """What is to be done from time to time, whether pages come or not."""
+        if not self.config.read_only:
+            await self._flush_if(any(site.due for site in self._sites))
+        if not self._pages.refused:
+            try:
+                await self._sites.follow()
+            except StoreError as error:
+                self._pages.count_refusal(error)
 
     async def close(self) -> None:
-        """Build the trees that have learned new pages, and write what waits."""
+        """Write what waits, and build the trees that have new pages to learn."""
+        if self.config.read_only:
+            return
+        while self._flushing:
+            await sleep(_MOMENT_SECONDS)
         try:
-            while not self.config.read_only and (self._sites or self._evicted):
-                site = await self._site(next(iter(self._sites or self._evicted)))
-                if site.learned > site.covered:
-                    self._build(site)
-                    await self.flush_if_due()
-                del self._sites[site.name]
-        finally:
             await self._flush()
-            if self._buffer:
-                logger.error("%d pages could not be stored and are lost", len(self._buffer))
+            while self._pages and not self._pages.refused:
+                await self._flush()
+            if not self._pages.refused:
+                await self._sites.finish()
+        except StoreError as error:
+            self._pages.count_refusal(error)
+        finally:
+            await self._pages.close()
 
     @property
     def sites(self) -> list[Site]:
         """The sites that are in memory."""
-        return list(self._sites.values())
+        return list(self._sites)
 
     @property
     def waiting(self) -> int:
         """Number of pages that wait to be written."""
-        return len(self._buffer)
+        return len(self._pages)
 
-    async def flush_if_due(self) -> None:
-        """Write when enough pages or a tree wait, or when they have waited long."""
-        while self._is_due and not self._flushing:
-            await self._flush()
-
-    @property
-    def _is_due(self) -> bool:
-        is_enough = bool(self._trees) or len(self._buffer) >= self.config.batch_size
+    async def _flush_if(self, is_due: bool) -> None:
+        """Write when enough pages wait or a tree is due, or when they have waited long."""
+        is_due = is_due or len(self._pages) >= self.config.batch_size
         # A store that has refused is left alone for a while.
-        if is_enough and not self._refused:
-            return True
-        return bool(self._buffer or self._trees) and monotonic() > self._last_flush + _FLUSH_SECONDS
-
-    # Sites and trees
-
-    async def _site(self, name: str) -> Site:
-        site = self._sites.get(name)
-        if site is None:
-            loaded = await run_in_thread(load_site, self.store, name, self.config)
-            site = self._sites.setdefault(name, loaded)
-            self._evicted.discard(name)
-            self._clusters.add(name)
-            self.stats.set_value("noiseclean/clusters", len(self._clusters))
-            await self._make_room()
-        self._sites.move_to_end(name)
-        return site
-
-    async def _make_room(self) -> None:
-        """Let go of the site that was not needed for longest; the store knows all of it."""
-        if len(self._sites) > _SITES_IN_MEMORY:
+        is_due = is_due and not self._pages.refused
+        is_late = bool(self._pages) and monotonic() > self._last_flush + _FLUSH_SECONDS
+        if (is_due or is_late) and not self._flushing:
             await self._flush()
-            is_stored = not self._buffer and not self._trees
-            if is_stored and len(self._sites) > _SITES_IN_MEMORY:
-                name, _ = self._sites.popitem(last=False)
-                self._evicted.add(name)
-
-    async def _look_up(self, cluster: str, key: str) -> tuple[Site, PageRecord | None, bool]:
-        """A page's site, what is known of the page, and whether that could be found out."""
-        while True:
-            site = await self._site(cluster)
-            try:
-                stored, is_known = await self._find(key), True
-            except StoreError as error:
-                # What may have been learned before is not learned now, yet its items are cleaned.
-                self._count_refusal(error)
-                stored, is_known = None, False
-            if self._sites.get(cluster) is site:
-                return site, stored, is_known
-
-    def _build(self, site: Site) -> None:
-        self._trees[site.name] = site.build()
-        self.stats.inc_value("noiseclean/trees/built")
-
-    def _may_learn(self, record: PageRecord, page: Page) -> bool:
-        return record.position is None and not self.config.read_only and bool(page.blocks)
-
-    # The store
-
-    async def _find(self, key: str) -> PageRecord | None:
-        """What is known of a page: what waits to be written, else what the store has."""
-        while key not in self._buffer:
-            writes = self._writes
-            stored = await run_in_thread(self.store.find, key)
-            # A write that has ended meanwhile may have taken the page out of the buffer.
-            if writes == self._writes and key not in self._buffer:
-                return stored
-        return self._buffer[key]
-
-    def _add(self, record: PageRecord) -> None:
-        """Let a record wait; what it leaves None is kept from an earlier one."""
-        known = self._buffer.get(record.key)
-        if known:
-            record = replace(
-                record,
-                position=record.position or known.position,
-                html=record.html or known.html,
-                cleaned=record.cleaned or known.cleaned,
-                metadata=record.metadata or known.metadata,
-            )
-        self._buffer[record.key] = record
 
     async def _flush(self) -> None:
         """Write pages, then the trees that cover them; what the store refuses goes on waiting."""
-        if self._flushing:
-            return
         self._flushing = True
-        trees = list(self._trees.values())
+        # Taken now, so that they know no page that is not written.
+        growing = dict(self._sites.take_due())
         try:
-            await self._write_pages(list(self._buffer.values()))
-            await self._save_trees(trees)
-            self._refused = False
+            records, written = await self._pages.write()
+            self._pages.refused = False
+            self._sites.note_written(records)
+            for site in list(growing):
+                await self._sites.grow(site, growing.pop(site))
+            await self._sites.follow(written.clusters)
+            await self._clean_stale([record for record in records if record.key in written.stale])
+            self._sites.make_room()
         except StoreError as error:
-            self._count_refusal(error)
+            self._pages.count_refusal(error)
         finally:
+            for site, grower in growing.items():
+                site.give_back(grower.learner)
             self._flushing = False
             self._last_flush = monotonic()
 
-    async def _write_pages(self, records: list[PageRecord]) -> None:
-        if not records:
-            return
-        await run_in_thread(self.store.write, records, method=self.config.tree_kind)
-        self._writes += 1
+    async def _clean_stale(self, records: list[PageRecord]) -> None:
+        """Clean pages again that a tree has covered while their text was on its way."""
         for record in records:
-            if self._buffer.get(record.key) is record:
-                del self._buffer[record.key]
-        self.stats.inc_value("noiseclean/store/batches")
-        keys = " ".join(record.key for record in records)
-        logger.debug("Stored %d pages: %s", len(records), keys)
+            site = await self._sites.get(record.cluster)
+            cleaned = await run_in_thread(
+                clean_record, record, site.model, site.version, site.config
+            )
+            self._pages.add(replace(record, cleaned=cleaned))
 
-    async def _save_trees(self, trees: list[TreeVersion]) -> None:
-        for tree in trees:
-            cleaned = await run_in_thread(tree.save, self.store)
-            if self._trees.get(tree.cluster) is tree:
-                del self._trees[tree.cluster]
-            self.stats.inc_value("noiseclean/pages/recleaned", len(cleaned))
+    async def _site(self, name: str) -> Site:
+        try:
+            return await self._sites.get(name)
+        except StoreError as error:
+            self._pages.count_refusal(error)
+            return self._sites.begin(name)
 
-    def _count_refusal(self, error: StoreError) -> None:
-        self.stats.inc_value("noiseclean/store/errors")
-        if not self._refused:
-            logger.error("%s; the crawl goes on, its pages wait for the next try", error)
-        self._refused = True
+    async def _look_up(self, cluster: str, key: str) -> tuple[Site, PageRecord | None]:
+        """A page's site, and what is known of the page."""
+        while True:
+            site = await self._site(cluster)
+            try:
+                stored = await self._pages.find(key)
+            except StoreError as error:
+                # Whether it was learned before is for the store to decide when it is back.
+                self._pages.count_refusal(error)
+                stored = None
+            if site in self._sites:
+                return site, stored
+
+    def _may_learn(self, record: PageRecord, page: Page) -> bool:
+        return record.position is None and not self.config.read_only and bool(page.blocks)
 
     # Pages seen
 

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from noiseclean_scrapy.cleaner import SiteCleaner
+from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import NotStoredError
-from noiseclean_scrapy.sites import clean_record, judge_record, load_site, stored_page
+from noiseclean_scrapy.sites import (
+    clean_record,
+    config_of,
+    judge_record,
+    load_site,
+    stored_page,
+)
 
 if TYPE_CHECKING:
     from noiseclean_scrapy.clean_page import CleanPage
-    from noiseclean_scrapy.config import Config
     from noiseclean_scrapy.methods import Model
     from noiseclean_scrapy.store import Cleaned, ClusterRecord, PageRecord, Store
-
-_TEMPLATES = "+templates"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +55,6 @@ def load_model(store: Store, site: ClusterRecord, config: Config) -> StoredModel
     return StoredModel(site.name, site.method, site.version, model, config)
 
 
-def config_of(kind: str, config: Config) -> Config:
-    """The settings with the method of a tree; their options hold for their own method only."""
-    method = kind.removesuffix(_TEMPLATES)
-    templates = kind.endswith(_TEMPLATES)
-    options = config.method_options if method == config.method else {}
-    return replace(config, method=method, templates=templates, method_options=options)
-
-
 def learn_anew(
     store: Store, site: ClusterRecord, config: Config, on_page: Callable[[], object]
 ) -> StoredModel:
@@ -68,17 +64,18 @@ def learn_anew(
     is stored of the pages that the site's tree has learned.
     """
     cleaner = SiteCleaner(config.method, templates=config.templates, **config.all_method_options)
-    learned = 0
+    is_learned = False
     for record in store.pages_with_html(site.name):
-        if record.position is not None:
+        # Later pages are a running crawl's, which gives them positions above.
+        if record.position is not None and record.position <= site.learned:
             cleaner.observe_page(stored_page(record, config))
-            learned = max(learned, record.position)
+            is_learned = True
         on_page()
-    if not learned:
+    if not is_learned:
         raise NotStoredError(
             f"no HTML of {site.name} is stored to learn from: crawl it with NOISECLEAN_STORE_HTML"
         )
-    return save_cleaner(store, site.name, cleaner, config, learned=learned)
+    return save_cleaner(store, site.name, cleaner, config, learned=site.learned)
 
 
 def import_cleaner(store: Store, name: str, cleaner: SiteCleaner, config: Config) -> StoredModel:
@@ -86,9 +83,8 @@ def import_cleaner(store: Store, name: str, cleaner: SiteCleaner, config: Config
 
     Pages that the site's tree has not learned yet stay provisional: this one has not either.
     """
-    versions = store.tree_versions(name)
     config = config_of(tree_kind(cleaner), config)
-    return save_cleaner(store, name, cleaner, config, learned=versions[-1].pages if versions else 0)
+    return save_cleaner(store, name, cleaner, config, learned=0)
 
 
 def save_cleaner(
@@ -111,4 +107,4 @@ def save_cleaner(
 
 def tree_kind(cleaner: SiteCleaner) -> str:
     """What kind of tree a cleaner's knowledge makes in the store."""
-    return f"{cleaner.method}{_TEMPLATES if cleaner.templates else ''}"
+    return Config(method=cleaner.method, templates=cleaner.templates).tree_kind

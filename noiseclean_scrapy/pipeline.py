@@ -10,7 +10,8 @@ from itemadapter import ItemAdapter, is_item
 from scrapy import signals
 from scrapy.exceptions import CloseSpider, NotConfigured
 from scrapy.http import Response
-from scrapy.utils.asyncio import run_in_thread
+from scrapy.utils.asyncio import create_looping_call, run_in_thread, sleep
+from scrapy.utils.defer import deferred_from_coro
 
 from noiseclean_scrapy.clean_page import CleanPage
 from noiseclean_scrapy.config import METADATA_VALUES, Config
@@ -29,11 +30,15 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import HtmlResponse
+    from scrapy.utils.asyncio import AsyncioLoopingCall
+    from twisted.internet.task import LoopingCall
     from twisted.python.failure import Failure
     from typing_extensions import Self
 
 logger = logging.getLogger(__name__)
 
+_TICK_SECONDS = 5.0
+_MOMENT_SECONDS = 0.05
 _PAGE_ITEM_FIELDS = {
     name: name for name in ("html", "markdown", *METADATA_VALUES, "cluster", "tree_version")
 }
@@ -53,6 +58,8 @@ class CleanPipeline:
         # By response, so that items which others replace or drop are forgotten with it.
         self._ties: WeakKeyDictionary[Response, dict[int, Any]] = WeakKeyDictionary()
         self._errors_logged: set[str] = set()
+        self._clock: AsyncioLoopingCall | LoopingCall | None = None
+        self._ticking = False
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -76,17 +83,37 @@ class CleanPipeline:
                 logger.warning(LIBRARIES_MISSING)
         assert self.crawler.stats
         self.crawl = Crawl(self.config, self.crawler.stats, store)
+        self._clock = create_looping_call(self._tick)
+        self._clock.start(_TICK_SECONDS, now=False)
 
     async def close_spider(self) -> None:
         """Finish trees, write what waits, and say in one line what was done."""
         if self.crawl is None:
             return
+        assert self._clock
+        self._clock.stop()
+        while self._ticking:
+            await sleep(_MOMENT_SECONDS)
         try:
             await self.crawl.close()
         except Exception as error:
             self.count_error("closing the crawl", error)
         await run_in_thread(self.crawl.store.close)
         self._log_summary()
+
+    def _tick(self) -> None:
+        if not self._ticking:
+            self._ticking = True
+            deferred_from_coro(self._tick_once())
+
+    async def _tick_once(self) -> None:
+        try:
+            if self.crawl:
+                await self.crawl.tick()
+        except Exception as error:
+            self.count_error("looking after the crawl", error)
+        finally:
+            self._ticking = False
 
     async def observe(self, request: Request, response: HtmlResponse) -> None:
         """Offer a response to its page cluster."""
@@ -139,13 +166,13 @@ class CleanPipeline:
         )
         kinds = {cluster.method for cluster in store.clusters()} - {self.config.tree_kind}
         if kinds:
-            store.close()
-            raise StoreError(
-                f"{self.config.display_url} holds trees of the kind {', '.join(sorted(kinds))}, "
-                f"and the settings ask for {self.config.tree_kind}: set NOISECLEAN_METHOD and "
-                f"NOISECLEAN_CLUSTER_BY as they were, or another NOISECLEAN_DATABASE_URL, or "
-                f"learn the stored pages anew: scrapy noiseclean reclean "
-                f"--method {self.config.method}"
+            logger.warning(
+                "Sites that %s has learned by %s stay with it; only new ones are learned by %s. "
+                "To learn a site anew: scrapy noiseclean reclean SITE --method %s",
+                self.config.display_url,
+                ", ".join(sorted(kinds)),
+                self.config.tree_kind,
+                self.config.method,
             )
         return store
 

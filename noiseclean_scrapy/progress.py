@@ -210,10 +210,10 @@ def _largest(sites: Sequence[Site]) -> Table:
     table = Table.grid(padding=(0, 3))
     for name in ("cluster", "pages learned", "in its tree", "version"):
         table.add_column(Text(name, style="dim"), justify="left" if name == "cluster" else "right")
-    largest = sorted(sites, key=lambda site: (-site.learned, site.name))[:_SITES_SHOWN]
+    largest = sorted(sites, key=lambda site: (-site.pages, site.name))[:_SITES_SHOWN]
     table.show_header = bool(largest)
     for site in largest:
-        numbers = (str(number) for number in (site.learned, site.covered, site.version))
+        numbers = (str(number) for number in (site.pages, site.covered, site.version))
         table.add_row(Text(site.name), *numbers)
     return table
 

@@ -5,7 +5,9 @@ Everything here is plain and synchronous; the crawl decides in which thread it r
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from noiseclean_scrapy.clean_page import Block, CleanPage, clean_page
@@ -13,54 +15,76 @@ from noiseclean_scrapy.cleaner import SiteCleaner
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.methods import Model
 from noiseclean_scrapy.page import Page, build_page
-from noiseclean_scrapy.store import Cleaned, ClusterRecord, PageRecord, Store
+from noiseclean_scrapy.store import (
+    Cleaned,
+    ClusterRecord,
+    Growth,
+    NewTree,
+    PageRecord,
+    Store,
+)
+
+logger = logging.getLogger(__name__)
 
 _INTERIM_GROWTH = 1.3
 _REDESIGN_FIT = 0.5
 _REDESIGN_PAGES = 10
 _REDESIGN_DECAY = 0.25
+_TEMPLATES = "+templates"
+_PAGES_HELD = 4_000_000
+"""Characters of HTML whose pages are kept parsed between learning and cleaning them."""
+
+
+@dataclass(slots=True)
+class Learner:
+    """The tree of `version` and, learned on top of it, the pages of `keys`."""
+
+    version: int
+    cleaner: SiteCleaner
+    keys: set[str] = field(default_factory=set)
 
 
 class Site:
-    """One page cluster: its learner, the model in use, and how far the store's tree reaches.
+    """One page cluster: the model in use, and what the store knows of the cluster.
 
-    `learned` pages have been given a position; the tree of `version` covers the first `covered` of
-    them. The model in use is the last version's, before the first version an interim one.
+    `learned` pages have been given a position, by whichever process; the tree of `version` covers
+    `covered` of them; `unwritten` are pages to be learned that wait to be written. The model in use
+    is that version's, before the first version an interim one. While a thread has the `learner`
+    (`busy`) there is none here: pages seen meanwhile are learned from the store.
     """
 
     def __init__(self, name: str, config: Config, record: ClusterRecord | None = None) -> None:
         self.name = name
-        self.config = config
-        self.version = record.version if record else 0
-        self.cleaner = self._cleaner(record)
-        self.learned = self.covered = int(record.learned if record else 0)
-        self.model: Model = self.cleaner.model()
-        self._interim_pages = self.cleaner.pages
+        self.config = config_of(record.method, config) if record else config
+        self.version, self.learned, self.covered = 0, 0, 0
+        if record:
+            self.note(record)
+            self.version = record.version
+        cleaner = new_cleaner(record, self.config)
+        self.learner: Learner | None = Learner(self.version, cleaner)
+        self.unwritten: set[str] = set()
+        self.busy = False
+        self.model: Model = cleaner.model()
+        self._interim_pages = 0.0
         self._fit = 1.0
         self._judged = 0
         self._pages_per_version = config.refresh_pages
 
-    def _cleaner(self, record: ClusterRecord | None) -> SiteCleaner:
-        if record and record.tree:
-            return SiteCleaner.from_bytes(record.tree, **self.config.all_method_options)
-        config = self.config
-        return SiteCleaner(config.method, templates=config.templates, **config.all_method_options)
+    def note(self, record: ClusterRecord) -> None:
+        """Take note of how many pages the site has in the store."""
+        self.learned, self.covered = record.learned, record.covered
 
-    def restore(self, provisional: list[Page], covered: int) -> None:
-        """Learn the pages again that the stored tree does not cover yet."""
-        self.covered = covered
-        for page in provisional:
-            self.cleaner.observe_page(page)
-        if not self.version:
-            self._use_interim_model()
-
-    def observe(self, page: Page) -> int:
-        """Learn a page; its position in the cluster."""
-        self.cleaner.observe_page(page)
-        self.learned += 1
-        if not self.version and self.cleaner.pages >= _INTERIM_GROWTH * self._interim_pages:
-            self._use_interim_model()
-        return self.learned
+    def observe(self, key: str, page: Page) -> None:
+        """Learn a page ahead of the tree that will cover it, unless a thread has the learner."""
+        if self.learner is None:
+            return
+        try:
+            self.learner.cleaner.observe_page(page)
+        except BaseException:
+            # Half a page may have been counted: what is not known here is learned from the store.
+            self.learner = None
+            raise
+        self.learner.keys.add(key)
 
     def clean(self, page: Page) -> CleanPage:
         """Clean a page with the model in use, and watch how well it fits."""
@@ -75,67 +99,208 @@ class Site:
         return self.version > 0 and self._judged >= _REDESIGN_PAGES and self._fit < _REDESIGN_FIT
 
     @property
+    def pages(self) -> int:
+        """Number of pages learned or to be learned: those of the store and those on their way."""
+        return self.learned + len(self.unwritten)
+
+    @property
     def due(self) -> bool:
         """Whether the tree should be built (anew) now."""
-        waiting = self.learned - self.covered
+        return not self.busy and self.pages - self.covered >= self._pages_due
+
+    @property
+    def _pages_due(self) -> int:
         if not self.version:
-            return self.learned >= self.config.sample_quota
-        return waiting >= self._pages_per_version or (
-            self.redesigned and waiting >= _REDESIGN_PAGES
+            return self.config.sample_quota
+        return _REDESIGN_PAGES if self.redesigned else self._pages_per_version
+
+    @property
+    def interim_due(self) -> bool:
+        """Whether the interim model should be made anew."""
+        return (
+            not self.version
+            and self.learner is not None
+            and self.learner.cleaner.pages >= max(1.0, _INTERIM_GROWTH * self._interim_pages)
         )
 
-    def build(self) -> TreeVersion:
-        """Take what has been learned into use as a new version, which the caller then saves."""
+    def take_learner(self) -> Learner | None:
+        """Hand the learner to a thread, which gives it back."""
+        learner, self.learner, self.busy = self.learner, None, True
+        return learner
+
+    def give_back(self, learner: Learner | None) -> None:
+        """Take the learner back as it was; without one the next tree is learned from the store."""
+        self.learner, self.busy = learner, False
+
+    def adopt_interim(self, learner: Learner) -> None:
+        """Take the learner back, and its model into use."""
+        self.give_back(learner)
+        self.model = learner.cleaner.model()
+        self._interim_pages = learner.cleaner.pages
+
+    def grower(self, *, pages_due: int | None = None) -> Grower:
+        """What makes the next tree in a thread; it has the learner until `adopt`."""
+        least = self._pages_due if pages_due is None else pages_due
+        redesigned_version = self.version if self.redesigned else None
+        return Grower(self.name, self.config, self.take_learner(), least, redesigned_version)
+
+    def adopt(self, learner: Learner, record: ClusterRecord) -> None:
+        """Take over a learner that a thread has brought up to the store's newest version."""
+        self.note(record)
+        self.config = config_of(record.method, self.config)
+        self.give_back(learner)
+        if learner.version == self.version:
+            return
+        was_redesigned = self.redesigned
+        self.version, self.model = learner.version, learner.cleaner.model()
+        self._fit, self._judged = 1.0, 0
         self._pages_per_version = self.config.refresh_pages
-        if self.redesigned:
-            self.cleaner.decay(_REDESIGN_DECAY)
+        if was_redesigned:
             # Of the new design few pages have been seen: the next version follows soon.
             self._pages_per_version = min(self.config.sample_quota, self.config.refresh_pages)
-        self.model = self.cleaner.model()
-        self.version += 1
-        self.covered = self.learned
-        self._fit, self._judged = 1.0, 0
-        tree = self.cleaner.to_bytes()
-        return TreeVersion(self.name, self.version, self.covered, self.model, tree, self.config)
-
-    def _use_interim_model(self) -> None:
-        self.model = self.cleaner.model()
-        self._interim_pages = self.cleaner.pages
 
 
-@dataclass(frozen=True, slots=True)
-class TreeVersion:
-    """A built tree on its way into the store: the pages up to position `learned` are in it."""
+def new_cleaner(record: ClusterRecord | None, config: Config) -> SiteCleaner:
+    """What the newest tree of a cluster has learned; untaught without a tree."""
+    if record and record.tree:
+        return SiteCleaner.from_bytes(record.tree, **config.all_method_options)
+    return SiteCleaner(config.method, templates=config.templates, **config.all_method_options)
 
-    cluster: str
-    version: int
-    learned: int
-    model: Model
-    tree: bytes
-    config: Config
 
-    def save(self, store: Store) -> list[str]:
-        """Save the tree and clean the pages again that it newly covers; their keys."""
-        return store.save_tree(
-            self.cluster,
-            method=self.config.tree_kind,
-            version=self.version,
-            tree=self.tree,
-            learned=self.learned,
-            clean=self._clean,
-        )
+def grow_site(store: Store, site: Site) -> Growth:
+    """Make a tree of all that waits, if anything does, and take it into use."""
+    grower = site.grower(pages_due=1)
+    growth = grower.run(store)
+    assert grower.learner
+    site.adopt(grower.learner, growth.cluster)
+    return growth
 
-    def _clean(self, record: PageRecord) -> Cleaned:
-        return clean_record(record, self.model, self.version, self.config)
+
+def load_learner(store: Store, name: str, config: Config) -> tuple[Learner, ClusterRecord] | None:
+    """The newest tree of a cluster, ready for use; None when the cluster is not stored."""
+    record = store.cluster(name)
+    if record is None:
+        return None
+    learner = Learner(record.version, new_cleaner(record, config_of(record.method, config)))
+    learner.cleaner.model()
+    return learner, record
 
 
 def load_site(store: Store, name: str, config: Config) -> Site:
-    """The cluster as the store knows it: newest tree and provisional pages, or untaught."""
+    """The cluster as the store knows it; without a tree, what its provisional pages teach."""
     site = Site(name, config, store.cluster(name))
-    pages = [stored_page(record, config) for record in store.provisional(name)]
-    versions = store.tree_versions(name)
-    site.restore(pages, versions[-1].pages if versions else 0)
+    if not site.version and site.learned:
+        learner = site.take_learner()
+        assert learner
+        _learn(learner, store.provisional(name), site.config)
+        learner.cleaner.model()
+        site.adopt_interim(learner)
     return site
+
+
+@dataclass(slots=True)
+class Grower:
+    """Brings a learner up to date in a transaction of the store, and makes the next tree of it.
+
+    `learner` may be None or behind: what it lacks is read from the store. There is a new tree when
+    at least `pages_due` pages wait; `built` tells whether there was. If the newest tree is
+    `redesigned_version`, what it has learned counts less from now on. `errors` are the pages that
+    could not be learned or cleaned.
+    """
+
+    cluster: str
+    config: Config
+    learner: Learner | None
+    pages_due: int = 1
+    redesigned_version: int | None = None
+    built: bool = False
+    errors: list[str] = field(default_factory=list)
+    _held: dict[str, Page] = field(default_factory=dict)
+
+    def run(self, store: Store) -> Growth:
+        """Let the store's tree grow; what the store refuses has changed nothing there."""
+        config = self.config
+        return store.grow_tree(
+            self.cluster,
+            method=config.tree_kind,
+            limit=max(config.sample_quota, config.refresh_pages),
+            grow=self.grow,
+        )
+
+    def grow(
+        self, newest: ClusterRecord, keys: list[str], pages: Iterator[PageRecord]
+    ) -> NewTree | None:
+        """The next tree, as `Store.grow_tree` asks for it."""
+        self.config = config_of(newest.method, self.config)
+        redesigned = newest.version == self.redesigned_version
+        if (
+            self.learner is None
+            or redesigned
+            or self.learner.version != newest.version
+            or not self.learner.keys <= set(keys)
+        ):
+            self.learner = Learner(newest.version, new_cleaner(newest, self.config))
+        if not keys or len(keys) < self.pages_due:
+            return None
+        if redesigned:
+            self.learner.cleaner.decay(_REDESIGN_DECAY)
+        if len(self.learner.keys) < len(keys):
+            self.errors = _learn(self.learner, pages, self.config, self._held)
+        cleaner = self.learner.cleaner
+        cleaner.model()
+        self.learner, self.built = Learner(newest.version + 1, cleaner), True
+        return NewTree(self.config.tree_kind, cleaner.to_bytes(), self._clean)
+
+    def _clean(self, record: PageRecord) -> Cleaned | None:
+        assert self.learner
+        try:
+            page = self._held.pop(record.key, None) or stored_page(record, self.config)
+            return to_record(clean_page(self.learner.cleaner.model(), page), self.learner.version)
+        except Exception as error:
+            _log(record, "cleaned again", error)
+            self.errors.append(record.key)
+            return None
+
+
+def _learn(
+    learner: Learner,
+    pages: Iterator[PageRecord],
+    config: Config,
+    held: dict[str, Page] | None = None,
+) -> list[str]:
+    """Learn the pages that are new to a learner; the keys of those that cannot be learned.
+
+    Pages are kept in `held` as long as there is room.
+    """
+    room = _PAGES_HELD
+    failed = []
+    for record in pages:
+        if record.key in learner.keys:
+            continue
+        try:
+            page = stored_page(record, config)
+            learner.cleaner.observe_page(page)
+        except Exception as error:
+            _log(record, "learned", error)
+            failed.append(record.key)
+        else:
+            learner.keys.add(record.key)
+            room -= len(record.html or "")
+            if held is not None and room > 0:
+                held[record.key] = page
+    return failed
+
+
+def _log(record: PageRecord, doing: str, error: Exception) -> None:
+    logger.error("%s could not be %s; the crawl goes on", record.url, doing, exc_info=error)
+
+
+def config_of(kind: str, config: Config) -> Config:
+    """The settings with the method of a tree; their options hold for their own method only."""
+    method = kind.removesuffix(_TEMPLATES)
+    templates = kind.endswith(_TEMPLATES)
+    options = config.method_options if method == config.method else {}
+    return replace(config, method=method, templates=templates, method_options=options)
 
 
 def stored_page(record: PageRecord, config: Config) -> Page:

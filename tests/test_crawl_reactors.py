@@ -38,7 +38,7 @@ def test_every_reactor_learns_cleans_and_stores(tmp_path: Path, reactor: str) ->
         first, second = crawling.crawl(tmp_path, plan, plan, reactor=reactor)
     assert {item["number"] for item in first.items} == set(range(STORIES))
     assert first.ours["pages/learned"] == first.ours["items/cleaned"] == STORIES
-    assert first.ours["trees/built"] == 3
+    assert 2 <= first.ours["trees/built"] <= 3
     # All trees of the first crawl are known, so the second one's items are as clean as can be.
     assert second.ours["pages/seen"] == second.ours["items/cleaned"] == STORIES
     assert "pages/learned" not in second.ours

@@ -74,16 +74,29 @@ def test_without_a_store_the_crawl_does_not_start(
     assert not list(tmp_path.glob("*.db"))
 
 
-def test_trees_of_another_kind_are_not_mixed(tmp_path: Path, site: PageServer) -> None:
+def test_a_site_stays_with_the_method_that_learned_it(tmp_path: Path, site: PageServer) -> None:
     arguments = {"url": site.url, "paths": PATHS}
-    by_template = {"NOISECLEAN_CLUSTER_BY": "template"}
-    (first,) = crawling.crawl(tmp_path, Plan(ChainSpider, {}, arguments))
-    (second,) = crawling.crawl(tmp_path, Plan(ChainSpider, by_template, arguments))
-    assert first.stats["finish_reason"] == "finished"
-    assert second.stats["finish_reason"] == "noiseclean_store_error"
-    (line,) = second.lines("ERROR", logger="")
-    assert "trees of the kind evidence, and the settings ask for evidence+templates" in line
-    assert not second.items
+    other = {
+        "NOISECLEAN_CLUSTER_BY": "template",
+        "NOISECLEAN_METHOD": "style-tree",
+        "NOISECLEAN_SAMPLE_QUOTA": 2,
+    }
+    first = Plan(ChainSpider, {"NOISECLEAN_SAMPLE_QUOTA": 2}, {**arguments, "paths": PATHS[:6]})
+    with crawl_site.serve({"/new": story(1)}) as elsewhere:
+        new = {"url": elsewhere.url.replace("127.0.0.1", "localhost"), "paths": ["/new"]}
+        plans = [first, Plan(ChainSpider, other, arguments), Plan(ChainSpider, other, new)]
+        _, second, third = crawling.crawl(tmp_path, *plans)
+    (line,) = second.lines("WARNING")
+    assert "has learned by evidence stay with it; only new ones are learned by style-tree" in line
+    assert "reclean SITE --method style-tree" in line
+    assert second.ours["pages/learned"] == 6
+    assert third.ours["pages/learned"] == 1
+    url = f"sqlite:///{tmp_path}/noiseclean.db"
+    trees = read_rows(url, "SELECT DISTINCT cluster, method FROM noiseclean_tree ORDER BY cluster")
+    assert trees == [("127.0.0.1", "evidence"), ("localhost", "style-tree+templates")]
+    assert read_rows(url, "SELECT count(*) FROM noiseclean_page WHERE learned_version IS NULL") == [
+        (0,)
+    ]
 
 
 def crawl_with_trouble(folder: Path, site: PageServer, trouble: str) -> Crawled:
@@ -132,7 +145,6 @@ def test_a_store_that_refuses_every_page_stops_nothing(tmp_path: Path, site: Pag
     refused, lost = crawled.lines("ERROR")
     assert "no such table" in refused
     assert "pages could not be stored and are lost" in lost
-    assert crawled.ours["pages/learned"] == len(PATHS)
 
 
 def test_a_store_without_its_tables_stops_nothing(tmp_path: Path, site: PageServer) -> None:

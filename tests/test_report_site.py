@@ -17,7 +17,7 @@ from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.methods import METHODS
 from noiseclean_scrapy.page import build_page
 from noiseclean_scrapy.report import site_report
-from noiseclean_scrapy.sites import Site, to_record
+from noiseclean_scrapy.sites import Site, grow_site, to_record
 from noiseclean_scrapy.store import Cleaned, PageRecord, Store
 
 __all__ = ["browser"]
@@ -31,19 +31,19 @@ def stored_site(folder: Path, config: Config, *, pages: int, html: bool = True) 
     site = Site("courier.example", config)
     for number, (path, page) in enumerate(list(DemoSite().pages.items())[:pages], 1):
         built = build_page(page.html, url=f"https://courier.example{path}")
-        position = site.observe(built)
+        site.observe(f"{number:04x}", built)
         record = PageRecord(
             key=f"{number:04x}",
             cluster=site.name,
             url=built.url,
             body_hash=f"{number}",
             fetched_at=START + timedelta(days=number),
-            position=position,
+            position=number,
             html=page.html,
             cleaned=to_record(site.clean(built), 0),
         )
         store.write([record], method=config.tree_kind)
-    site.build().save(store)
+    grow_site(store, site)
     return store
 
 

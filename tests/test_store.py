@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
+from typing import Any
 
 import databases
 import pytest
@@ -13,9 +14,12 @@ from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.store import (
     Cleaned,
     ClusterRecord,
+    Growth,
+    NewTree,
     PageCounts,
     PageRecord,
     Store,
+    Written,
     reading,
 )
 
@@ -100,11 +104,37 @@ def test_item_after_response_and_response_after_item(store: Store) -> None:
         assert store.delete_cluster("a.example") == 1
 
 
-def test_a_position_once_set_stays(store: Store) -> None:
+def test_the_store_gives_positions_by_the_order_of_the_wishes(store: Store) -> None:
+    wishes = [replace(page(n), position=wish) for n, wish in [(1, 30), (2, 10), (3, None), (4, 20)]]
+    written = store.write(wishes, method=METHOD)
+    state = ClusterRecord("a.example", METHOD, 0, 3, None)
+    assert written == Written(3, (state,))
+    assert [page.key for page in store.provisional("a.example")] == [page(n).key for n in (2, 4, 1)]
+    # Another process has the same wishes, and a page of another cluster.
+    other = page(5, cluster="b.example")
+    written = store.write([*wishes, replace(page(6), position=1), other], method=METHOD)
+    assert written.learned == 2
+    assert [(cluster.name, cluster.learned) for cluster in written.clusters] == [
+        ("a.example", 4),
+        ("b.example", 1),
+    ]
+    positions = [page.position for page in store.provisional("a.example")]
+    assert positions == [1, 2, 3, 4]
+
+
+def test_a_position_once_given_stays(store: Store) -> None:
     store.write([page(7)], method=METHOD)
     store.write([replace(page(7), position=9)], method=METHOD)
     store.write([replace(page(7), position=None)], method=METHOD)
-    assert store.find(page(7).key) == stored(page(7))
+    assert store.find(page(7).key) == stored(replace(page(7), position=1))
+
+
+def test_a_page_in_another_cluster_is_learned_there(store: Store) -> None:
+    store.write([page(1), page(2)], method=METHOD)
+    save_first_tree(store, learned=2)
+    store.write([replace(page(2), cluster="b.example", position=1)], method=METHOD)
+    assert [page.position for page in store.provisional("b.example")] == [1]
+    assert store.cluster("b.example") == ClusterRecord("b.example", METHOD, 0, 1, None)
 
 
 def test_save_tree_covers_cleans_again_and_drops_html(store: Store, database_url: str) -> None:
@@ -114,7 +144,7 @@ def test_save_tree_covers_cleans_again_and_drops_html(store: Store, database_url
     assert store.find(page(1).key) == stored(page(1, cleaned=again), learned_version=1)
     assert store.find(page(2).key) == stored(page(2), learned_version=1)
     assert list(store.provisional("a.example")) == [page(3, cleaned=CLEANED)]
-    assert store.cluster("a.example") == ClusterRecord("a.example", METHOD, 1, 3, b"tree")
+    assert store.cluster("a.example") == ClusterRecord("a.example", METHOD, 1, 3, b"tree", 2)
     store.write([page(1), page(2, cleaned=again)], method=METHOD)
     assert [page.position for page in store.provisional("a.example")] == [3]
     assert databases.read_rows(database_url, HTML_KEYS) == [(page(3).key,)]
@@ -129,13 +159,63 @@ def test_store_html_keeps_the_html_of_all_pages(database_url: str) -> None:
     assert databases.read_rows(database_url, HTML_KEYS) == [(page(1).key,), (page(2).key,)]
 
 
-def test_a_page_that_comes_after_its_tree_is_not_learned_again(store: Store) -> None:
-    save_first_tree(store, learned=5)
-    store.write([page(4), page(6)], method=METHOD)
-    assert store.find(page(4).key) == stored(page(4), learned_version=1)
-    assert list(store.provisional("a.example")) == [page(6)]
-    store.write([replace(page(6), position=2)], method=METHOD)
-    assert list(store.provisional("a.example")) == [page(6)]
+def test_a_text_of_an_older_tree_is_not_taken(store: Store) -> None:
+    store.write([page(1), page(2, cleaned=CLEANED)], method=METHOD)
+    save_first_tree(store, learned=2)
+    late = [page(1, cleaned=CLEANED), page(2, cleaned=CLEANED)]
+    written = store.write(late, method=METHOD)
+    assert written.stale == {page(1).key, page(2).key}
+    (again,) = store.pages()
+    assert again.cleaned == replace(CLEANED, text="again <p>2</p>", clean_version=1)
+    newer = replace(CLEANED, text="newer", clean_version=1)
+    assert not store.write([page(1, cleaned=newer)], method=METHOD).stale
+    assert [page.cleaned and page.cleaned.text for page in store.pages()] == [
+        "newer",
+        "again <p>2</p>",
+    ]
+
+
+def grow(
+    store: Store, *, limit: int = 100, due: int = 1
+) -> tuple[Growth, ClusterRecord, list[str], list[PageRecord]]:
+    """Grow the tree of a.example by one letter; what was given and what came of it."""
+    given: list[Any] = []
+
+    def make(newest: ClusterRecord, keys: list[str], pages: Iterator[PageRecord]) -> NewTree | None:
+        given.extend([newest, keys, list(pages)])
+        if len(keys) < due:
+            return None
+        return NewTree(METHOD, (newest.tree or b"") + b"x", clean_again)
+
+    growth = store.grow_tree("a.example", method=METHOD, limit=limit, grow=make)
+    return (growth, *given)
+
+
+def test_a_tree_grows_by_the_pages_of_all_processes(store: Store, database_url: str) -> None:
+    store.write([page(1, cleaned=CLEANED), page(3)], method=METHOD)
+    with Store(database_url) as another:
+        another.write([page(2, cleaned=CLEANED)], method=METHOD)
+        growth, newest, keys, pages = grow(another, limit=2)
+    assert newest == ClusterRecord("a.example", METHOD, 0, 3, None)
+    assert keys == [page(1).key, page(3).key] == [page.key for page in pages]
+    assert growth == Growth(ClusterRecord("a.example", METHOD, 1, 3, None, 2), (keys[0],))
+    growth, newest, keys, _ = grow(store)
+    assert newest == ClusterRecord("a.example", METHOD, 1, 3, b"x", 2)
+    assert keys == [page(2).key]
+    assert growth.cluster == ClusterRecord("a.example", METHOD, 2, 3, None, 3)
+    assert [tree.pages for tree in store.tree_versions("a.example")] == [2, 3]
+    assert store.count_pages() == PageCounts(pages=3, with_text=2, provisional=0)
+
+
+def test_a_tree_that_is_not_due_changes_nothing(store: Store, database_url: str) -> None:
+    store.write([page(1), page(2), replace(page(3), html=None)], method=METHOD)
+    growth, *_ = grow(store, due=3)
+    # The page without HTML cannot be learned, and no longer counts as waiting.
+    assert growth == Growth(ClusterRecord("a.example", METHOD, 0, 3, None, 1), ())
+    assert store.count_pages().provisional == 3
+    store.delete_pages([page(1).key])
+    growth, *_ = grow(store, due=3)
+    assert growth.cluster.waiting == 1
 
 
 def test_a_failing_clean_leaves_everything_as_before(store: Store) -> None:
@@ -173,13 +253,15 @@ def test_chunks_are_complete_and_ordered(
     store: Store, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reading, "CHUNK_PAGES", 3)
-    pages = [replace(page(n, cleaned=CLEANED), position=1 + n // 2) for n in range(10)]
-    others = [page(n, cluster="b.example", cleaned=CLEANED) for n in range(10, 13)]
+    pages = [replace(page(n, cleaned=CLEANED), position=1 + n) for n in range(10)]
+    others = [
+        replace(page(10 + n, cluster="b.example", cleaned=CLEANED), position=n) for n in (1, 2, 3)
+    ]
     store.write([*reversed(pages), *others], method=METHOD)
     assert list(store.provisional("a.example")) == pages
     assert [page.key for page in store.pages()] == [page.key for page in pages + others]
     assert list(store.pages("b.example")) == [stored(page) for page in others]
-    assert save_first_tree(store, learned=4) == [page.key for page in pages[:8]]
+    assert save_first_tree(store, learned=8) == [page.key for page in pages[:8]]
     assert store.count_pages("a.example") == PageCounts(pages=10, with_text=10, provisional=2)
     assert store.delete_cluster("a.example") == 10
     assert [cluster.name for cluster in store.clusters()] == ["b.example"]
@@ -207,5 +289,5 @@ def test_restart_reads_back_tree_and_provisional_pages(database_url: str) -> Non
         store.write([page(number, cleaned=CLEANED) for number in range(1, 6)], method=METHOD)
         save_first_tree(store, learned=3)
     with Store(database_url) as store:
-        assert store.cluster("a.example") == ClusterRecord("a.example", METHOD, 1, 5, b"tree")
+        assert store.cluster("a.example") == ClusterRecord("a.example", METHOD, 1, 5, b"tree", 3)
         assert [page.position for page in store.provisional("a.example")] == [4, 5]

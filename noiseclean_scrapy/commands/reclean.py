@@ -41,8 +41,6 @@ class Reclean(Subcommand):
         with call.open_store(write=True) as store:
             sites = [call.find_site(store, name) for name in _names(call, store)]
             done = [_reclean(store, site, call) for site in sites]
-            if call.opts.method:
-                _warn_of_kinds(store)
         return any(done)
 
 
@@ -85,12 +83,3 @@ def _report(model: StoredModel, done: int, pages: int) -> str:
     tree = f"tree version {model.version} ({model.method})" if model.version else "no tree yet"
     rest = f"; {pages - done} have no HTML stored" if done < pages else ""
     return f"{model.site}: {done} of {pages} pages cleaned again, {tree}{rest}."
-
-
-def _warn_of_kinds(store: Store) -> None:
-    kinds = sorted({site.method for site in store.clusters()})
-    if len(kinds) > 1:
-        tell(
-            f"The database holds trees of several kinds now ({', '.join(kinds)}); a crawl needs "
-            f"one: reclean all sites with one --method before the next crawl."
-        )

@@ -4,10 +4,13 @@ from noiseclean_scrapy.store.records import (
     Change,
     Cleaned,
     ClusterRecord,
+    Growth,
+    NewTree,
     PageCounts,
     PageRecord,
     SiteSummary,
     TreeVersionRecord,
+    Written,
 )
 from noiseclean_scrapy.store.schema import SCHEMA_VERSION
 from noiseclean_scrapy.store.search import Hit, SearchResults
@@ -18,11 +21,14 @@ __all__ = [
     "Change",
     "Cleaned",
     "ClusterRecord",
+    "Growth",
     "Hit",
+    "NewTree",
     "PageCounts",
     "PageRecord",
     "SearchResults",
     "SiteSummary",
     "Store",
     "TreeVersionRecord",
+    "Written",
 ]

@@ -67,13 +67,13 @@ def read_cluster(connection: Connection, name: str) -> ClusterRecord | None:
         .where(cluster_table.c.name == name)
     )
     row = connection.execute(query).one_or_none()
-    return None if row is None else _cluster_record(row, row.tree)
+    return None if row is None else cluster_record(row, row.tree)
 
 
-def read_clusters(connection: Connection) -> list[ClusterRecord]:
-    """All clusters by name, without their trees."""
-    rows = connection.execute(select(cluster_table).order_by(cluster_table.c.name))
-    return [_cluster_record(row, None) for row in rows]
+def read_clusters(connection: Connection, *conditions: ColumnElement[bool]) -> list[ClusterRecord]:
+    """Clusters by name, all or those that the conditions admit, without their trees."""
+    query = select(cluster_table).where(*conditions).order_by(cluster_table.c.name)
+    return [cluster_record(row, None) for row in connection.execute(query)]
 
 
 def read_tree_versions(connection: Connection, cluster: str) -> list[TreeVersionRecord]:
@@ -215,8 +215,8 @@ def _pages(html: ColumnElement[Any] | None = None) -> Select[Any]:
     return select(page_table, (null() if html is None else html).label("html"))
 
 
-def _cluster_record(row: Row[Any], tree: bytes | None) -> ClusterRecord:
-    return ClusterRecord(row.name, row.method, row.version, row.learned, tree)
+def cluster_record(row: Row[Any], tree: bytes | None) -> ClusterRecord:
+    return ClusterRecord(row.name, row.method, row.version, row.learned, tree, row.covered)
 
 
 def _page_record(row: Row[Any]) -> PageRecord:

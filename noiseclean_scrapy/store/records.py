@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -37,10 +37,12 @@ class PageRecord:
     """One page, to write or as read.
 
     ``key`` is the request's fingerprint in hexadecimal and identifies the page. ``fetched_at`` must
-    be aware; it is read back in UTC. ``position`` is the 1-based number in which the cluster's tree
-    learned the page, None when it did not. ``learned_version`` is the tree version that covers the
-    page, None while none does; it is read only and ignored by ``Store.write``. ``metadata`` is what
-    the page says of itself, None while that is unknown.
+    be aware; it is read back in UTC. ``position`` is the 1-based number of the page among those
+    that its cluster learns, None when it is not to be learned. To ``Store.write`` it is a wish: the
+    store gives the cluster's next positions in the order of the wishes, one to each page, for good.
+    ``learned_version`` is the tree version that covers the page, None while none does; it is read
+    only and ignored by ``Store.write``. ``metadata`` is what the page says of itself, None while
+    that is unknown.
 
     A page is *provisional* while it has a position and no ``learned_version``.
     """
@@ -62,7 +64,8 @@ class ClusterRecord:
     """One page cluster and its newest tree.
 
     ``version`` is the newest tree's, 0 when there is none; ``learned`` is the highest position
-    stored for the cluster, covered or provisional; ``tree`` is None in listings and at version 0.
+    given to a page of the cluster, ``covered`` how many of them the newest tree covers; ``tree`` is
+    None in listings and at version 0.
     """
 
     name: str
@@ -70,13 +73,49 @@ class ClusterRecord:
     version: int
     learned: int
     tree: bytes | None = None
+    covered: int = 0
+
+    @property
+    def waiting(self) -> int:
+        """Number of provisional pages."""
+        return self.learned - self.covered
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a write has done.
+
+    ``learned`` pages were given a position; ``clusters`` are those written to, since; ``stale`` are
+    the keys of pages whose text was not taken, because a newer tree covers the page.
+    """
+
+    learned: int
+    clusters: tuple[ClusterRecord, ...]
+    stale: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class NewTree:
+    """A tree to save, and what cleans a page with it."""
+
+    method: str
+    tree: bytes
+    clean: Callable[[PageRecord], Cleaned | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """What growing a tree has done: the cluster since, the keys of the pages cleaned again."""
+
+    cluster: ClusterRecord
+    cleaned: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class TreeVersionRecord:
     """One saved tree, for listings.
 
-    ``pages`` is the highest position the tree covers, ``size`` its length in bytes when it was
+    ``pages`` is the number of positions the tree covers, ``size`` its length in bytes when it was
     saved (older versions lose their bytes, never their row).
     """
 

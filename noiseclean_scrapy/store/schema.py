@@ -38,8 +38,8 @@ cluster_table = Table(
     Column("name", StorableText, primary_key=True),
     Column("method", StorableText, nullable=False),
     Column("version", Integer, nullable=False),
-    Column("learned", Integer, nullable=False),  # highest position of its pages
-    Column("covered", Integer, nullable=False),  # highest position in its newest tree
+    Column("learned", Integer, nullable=False),  # highest position given to a page
+    Column("covered", Integer, nullable=False),  # number of positions its newest tree covers
 )
 
 

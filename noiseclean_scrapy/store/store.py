@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Row
 from sqlalchemy.exc import SQLAlchemyError
 
 from noiseclean_scrapy.errors import StoreError
-from noiseclean_scrapy.store import outbox, reading, writing
+from noiseclean_scrapy.store import outbox, reading, trees, writing
 from noiseclean_scrapy.store.engine import create_store_engine, is_in_memory
 from noiseclean_scrapy.store.engine import writing as writing_engine
 from noiseclean_scrapy.store.indexing import in_chunks
@@ -22,11 +22,15 @@ from noiseclean_scrapy.store.records import (
     Change,
     Cleaned,
     ClusterRecord,
+    Growth,
+    NewTree,
     PageCounts,
     PageRecord,
     SiteSummary,
     TreeVersionRecord,
+    Written,
 )
+from noiseclean_scrapy.store.schema import cluster_table
 from noiseclean_scrapy.store.search import SearchFilter, SearchResults, search_pages
 from noiseclean_scrapy.store.terms import Analyzer
 
@@ -93,6 +97,15 @@ class Store:
         """All clusters by name, without their trees."""
         with self._transaction() as connection:
             return reading.read_clusters(connection)
+
+    def cluster_states(self, names: Sequence[str]) -> list[ClusterRecord]:
+        """Those of some clusters that are stored, by name, without their trees."""
+        with self._transaction() as connection:
+            return [
+                cluster
+                for chunk in in_chunks(names)
+                for cluster in reading.read_clusters(connection, cluster_table.c.name.in_(chunk))
+            ]
 
     def tree_versions(self, cluster: str) -> list[TreeVersionRecord]:
         """The saved trees of a cluster, oldest first."""
@@ -180,19 +193,19 @@ class Store:
 
         return reading.read_in_chunks(read_chunk, reading.provisional_place, (0, ""))
 
-    def write(self, pages: Sequence[PageRecord], *, method: str) -> None:
+    def write(self, pages: Sequence[PageRecord], *, method: str) -> Written:
         """Insert or update ``pages`` by key; the same call twice leaves the same rows.
 
         ``method`` names the cleaning method of clusters that are new here. Cluster, URL, body hash
-        and time are always replaced. A position, once set, stays; ``cleaned``, ``metadata`` and
-        ``html`` that are None leave what is stored. HTML is stored for provisional pages only,
-        unless ``store_html``. A page whose position the newest tree already covers is covered at
-        once.
+        and time are always replaced. A position, once given, stays as long as the page stays in
+        its cluster; ``cleaned``, ``metadata`` and ``html`` that are None leave what is stored. A
+        text that comes from a tree older than the one that covers its page is not taken. HTML is
+        stored for provisional pages only, unless ``store_html``.
         """
         if not pages:
-            return
+            return Written(0, ())
         with self._transaction(write=True) as connection:
-            writing.write_pages(
+            return writing.write_pages(
                 connection,
                 pages,
                 method=method,
@@ -208,14 +221,14 @@ class Store:
         version: int,
         tree: bytes,
         learned: int,
-        clean: Callable[[PageRecord], Cleaned],
+        clean: Callable[[PageRecord], Cleaned | None],
     ) -> list[str]:
         """Save a new tree and clean again what it covers, all or nothing.
 
         The provisional pages up to position ``learned`` become covered: those with a text and HTML
-        are given to ``clean`` (which must not use this store), and their HTML is dropped unless
-        ``store_html``. Returns the keys of the pages cleaned again, by position. Other writers of
-        this cluster (SQLite: of this database) wait meanwhile.
+        are given to ``clean`` (which must not use this store; None leaves the page as it is), and
+        their HTML is dropped unless ``store_html``. Returns the keys of the pages cleaned again, by
+        position. Other writers of this cluster (SQLite: of this database) wait meanwhile.
 
         Raises StoreError when the cluster already has this version or a newer one: another process
         was faster. What ``clean`` raises comes through, and nothing has changed.
@@ -227,14 +240,57 @@ class Store:
                     f"cluster {cluster!r} has tree version {row.version}, so version {version} is "
                     f"too old to save: read the stored tree, merge, save version {row.version + 1}"
                 )
-            writing.write_tree(
-                connection, row, method=method, version=version, tree=tree, pages=learned
-            )
-            keys = writing.clean_again(connection, cluster, learned, clean, analyzer=self._analyzer)
-            writing.cover_pages(connection, cluster, learned, version, store_html=self._store_html)
-            return keys
+            new = NewTree(method, tree, clean)
+            return self._save(connection, row, new, version=version, upto=learned)
 
-    def clean_stored(self, cluster: str, clean: Callable[[PageRecord], Cleaned]) -> Iterator[int]:
+    def grow_tree(
+        self,
+        cluster: str,
+        *,
+        method: str,
+        limit: int,
+        grow: Callable[[ClusterRecord, list[str], Iterator[PageRecord]], NewTree | None],
+    ) -> Growth:
+        """Give a cluster a new tree that covers its first ``limit`` provisional pages, or none.
+
+        ``grow`` (which must not use this store) is given the cluster with its newest tree, the keys
+        of these pages, and the pages with their HTML, to be read before it returns. The tree that
+        it returns becomes the next version, and these pages are cleaned again, as by `save_tree`;
+        None changes nothing. Until the end nobody else can write to this cluster (SQLite: to this
+        database), so that a page is learned by one process, once.
+
+        What ``grow`` raises comes through, and nothing has changed.
+        """
+        with self._transaction(write=True) as connection:
+            row = writing.lock_cluster(connection, cluster, method=method)
+            newest = reading.read_cluster(connection, cluster)
+            assert newest
+            upto, keys = trees.next_pages(connection, cluster, limit)
+            new = grow(newest, keys, trees.read_pages(connection, cluster, upto))
+            cleaned: list[str] = []
+            if new is not None:
+                cleaned = self._save(connection, row, new, version=row.version + 1, upto=upto)
+            else:
+                trees.count_covered(connection, row, 0)
+            (since,) = reading.read_clusters(connection, cluster_table.c.name == row.name)
+            return Growth(since, tuple(cleaned))
+
+    def _save(
+        self, connection: Connection, row: Row[Any], new: NewTree, *, version: int, upto: int
+    ) -> list[str]:
+        return trees.save_tree(
+            connection,
+            row,
+            new,
+            version=version,
+            upto=upto,
+            store_html=self._store_html,
+            analyzer=self._analyzer,
+        )
+
+    def clean_stored(
+        self, cluster: str, clean: Callable[[PageRecord], Cleaned | None]
+    ) -> Iterator[int]:
         """Clean all pages of a cluster again that have a text and HTML; the number done so far.
 
         Each chunk of pages is a transaction of its own, given to ``clean`` (which must not use this

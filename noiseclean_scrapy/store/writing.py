@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
-from datetime import datetime, timezone
 from typing import Any
 
 from sqlalchemy import (
@@ -16,7 +15,6 @@ from sqlalchemy import (
     case,
     delete,
     func,
-    insert,
     select,
     true,
     update,
@@ -27,23 +25,17 @@ from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.store import outbox, reading
 from noiseclean_scrapy.store.columns import storable_text
 from noiseclean_scrapy.store.indexing import in_chunks, index_pages
-from noiseclean_scrapy.store.reading import (
-    provisional_place,
-    read_in_chunks,
-    read_provisional,
-)
-from noiseclean_scrapy.store.records import Cleaned, PageRecord
+from noiseclean_scrapy.store.records import Cleaned, PageRecord, Written
 from noiseclean_scrapy.store.schema import (
     cluster_table,
     html_table,
     is_provisional,
     page_table,
-    tree_table,
 )
 from noiseclean_scrapy.store.terms import Analyzer
 
 
-def lock_cluster(connection: Connection, name: str, *, method: str, learned: int) -> Row[Any]:
+def lock_cluster(connection: Connection, name: str, *, method: str, learned: int = 0) -> Row[Any]:
     """The cluster's row, created when missing, ``learned`` raised; ours until the commit."""
     statement = _insert(connection, cluster_table).values(
         name=name, method=method, version=0, learned=learned, covered=0
@@ -65,30 +57,74 @@ def write_pages(
     method: str,
     store_html: bool,
     analyzer: Analyzer,
-) -> None:
+) -> Written:
     """Upsert pages, what is known of them and their cleaning, and the HTML that is still needed."""
     # Every writer takes its locks in the same order, clusters first: no deadlock.
     pages = sorted(pages, key=lambda page: page.key)
-    learned: dict[str, int] = {}
-    for page in pages:
-        name = storable_text(page.cluster)
-        learned[name] = max(learned.get(name, 0), page.position or 0)
-    clusters = {
-        name: lock_cluster(connection, name, method=method, learned=learned[name])
-        for name in sorted(learned)
-    }
-    rows = [_page_row(page, clusters[storable_text(page.cluster)]) for page in pages]
+    names = sorted({storable_text(page.cluster) for page in pages})
+    clusters = {name: lock_cluster(connection, name, method=method) for name in names}
+    positions = _new_positions(connection, pages, clusters)
+    rows = [_page_row(page, positions.get(storable_text(page.key))) for page in pages]
     connection.execute(_page_upsert(connection), rows)
     html = [
         {"page_key": page.key, "page_html": page.html} for page in pages if page.html is not None
     ]
     if html:
         connection.execute(_html_upsert(connection, store_html=store_html), html)
+    stale = _stale(connection, pages)
+    pages = [replace(page, cleaned=None) if page.key in stale else page for page in pages]
     _update_pages(connection, pages)
     told = [page.key for page in pages if page.cleaned is not None or page.metadata is not None]
     index_pages(connection, analyzer, told)
     for chunk in in_chunks([page.key for page in pages]):
         outbox.enqueue(connection, page_table.c.key.in_(chunk))
+    states = reading.read_clusters(connection, cluster_table.c.name.in_(names))
+    return Written(len(positions), tuple(states), stale)
+
+
+def _stale(connection: Connection, pages: Sequence[PageRecord]) -> frozenset[str]:
+    """The keys of the pages whose text comes from a tree older than the one that covers them."""
+    versions = {page.key: page.cleaned.clean_version for page in pages if page.cleaned is not None}
+    stale: set[str] = set()
+    for chunk in in_chunks(list(versions)):
+        covered = (page_table.c.key.in_(chunk), page_table.c.learned_version.is_not(None))
+        rows = connection.execute(
+            select(page_table.c.key, page_table.c.learned_version).where(*covered)
+        )
+        stale.update(row.key for row in rows if versions.get(row.key, 0) < row.learned_version)
+    return frozenset(stale)
+
+
+def _new_positions(
+    connection: Connection, pages: Sequence[PageRecord], clusters: Mapping[str, Row[Any]]
+) -> dict[str, int]:
+    """The positions of those pages that want one and have none in their (locked) cluster yet."""
+    wishes = {
+        storable_text(page.key): page
+        for page in sorted(pages, key=lambda page: (page.position or 0, page.key), reverse=True)
+        if page.position is not None
+    }
+    for chunk in in_chunks(list(wishes)):
+        known = (page_table.c.key.in_(chunk), page_table.c.position.is_not(None))
+        for key, cluster in connection.execute(
+            select(page_table.c.key, page_table.c.cluster).where(*known)
+        ):
+            if cluster == storable_text(wishes[key].cluster):
+                del wishes[key]
+    highest = {name: cluster.learned for name, cluster in clusters.items()}
+    positions: dict[str, int] = {}
+    for key, page in reversed(wishes.items()):
+        name = storable_text(page.cluster)
+        highest[name] += 1
+        positions[key] = highest[name]
+    for name, cluster in clusters.items():
+        if highest[name] > cluster.learned:
+            connection.execute(
+                update(cluster_table)
+                .where(cluster_table.c.name == name)
+                .values(learned=highest[name])
+            )
+    return positions
 
 
 def write_cleaned(
@@ -119,59 +155,11 @@ def _values(record: Cleaned | Metadata) -> dict[str, Any]:
     return {field.name: getattr(record, field.name) for field in fields(record)}
 
 
-def write_tree(
-    connection: Connection, cluster: Row[Any], *, method: str, version: int, tree: bytes, pages: int
-) -> None:
-    """Add a tree version to a locked cluster; only it and the one before keep their bytes."""
-    connection.execute(
-        insert(tree_table).values(
-            cluster=cluster.name,
-            version=version,
-            method=method,
-            pages=pages,
-            created_at=datetime.now(timezone.utc),
-            size=len(tree),
-            tree=tree,
-        )
-    )
-    connection.execute(
-        update(tree_table)
-        .where(tree_table.c.cluster == cluster.name, tree_table.c.tree.is_not(None))
-        .where(tree_table.c.version.not_in([version, cluster.version]))
-        .values(tree=None)
-    )
-    connection.execute(
-        update(cluster_table)
-        .where(cluster_table.c.name == cluster.name)
-        .values(method=method, version=version, covered=pages)
-    )
-
-
-def clean_again(
-    connection: Connection,
-    cluster: str,
-    learned: int,
-    clean: Callable[[PageRecord], Cleaned],
-    *,
-    analyzer: Analyzer,
-) -> list[str]:
-    """Clean the provisional pages up to ``learned`` that have a text; their keys, by position."""
-    wanted = (page_table.c.position <= learned, page_table.c.text.is_not(None))
-    lock_pages(connection, page_table.c.cluster == cluster, is_provisional, wanted[0])
-
-    def clean_chunk(after: tuple[int, str]) -> list[PageRecord]:
-        pages = read_provisional(connection, cluster, after, *wanted)
-        write_cleaned(connection, [_cleaned(page, clean) for page in pages], analyzer=analyzer)
-        return pages
-
-    return [page.key for page in read_in_chunks(clean_chunk, provisional_place, (0, ""))]
-
-
 def clean_chunk(
     connection: Connection,
     cluster: str,
     after: str,
-    clean: Callable[[PageRecord], Cleaned],
+    clean: Callable[[PageRecord], Cleaned | None],
     *,
     analyzer: Analyzer,
 ) -> list[PageRecord]:
@@ -186,23 +174,13 @@ def clean_chunk(
         limit=reading.CHUNK_PAGES,
     )
     pages = reading.read_pages_with_html(connection, cluster, after, page_table.c.key.in_(keys))
-    write_cleaned(connection, [_cleaned(page, clean) for page in pages], analyzer=analyzer)
+    write_cleaned(connection, [cleaned(page, clean) for page in pages], analyzer=analyzer)
     return pages
 
 
-def _cleaned(page: PageRecord, clean: Callable[[PageRecord], Cleaned]) -> PageRecord:
+def cleaned(page: PageRecord, clean: Callable[[PageRecord], Cleaned | None]) -> PageRecord:
+    """The page with nothing to write but what cleaning gives."""
     return replace(page, cleaned=clean(page), metadata=None)
-
-
-def cover_pages(
-    connection: Connection, cluster: str, learned: int, version: int, *, store_html: bool
-) -> None:
-    """Mark the provisional pages up to ``learned`` as covered; their HTML has done its work."""
-    covered = (page_table.c.cluster == cluster, is_provisional, page_table.c.position <= learned)
-    if not store_html:
-        keys = select(page_table.c.key).where(*covered)
-        connection.execute(delete(html_table).where(html_table.c.key.in_(keys)))
-    connection.execute(update(page_table).where(*covered).values(learned_version=version))
 
 
 def delete_pages_and_trees(connection: Connection, cluster: str) -> int:
@@ -253,24 +231,22 @@ def _insert(connection: Connection, table: Table) -> postgresql.Insert | sqlite.
     return sqlite.insert(table)
 
 
-def _page_row(page: PageRecord, cluster: Row[Any]) -> dict[str, Any]:
-    is_covered = page.position is not None and page.position <= cluster.covered
+def _page_row(page: PageRecord, position: int | None) -> dict[str, Any]:
     return {
         "key": page.key,
-        "cluster": cluster.name,
+        "cluster": page.cluster,
         "url": page.url,
         "body_hash": page.body_hash,
         "fetched_at": page.fetched_at,
-        "position": page.position,
-        # A page that comes later than the tree that learned it must not be learned again.
-        "learned_version": cluster.version if is_covered else None,
+        "position": position,
     }
 
 
 def _page_upsert(connection: Connection) -> postgresql.Insert | sqlite.Insert:
     statement = _insert(connection, page_table)
     new = statement.excluded
-    first_position = case((page_table.c.position.is_(None), new.learned_version))
+    # A page that has moved to another cluster is to be learned there.
+    stays = page_table.c.cluster == new.cluster
     return statement.on_conflict_do_update(
         index_elements=[page_table.c.key],
         set_={
@@ -278,8 +254,10 @@ def _page_upsert(connection: Connection) -> postgresql.Insert | sqlite.Insert:
             "url": new.url,
             "body_hash": new.body_hash,
             "fetched_at": new.fetched_at,
-            "position": func.coalesce(page_table.c.position, new.position),
-            "learned_version": func.coalesce(page_table.c.learned_version, first_position),
+            "position": case(
+                (stays, func.coalesce(page_table.c.position, new.position)), else_=new.position
+            ),
+            "learned_version": case((stays, page_table.c.learned_version)),
         },
     )
 

@@ -1,0 +1,146 @@
+"""The sites that a crawl has in memory, and how they follow the store."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from scrapy.utils.asyncio import run_in_thread, sleep
+
+from noiseclean_scrapy.config import Config
+from noiseclean_scrapy.sites import Grower, Site, load_learner, load_site
+from noiseclean_scrapy.store import ClusterRecord, PageRecord, Store
+
+if TYPE_CHECKING:
+    from scrapy.statscollectors import StatsCollector
+
+_SITES_IN_MEMORY = 256
+_NAMES_AT_ONCE = 500
+_BUSY_SECONDS = 0.05
+
+
+class SiteCache:
+    """Loads sites, lets go of idle ones, and brings those in memory up to the store's trees.
+
+    Other processes may learn the same sites: what is here is the newest tree that was heard of, and
+    the pages that this process has observed since. Trees grow in the store, in a thread.
+    """
+
+    def __init__(self, config: Config, stats: StatsCollector, store: Store) -> None:
+        self.config = config
+        self.stats = stats
+        self.store = store
+        self._sites: OrderedDict[str, Site] = OrderedDict()
+        self._seen: set[str] = set()
+
+    def __iter__(self) -> Iterator[Site]:
+        return iter(list(self._sites.values()))
+
+    def __contains__(self, site: Site) -> bool:
+        return self._sites.get(site.name) is site
+
+    async def get(self, name: str) -> Site:
+        """A site; raises StoreError when it is not in memory and the store does not answer."""
+        site = self._sites.get(name)
+        if site is None:
+            loaded = await run_in_thread(load_site, self.store, name, self.config)
+            site = self._sites.setdefault(name, loaded)
+            self._note_cluster(name)
+        self._sites.move_to_end(name)
+        return site
+
+    def begin(self, name: str) -> Site:
+        """A site of which the store tells nothing; it catches up when the store is back."""
+        self._note_cluster(name)
+        return self._sites.setdefault(name, Site(name, self.config))
+
+    def make_room(self) -> None:
+        """Let go of the sites that were not needed for longest; the store knows all of them."""
+        excess = len(self._sites) - _SITES_IN_MEMORY
+        for site in [site for site in self if not site.busy and not site.unwritten][
+            : max(excess, 0)
+        ]:
+            del self._sites[site.name]
+
+    async def renew_interim(self, site: Site) -> None:
+        """Take what a site without a tree has learned so far into use."""
+        learner = site.take_learner()
+        assert learner
+        try:
+            await run_in_thread(learner.cleaner.model)
+        except BaseException:
+            site.give_back(None)
+            raise
+        site.adopt_interim(learner)
+
+    def take_due(self) -> list[tuple[Site, Grower]]:
+        """The sites whose trees are due, with what makes them once the pages are written."""
+        return [(site, site.grower()) for site in self if site.due]
+
+    async def grow(self, site: Site, grower: Grower) -> None:
+        """Let the tree of a site grow, and take it into use."""
+        try:
+            growth = await run_in_thread(grower.run, self.store)
+        except BaseException:
+            # The learner is ahead of the store now.
+            site.give_back(None)
+            raise
+        assert grower.learner
+        if grower.built:
+            self.stats.inc_value("noiseclean/trees/built")
+        site.adopt(grower.learner, growth.cluster)
+        if growth.cleaned:
+            self.stats.inc_value("noiseclean/pages/recleaned", len(growth.cleaned))
+        if grower.errors:
+            self.stats.inc_value("noiseclean/errors", len(grower.errors))
+
+    def note_written(self, records: Iterable[PageRecord]) -> None:
+        """Take note of pages that have been written."""
+        for record in records:
+            if record.cluster in self._sites:
+                self._sites[record.cluster].unwritten.discard(record.key)
+
+    async def follow(self, states: Iterable[ClusterRecord] | None = None) -> None:
+        """Take note of what others have done to the sites in memory, and adopt their trees."""
+        if states is None:
+            names = list(self._sites)
+            states = await run_in_thread(self.store.cluster_states, names)
+        for state in states:
+            site = self._sites.get(state.name)
+            if site is not None and not site.busy:
+                site.note(state)
+                if state.version != site.version:
+                    await self._renew(site)
+
+    async def _renew(self, site: Site) -> None:
+        site.take_learner()
+        try:
+            loaded = await run_in_thread(load_learner, self.store, site.name, site.config)
+        except BaseException:
+            site.give_back(None)
+            raise
+        if loaded is None:
+            site.give_back(None)
+        else:
+            site.adopt(*loaded)
+
+    async def finish(self) -> None:
+        """Build the trees of all sites seen that have provisional pages, and forget the sites."""
+        names = sorted(self._seen)
+        for start in range(0, len(names), _NAMES_AT_ONCE):
+            part = names[start : start + _NAMES_AT_ONCE]
+            for state in await run_in_thread(self.store.cluster_states, part):
+                site = self._sites.pop(state.name, None) or Site(state.name, self.config, state)
+                while site.busy:
+                    await sleep(_BUSY_SECONDS)
+                site.note(state)
+                while site.learned > site.covered:
+                    covered = site.covered
+                    await self.grow(site, site.grower(pages_due=1))
+                    if site.covered == covered:
+                        break
+
+    def _note_cluster(self, name: str) -> None:
+        self._seen.add(name)
+        self.stats.set_value("noiseclean/clusters", len(self._seen))
