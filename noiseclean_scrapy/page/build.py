@@ -128,7 +128,7 @@ class _Builder:
 
     def _walk(self, top: _Element, top_test: str, top_number: int) -> None:
         """Read an element. What a node costs here is most of what a page costs."""
-        tags, pieces, special = self.tags, self.pieces, self.special
+        tags, special, pieces, anchors = self.tags, self.special, self.pieces, self.anchors
         stack: list[tuple[_Element, int, Iterator[_Element], dict[str, int], int]] = []
         children = iter((top,))
         numbers: dict[str, int] = {}  # how many children of each name the open element had so far
@@ -156,8 +156,13 @@ class _Builder:
                             elif test == "*":
                                 number = count
                             self._open_element(node, name, test, number)
-                        if name in _READ and self._open_inline(node, name):
-                            kind |= _IS_LINK
+                        if name in _READ:
+                            if name != "a":
+                                self._read_inline(node, name)
+                            elif href := node.get("href"):
+                                anchors.append(href)
+                                self.links.append(href)
+                                kind |= _IS_LINK
                         text = node.text
                         if text and (pieces or not text.isspace()):
                             self._add(text)
@@ -204,10 +209,8 @@ class _Builder:
         elements = self.page.elements
         index = len(elements)
         parent = self.open[-1].index if self.open else -1
-        attributes = node.items()
-        if attributes:
-            attributes = [a for a in attributes if a[0] in _STYLING]
-        label, hidden = _styling(name, tuple(attributes)) if attributes else (name, False)
+        attributes = tuple([pair for pair in node.items() if pair[0] in _STYLING])
+        label, hidden = _styling(name, attributes) if attributes else (name, False)
         if node is self.body:
             label = name
         element = Element(index, parent, name, label, test, number, [], hidden)
@@ -224,21 +227,17 @@ class _Builder:
         around = (node, *node.iterancestors())
         return next((self.ruled[part] for part in around if part in self.ruled), None)
 
-    def _open_inline(self, node: _Element, name: str) -> bool:
-        """Read an anchor, an image or a line break; whether it is an anchor with a target."""
-        if name == "a" and (href := node.get("href")):
-            self.anchors.append(href)
-            self.links.append(href)
-            return True
+    def _read_inline(self, node: _Element, name: str) -> None:
+        """Read an image or a line break."""
         if name == "img":
-            self.images += [source for key in _IMAGE_SOURCES if (source := node.get(key))][:1]
-        elif name == "br":
-            if self.breaks:
-                self._flush()
-            else:
-                self.pieces.append(" ")
-                self.breaks = True
-        return False
+            source = next(filter(None, map(node.get, _IMAGE_SOURCES)), None)
+            if source:
+                self.images.append(source)
+        elif self.breaks:
+            self._flush()
+        else:
+            self.pieces.append(" ")
+            self.breaks = True
 
     def _close(self, node: _Element, kind: int) -> None:
         if kind & _IS_BLOCK:
@@ -265,9 +264,9 @@ class _Builder:
             text = _collapse(self.pieces)
             if text or self.images:
                 self._add_block(text)
+                self.images.clear()
             self.pieces.clear()
             self.linked.clear()
-            self.images.clear()
         self.links = self.anchors[-1:]  # an anchor may span several runs
         self.breaks = False
 
