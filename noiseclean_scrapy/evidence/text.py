@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ _KINDS = {
     "han": HAN_KANA.pattern,
 }
 _CHARACTERS = 0x20000  # behind it are ideographs that are of no kind
-_CLOSE = np.array(list(map(ord, "\"'”’»)]")), dtype=np.uint32)  # may follow the stop
+_CLOSE = "\"'”’»)]"  # may follow the stop of a sentence
 _STOPS, _CLOSING = tuple(".!?…。！？।؟"), "\"'”’»)]」』"
 # A year from 1900 on, or two numbers with one of these between. All begin with a digit, which is
 # quick to look for.
@@ -63,6 +63,8 @@ FIELDS = (
     "colon",
 )
 """Features that depend on the text alone, in the order of the rows of `TextTable.features`."""
+
+Places: TypeAlias = NDArray[np.bool_]
 
 LONGEST_KEPT = 200
 """Characters of the longest text whose row is kept: longer ones are rarely on several pages."""
@@ -127,13 +129,13 @@ def _measure(texts: Sequence[str]) -> Floats:
     lengths = characters + _HAN_WEIGHT * count["han"]
     divisor = np.maximum(lengths, 1.0)
 
-    def found(pattern: re.Pattern[str], *hints: str) -> NDArray[np.bool_]:
-        """Where a pattern stands; it is looked for in texts with one of the hints alone."""
+    def found(pattern: re.Pattern[str], text: str, parts: Sequence[str], *hints: str) -> Places:
+        """Where a pattern stands; it is looked for where one of the hints is in the part."""
         places = np.zeros(len(texts), dtype=bool)
         for hint in hints:
-            if hint in lowered:
-                for index, low in enumerate(lowered_texts):
-                    if hint in low and not places[index]:
+            if hint in text:
+                for index, part in enumerate(parts):
+                    if hint in part and not places[index]:
                         places[index] = bool(pattern.search(texts[index]))
         return places
 
@@ -153,10 +155,10 @@ def _measure(texts: Sequence[str]) -> Floats:
         "upper": [text.isupper() for text in texts],
         "date": [n > 1 and bool(_DATE.search(text)) for text, n in zip(texts, digits, strict=True)],
         "separators": count["separator"],
-        "currency": (count["currency"] > 0) | found(_CURRENCY, "usd", "eur", "gbp"),
+        "currency": (count["currency"] > 0) | found(_CURRENCY, joined, texts, "USD", "EUR", "GBP"),
         # Without regard to case more letters are alike than lower() makes alike, but not these.
-        "rights": (count["rights"] > 0) | found(_RIGHTS, "ght"),
-        "address": found(_ADDRESS, "http", "www.", "@"),
+        "rights": (count["rights"] > 0) | found(_RIGHTS, lowered, lowered_texts, "all r", "copyr"),
+        "address": found(_ADDRESS, joined, texts, "http", "www.", "@"),
         "code": count["code"] / divisor,
         "quotes": count["quote"] > 0,
         "lower_start": [text[:1].islower() for text in texts],
@@ -174,9 +176,10 @@ def _measure(texts: Sequence[str]) -> Floats:
 
 def _count_kinds(joined: str, texts: Sequence[str]) -> dict[str, Floats]:
     """How many characters of each kind a text has; stops that end a sentence; initial capitals."""
-    kind_of, members = _kind_table()
+    kind_of, members, closes = _kind_table()
     codes = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-    kinds = kind_of[np.minimum(codes, _CHARACTERS - 1)]
+    known = np.minimum(codes, _CHARACTERS - 1)
+    kinds = kind_of[known]
     special = np.flatnonzero(kinds)
     kinds = kinds[special]
     starts = np.cumsum([1, *[len(text) + 1 for text in texts]])
@@ -192,18 +195,20 @@ def _count_kinds(joined: str, texts: Sequence[str]) -> dict[str, Floats]:
         return np.bincount(text_of, weights=ends, minlength=len(texts)).astype(np.float64)
 
     behind = special + 1
-    if np.isin(codes[behind], _CLOSE).any():
+    closing = closes[known]
+    if closing[behind].any():
         at = np.arange(len(codes))
-        at[np.isin(codes, _CLOSE)] = len(codes)
+        at[closing] = len(codes)
         behind = np.minimum.accumulate(at[::-1])[::-1][behind]
     return {**found, "sentence": where(0, behind), "initial": where(-1, special - 1)}
 
 
 @lru_cache(maxsize=1)
-def _kind_table() -> tuple[Integers, Floats]:
+def _kind_table() -> tuple[NDArray[np.uint8], Floats, NDArray[np.bool_]]:
     """For each character a number, and for each number (rows) of which kinds it is (0.0 or 1.0).
 
     The last kind is that of upper case letters. Most characters are of none and have number 0.
+    Last which characters may stand between the stop of a sentence and its end.
     """
     characters = "".join(map(chr, range(_CHARACTERS)))
     bits = np.zeros(_CHARACTERS, dtype=np.uint16)
@@ -213,4 +218,6 @@ def _kind_table() -> tuple[Integers, Floats]:
     bits[[code for code, character in enumerate(characters) if character.isupper()]] |= 1 << upper
     distinct, numbers = np.unique(bits, return_inverse=True)
     members = distinct[:, None] >> np.arange(upper + 1) & 1
-    return numbers, members.astype(np.float64)
+    closes = np.zeros(_CHARACTERS, dtype=bool)
+    closes[[ord(character) for character in _CLOSE]] = True
+    return numbers.astype(np.uint8), members.astype(np.float64), closes

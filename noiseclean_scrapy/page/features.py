@@ -18,12 +18,10 @@ _DIGITS = re.compile(r"\d+")
 
 LONGEST = 300
 """Characters of the longest text that may be a headline or a line of the page's frame."""
-_LONGEST_KEPT = 100
-_MOST_KEPT = 5000
 _NO_WORDS: frozenset[str] = frozenset()
-_kept_sets: dict[
-    str, frozenset[str]
-] = {}  # of texts of any page; at `_MOST_KEPT` all are forgotten
+# Texts come again on other pages: the words of short ones are kept until there are so many.
+_LONGEST_KEPT, _MOST_KEPT = 100, 5000
+_kept_sets: dict[str, frozenset[str]] = {}
 
 
 def words(text: str) -> list[str]:
