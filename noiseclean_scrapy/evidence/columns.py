@@ -23,7 +23,7 @@ class Columns:
         for row, column in zip(self.next(len(columns)), columns, strict=True):
             row[:] = column
 
-    def add_values(self, *values: float) -> None:
+    def add_values(self, *values: ArrayLike) -> None:
         """Fill the next rows with one value each."""
         self.next(len(values))[:] = np.array(values, dtype=np.float64)[:, None]
 

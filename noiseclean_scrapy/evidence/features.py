@@ -29,6 +29,7 @@ _PLACES = [
     if mask != "near" or name[:2] in ("c_", "r_", "x_")
 ]
 _PLACE_MASKS, _PLACE_BITS = np.array([place[1:] for place in _PLACES], dtype=np.int64).T
+_BITS = {name: 1 << bit for bit, name in enumerate(NAMES)}
 _NEIGHBOURS = np.array([-1, 1, -2, 2, -3, 3])
 _SIDES = ("before", "after")
 _CLOSE = 4  # of the neighbours, those of which more is told
@@ -173,7 +174,7 @@ class PageFeatures:
         labels = zip(arrays.label_tags, arrays.label_names, strict=True)
         bits = np.array([element_bits(tag, label) for tag, label in labels], dtype=np.int64)
         hidden = [e.hidden for e in self.page.elements]
-        bits = bits[arrays.labels] | np.array(hidden, dtype=np.int64) << NAMES.index("hidden")
+        bits = bits[arrays.labels] | np.array(hidden, dtype=np.int64) * _BITS["hidden"]
         # What BODY and whole-page wrappers are called says nothing of a block.
         whole = arrays.end - arrays.first >= _WHOLE * len(self.page.blocks)
         local = np.where(whole, 0, bits)
@@ -268,7 +269,7 @@ class PageFeatures:
         count = len(self.lengths)
         at = np.arange(count) + _NEIGHBOURS[:, None]
         there = (at >= 0) & (at < count)
-        at = np.clip(at, 0, count - 1)
+        at = np.minimum(np.maximum(at, 0), count - 1)
         values = np.stack([self._log, self.link_share, self.sentences]).take(at, axis=1)
         values = np.where(there, values, -1.0)
         close = self._columns.next(4 * _CLOSE).reshape(_CLOSE, 4, count)
@@ -329,7 +330,7 @@ class PageFeatures:
 
     def _add_page(self) -> None:
         total = self._total
-        long_blocks = int((self.long > 0).sum())
+        long_blocks = int(np.count_nonzero(self.long))
         characters = max(float(self.texts.characters.sum()), 1)
         paragraphs = float(self.lengths[_having(self._own, "p")].sum())
         cells = np.array([tag == "td" for tag in self.arrays.label_tags])
@@ -342,17 +343,17 @@ class PageFeatures:
             np.log1p(long_blocks),
             np.log1p(float(self.long.sum()) / max(long_blocks, 1)),
             paragraphs / total,
-            np.log1p(_having(self._own, "heading").sum()),
-            _having(self._own, "h1").sum(),
-            np.log1p(_having(self._own, "li").sum()),
-            np.log1p(cells[self.arrays.labels[self.arrays.element]].sum()),
+            np.log1p(np.count_nonzero(_having(self._own, "heading"))),
+            np.count_nonzero(_having(self._own, "h1")),
+            np.log1p(np.count_nonzero(_having(self._own, "li"))),
+            np.log1p(np.count_nonzero(cells[self.arrays.labels[self.arrays.element]])),
             float(self.lengths.sum()) / characters,
             *(kind in kinds for kind in KINDS),
         )
 
 
 def _having(masks: Integers, group: str) -> NDArray[np.bool_]:
-    having: NDArray[np.bool_] = masks & 1 << NAMES.index(group) != 0
+    having: NDArray[np.bool_] = masks & _BITS[group] != 0
     return having
 
 
@@ -360,7 +361,7 @@ def _distance(index: Integers, starts: Sequence[int]) -> Floats:
     """Blocks since the first of `starts`, cut off; -100 where there is none."""
     if not starts:
         return np.full(len(index), -100.0)
-    return np.clip(index - starts[0], -30, 60).astype(np.float64)
+    return np.minimum(np.maximum(index - starts[0], -30), 60).astype(np.float64)
 
 
 def _counts(texts: Sequence[str]) -> list[int]:

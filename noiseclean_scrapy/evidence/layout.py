@@ -72,10 +72,10 @@ class PageArrays:
     def inherit(self, masks: Integers) -> Integers:
         """Bits of each element and all its ancestors."""
         inherited, above = masks, self.parent
-        while above.any():
-            inherited = inherited | inherited[above]
-            above = above[above]
-        return inherited | inherited[:1]
+        for _ in range(self._doublings):
+            inherited = inherited | inherited.take(above)
+            above = above.take(above)
+        return inherited
 
     def repeated_item(self) -> Integers:
         """For each element the nearest one, itself or above, with like siblings; 0 without one."""
@@ -83,9 +83,9 @@ class PageArrays:
 
     def nearest(self, marked: NDArray[np.bool_]) -> Integers:
         """For each element the nearest marked one, itself or above; the root without one."""
-        nearest = np.where(marked, np.arange(len(self.parent)), self.parent)
-        while not np.array_equal(farther := nearest[nearest], nearest):
-            nearest = farther
+        nearest: Integers = np.where(marked, np.arange(len(self.parent)), self.parent)
+        for _ in range(self._doublings):
+            nearest = nearest.take(nearest)
         return nearest
 
     @cached_property
@@ -99,9 +99,14 @@ class PageArrays:
         depth, above = np.ones(len(self.parent), dtype=np.int64), self.parent
         depth[0] = 0
         while above.any():
-            depth = depth + depth[above]
-            above = above[above]
+            depth = depth + depth.take(above)
+            above = above.take(above)
         return depth
+
+    @cached_property
+    def _doublings(self) -> int:
+        """How often to go twice as far up, until the root is reached from everywhere."""
+        return int(self.depth.max()).bit_length()
 
     def _ranges(self, parents: list[int]) -> tuple[Integers, Integers]:
         last = list(range(len(parents)))  # of the elements below each, in document order
