@@ -119,7 +119,8 @@ def to_markdown(blocks: Iterable[Source]) -> str:
 
 
 def _parts(blocks: Iterable[Source]) -> Iterator[_Part]:
-    placed = [(block, _steps(block.xpath)) for block in blocks]
+    known: dict[str, _Step] = {}
+    placed = [(block, _steps(block.xpath, known)) for block in blocks]
     tables = _data_tables(placed)
     numbered = enumerate(placed)
 
@@ -140,10 +141,19 @@ def _parts(blocks: Iterable[Source]) -> Iterator[_Part]:
             yield _Part(tag, _containers(steps, identity), lines)
 
 
-def _steps(xpath: str) -> list[_Step]:
-    """The elements on the way that give a text its form, the outermost first."""
-    steps = islice(_STEP.finditer(xpath), _MOST_STEPS)
-    return [_Step(match[1], int(match[2]), xpath[: match.end()]) for match in steps]
+def _steps(xpath: str, known: dict[str, _Step]) -> list[_Step]:
+    """The elements on the way that give a text its form, the outermost first.
+
+    Blocks share what they have in common: deep paths of many blocks would fill the memory.
+    """
+    steps = []
+    for match in islice(_STEP.finditer(xpath), _MOST_STEPS):
+        identity = xpath[: match.end()]
+        step = known.get(identity)
+        if step is None:
+            step = known[identity] = _Step(match[1], int(match[2]), identity)
+        steps.append(step)
+    return steps
 
 
 def _containers(steps: Iterable[_Step], end: str) -> tuple[_Step, ...]:
@@ -167,7 +177,8 @@ def _data_tables(placed: Iterable[tuple[Source, list[_Step]]]) -> set[str]:
     others: set[str] = set()
     for _, steps in placed:
         tables = [index for index, step in enumerate(steps) if step.tag == "table"]
-        for index in tables:
+        others.update(steps[index].identity for index in tables[:-1])  # they hold a table
+        for index in tables[-1:]:
             table, below = steps[index].identity, steps[index + 1 :]
             cell = [step for step in below if step.tag in _CELLS]
             row = [step for step in below if step.tag == "tr"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
@@ -153,11 +153,12 @@ def _head_parts(root: _Element) -> Iterator[_Element]:
 def _telling_parts(root: _Element) -> Iterator[_Element]:
     """Short elements outside asides and comments whose tag or class tells of author or date."""
     chosen: set[_Element] = set()
+    covered: dict[_Element, bool] = {}
     bodies = cast("list[_Element]", _BODIES(root))
     for node in chain.from_iterable(body.iter("*") for body in bodies):
         if not _is_telling(node) or not _is_short(node):
             continue
-        if not any(above in chosen or _is_elsewhere(above) for above in node.iterancestors()):
+        if not _is_covered(node, chosen, covered):
             chosen.add(node)
             yield node
             if len(chosen) == _MOST_TELLING:
@@ -169,6 +170,27 @@ def _is_telling(node: _Element) -> bool:
         return True
     marks = [value for name, value in node.items() if name in _MARKS]
     return any(map(_tells, marks))
+
+
+def _is_covered(
+    node: _Element, chosen: Container[_Element], covered: dict[_Element, bool]
+) -> bool:
+    """Whether an element above is chosen or elsewhere; `covered` remembers it by parent.
+
+    Elements come in document order: nothing above a node that was asked for is chosen later.
+    """
+    passed: list[_Element] = []
+    found = False
+    for above in node.iterancestors():
+        if above in covered:
+            found = covered[above]
+            break
+        passed.append(above)
+        if above in chosen or _is_elsewhere(above):
+            found = True
+            break
+    covered.update(dict.fromkeys(passed, found))
+    return found
 
 
 def _is_elsewhere(node: _Element) -> bool:

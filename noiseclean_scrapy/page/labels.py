@@ -26,11 +26,14 @@ _TRANSIENT = re.compile(
     r"(?:category|tag|author|postid|pageid|term|taxonomy|hashtag|topic)-.+)$",
     re.IGNORECASE,
 )
+_MOST_TOKENS = 100
+_LONGEST_VALUE = 100
+_LONGEST_LABEL = 1000
 _DISPLAY_ATTRIBUTES = ("role", "bgcolor", "width", "align", "itemprop")
 
 
 def element_label(tag: str, attributes: Mapping[str, str]) -> str:
-    """`tag#id.class[role]` with what changes from page to page left out.
+    """`tag#id.class[role]` with what changes from page to page left out; at most 1,000 characters.
 
     >>> element_label("div", {"class": "story css-1x2y3z post-4711 active", "id": "post-4711"})
     'div.story'
@@ -44,9 +47,9 @@ def element_label(tag: str, attributes: Mapping[str, str]) -> str:
     parts += [
         f"[{name}={_DIGITS.sub('0', value) if name == 'itemprop' else value.strip().lower()}]"
         for name in sorted(_DISPLAY_ATTRIBUTES)
-        if (value := attributes.get(name))
+        if (value := attributes.get(name, "")[:_LONGEST_VALUE])
     ]
-    return "".join(parts)
+    return "".join(parts)[:_LONGEST_LABEL]
 
 
 def stable_tokens(value: str) -> list[str]:
@@ -58,7 +61,7 @@ def stable_tokens(value: str) -> list[str]:
     ['box-0', 'grid0', 'text-org0']
     """
     tokens = set()
-    for token in value.split():
+    for token in value.split(None, _MOST_TOKENS)[:_MOST_TOKENS]:
         if not _NAME.match(token) or _TRANSIENT.match(token) or _HASH.match(token):
             continue
         token = _MODULE_SUFFIX.sub("", token)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from html import unescape
 from typing import TYPE_CHECKING, Any
+
+from noiseclean_scrapy.page.parse import unescape
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -25,6 +26,7 @@ KINDS = {
 """Types of JSON-LD and og:type by the kind of page that they declare."""
 _KIND_OF = {name: kind for kind, names in KINDS.items() for name in names.split()}
 _DEEPEST = 20
+_LONGEST = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +34,8 @@ class Declared:
     """What JSON-LD and og:type declare.
 
     `body` is all of the content (an article's text), `parts` are some of it (a product's
-    description, posts), one a line; empty where there is none or it cannot be read. `kinds` are
-    some of `KINDS`.
+    description, posts), one a line; empty where there is none or it cannot be read, cut off at
+    100,000 characters. `kinds` are some of `KINDS`.
     """
 
     body: str = ""
@@ -81,7 +83,7 @@ def declared(root: _Element) -> Declared:
         parts += _texts(thing, [_PARTS[name] for name in names if name in _PARTS])
     return Declared(
         body=_plain(max(bodies, key=len, default="")),
-        parts="\n".join(dict.fromkeys(map(_plain, parts))),
+        parts="\n".join(dict.fromkeys(map(_plain, parts)))[:_LONGEST],
         kinds=frozenset(_KIND_OF[name] for name in types if name in _KIND_OF),
     )
 
@@ -116,4 +118,4 @@ def _texts(thing: dict[str, Any], names: Sequence[str]) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    return " ".join(unescape(text).split())
+    return " ".join(unescape(text[:_LONGEST]).split())

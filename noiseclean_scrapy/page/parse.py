@@ -25,6 +25,7 @@ _BLANKS = " \t\n\f\r"
 _CONTENT_LOST = 0.05
 _CHARACTERS_LOST = 200
 _MARKUP_MEASURED = 1_000_000
+_LONG_REFERENCE = re.compile(r"&#\d{100,};?")
 _RAW_TEXT = ("script", "style", "title", "textarea", "iframe", "noembed", "noframes", "xmp")
 _ATTRIBUTES = r"""(?:[^>=]+|=\s*(?:"[^"]*"|'[^']*'|[^\s>"'][^\s>]*)?)*>?"""
 # No branch can fail once it has begun, so that the time is linear on any input. A SCRIPT in a
@@ -107,6 +108,14 @@ def inner_text(root: _Element) -> str:
     return etree.tostring(root, method="text", encoding="unicode", with_tail=False)
 
 
+def unescape(text: str) -> str:
+    """Character references replaced, by U+FFFD where the number has hundreds of digits."""
+    try:
+        return html.unescape(text)
+    except ValueError:  # int() refuses them
+        return html.unescape(_LONG_REFERENCE.sub("\ufffd", text))
+
+
 def characters_lost(root: _Element, text: str) -> int:
     """Characters of text in the source `text` that are missing in the tree; 0 for small losses.
 
@@ -121,7 +130,7 @@ def characters_lost(root: _Element, text: str) -> int:
     if len(text) > _MARKUP_MEASURED < max(map(text.count, "<>=")):
         # Each takes 100 bytes of memory.
         return 0
-    expected = _length(html.unescape(_MARKUP.sub(" ", text)))
+    expected = _length(unescape(_MARKUP.sub(" ", text)))
     if expected < _CHARACTERS_LOST:
         return 0
     lost = expected - sum(map(_text_length, document_roots(root.getroottree().getroot())))

@@ -53,6 +53,8 @@ _LOADS = re.compile(
     re.IGNORECASE,
 )
 _ADDRESS = re.compile(r"""\burl\(\s*(?!['"]?data:)[^)]*\)?""", re.IGNORECASE)
+# libxml2 reads control characters in HTML, and lxml refuses to write them.
+_UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _ZERO_WIDTH = str.maketrans("", "", "\u200b\ufeff")
 _SEVERAL = -1
 
@@ -149,7 +151,8 @@ def _texts_of_blocks(
     The blocks of an element are its texts in order, without white space.
     """
     waiting = {home: deque(numbers) for home, numbers in homes.items()}
-    rest: dict[_Element, str] = {}
+    letters: dict[_Element, str] = {}  # of the block that a home waits for
+    found: dict[_Element, int] = {}  # how many of them
     texts: list[tuple[_Element, bool, int]] = []
     open_homes: list[_Element] = []
 
@@ -159,14 +162,14 @@ def _texts_of_blocks(
             return
         home = open_homes[-1]
         queue = waiting[home]
-        if home not in rest and queue:
-            rest[home] = _letters(blocks[queue[0]].text)
-        if queue and rest[home].startswith(piece):
+        if home not in letters and queue:
+            letters[home], found[home] = _letters(blocks[queue[0]].text), 0
+        if queue and letters[home].startswith(piece, found[home]):
             texts.append((owner, is_tail, queue[0]))
-            rest[home] = rest[home][len(piece) :]
-            if not rest[home]:
+            found[home] += len(piece)
+            if found[home] == len(letters[home]):
                 queue.popleft()
-                del rest[home]
+                del letters[home]
 
     for part in document_roots(root):
         for event, node in etree.iterwalk(part, events=("start", "end", "comment", "pi")):
@@ -196,11 +199,12 @@ def _blocks_inside(texts: list[tuple[_Element, bool, int]]) -> dict[_Element, in
 def _wrap(owner: _Element, is_tail: bool) -> _Element:
     """Put a text of `owner`, or its tail, into a SPAN in the same place."""
     span = etree.Element("span")
+    text = _UNWRITABLE.sub("", (owner.tail if is_tail else owner.text) or "")
     if is_tail:
-        span.text, owner.tail = owner.tail, None
+        span.text, owner.tail = text, None
         owner.addnext(span)
     else:
-        span.text, owner.text = owner.text, None
+        span.text, owner.text = text, None
         owner.insert(0, span)
     return span
 

@@ -175,14 +175,17 @@ def block_place(block: Mapping[str, Any]) -> str:
 def stripes(blocks: Iterable[Mapping[str, Any]]) -> tuple[Stripe, ...]:
     """The blocks as stripes; neighbours of one verdict are joined while they are small."""
     runs: list[list[tuple[int, float, bool]]] = []
+    length = 0  # of the last run
     entries = [(len(b["text"]), float(b["score"]), bool(b["kept"])) for b in blocks]
     total = sum(length for length, _, _ in entries) or 1
     small = total / _STRIPES
     for entry in entries:
-        if runs and runs[-1][-1][2] == entry[2] and sum(e[0] for e in runs[-1]) < small:
+        if runs and runs[-1][-1][2] == entry[2] and length < small:
             runs[-1].append(entry)
+            length += entry[0]
         else:
             runs.append([entry])
+            length = entry[0]
     return tuple(_stripe(run, total) for run in runs)
 
 

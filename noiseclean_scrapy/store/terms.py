@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import snowballstemmer  # type: ignore[import-untyped]
 
@@ -39,6 +39,8 @@ _ACCENTS = re.compile("[\u0300-\u036f]+")
 _UNDECOMPOSED = str.maketrans("ıłøđ", "ilod")
 
 _TERM_CHARACTERS = 64
+_WORD_CHARACTERS = 256
+_PIECE_CHARACTERS = 1000
 _PHRASE_TERMS = 100
 _REMEMBERED_WORDS = 50_000
 
@@ -143,7 +145,7 @@ class _Vocabulary:
         self._lock = threading.Lock()
 
     def stem(self, word: str) -> str:
-        folded = unicodedata.normalize("NFKC", word).casefold()
+        folded = unicodedata.normalize("NFKC", word[:_WORD_CHARACTERS]).casefold()
         # Of the Turkish capital with a dot, casefold leaves the dot as an accent.
         folded = folded.replace("i\u0307", "i")[:_TERM_CHARACTERS]
         with self._lock:
@@ -151,8 +153,17 @@ class _Vocabulary:
             stem = self._stemmer.stemWord(folded) if self._stemmer else folded
             if len(self.stems) >= _REMEMBERED_WORDS:
                 self.stems.clear()
-            self.stems[word] = term = _plain(stem) or folded
+            term = _plain(stem) or folded
+            if len(word) <= _WORD_CHARACTERS:
+                self.stems[word] = term
         return term
+
+
+def _normalized(form: Literal["NFC", "NFKC"], text: str) -> str:
+    """`unicodedata.normalize` in pieces: it takes quadratic time to put a run of marks in order."""
+    size = _PIECE_CHARACTERS
+    pieces = (text[at : at + size] for at in range(0, len(text), size))
+    return "".join([unicodedata.normalize(form, piece) for piece in pieces])
 
 
 def _plain(stem: str) -> str:
@@ -165,7 +176,7 @@ def _pairs(run: str, start: int) -> Iterator[Token]:
     """Each character with the one that follows, the last one alone."""
     # Half-width letters become what they stand for; Thai keeps its letters as they are.
     is_half_width = _HALF_WIDTH.search(run)
-    characters = unicodedata.normalize("NFKC" if is_half_width else "NFC", run)
+    characters = _normalized("NFKC" if is_half_width else "NFC", run)
     end = start + len(run)
     is_aligned = len(characters) == len(run)
     for number in range(len(characters)):

@@ -1,0 +1,1 @@
+"""Coverage-guided fuzzing with atheris, and what it starts from."""

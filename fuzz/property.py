@@ -1,0 +1,137 @@
+"""What must hold of any pages of a site: they are learned, cleaned, written and read back."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zlib
+from collections.abc import Sequence
+
+from noiseclean_scrapy import CleanPage, SiteCleaner
+from noiseclean_scrapy.errors import TreeDataError
+from noiseclean_scrapy.metadata import extract_metadata
+from noiseclean_scrapy.methods import METHODS
+from noiseclean_scrapy.page import Page, build_page
+from noiseclean_scrapy.report.inert import inert_document
+from noiseclean_scrapy.store.columns import storable_text
+from noiseclean_scrapy.store.query import analyze_query, parse_query
+from noiseclean_scrapy.store.snippet import make_snippet
+from noiseclean_scrapy.store.terms import Analyzer
+
+BETWEEN_PAGES = b"\x1e"
+"""The byte that parts the pages of one input (ASCII record separator)."""
+MOST_PAGES = 4
+URL = "https://site.example/path/page"
+
+_MAGIC = b"noiseclean 1\n"
+_NAMES = tuple(METHODS)
+_LANGUAGES = ("", "en", "de", "th", "zh", "ar")
+
+
+def check(data: bytes) -> None:
+    """Check all properties on the site that `data` describes.
+
+    The first byte chooses the method, the second the way in, the third where a saved tree is
+    damaged; the rest are up to four pages.
+    """
+    if len(data) < 3:
+        return
+    method, way, damage = _NAMES[data[0] % len(_NAMES)], data[1], data[2]
+    bodies = data[3:].split(BETWEEN_PAGES, MOST_PAGES - 1)
+    pages = [_build(body, way) for body in bodies]
+    for page in pages:
+        check_page(page)
+    cleaner = SiteCleaner(method, templates=bool(way & 4))
+    for page in pages:
+        cleaner.observe_page(page)
+    state = check_state(cleaner, bodies, templates=bool(way & 4))
+    check_damaged(state, damage)
+    for body, page in zip(bodies, pages, strict=True):
+        source = _source(body, way)
+        clean = cleaner.clean(source, url=URL)
+        check_clean(clean, page)
+        language = _LANGUAGES[data[2] % len(_LANGUAGES)]
+        check_use(clean, source if isinstance(source, str) else page.text, language)
+
+
+def check_page(page: Page) -> None:
+    """Check that the references of a page fit together."""
+    assert page.elements[0].parent == -1
+    contents = [content for element in page.elements for content in element.content]
+    assert sorted(contents) == sorted(
+        [*range(1, len(page.elements)), *(~block.index for block in page.blocks)]
+    )
+    for block in page.blocks:
+        assert block.text or block.images
+        assert block.text == " ".join(block.text.split())
+        assert 0 <= block.link_characters <= len(block.text)
+
+
+def check_state(cleaner: SiteCleaner, bodies: Sequence[bytes], *, templates: bool) -> bytes:
+    """Check that what was learned survives being written and read; what was written."""
+    state = cleaner.to_bytes()
+    again = SiteCleaner.from_bytes(state)
+    assert again.to_bytes() == state
+    assert again.pages == cleaner.pages
+    for body in bodies[:1]:
+        assert again.clean(body).text == cleaner.clean(body).text
+    again.merge(cleaner)
+    again.decay(0.5)
+    again.to_bytes()
+    return state
+
+
+def check_damaged(state: bytes, damage: int) -> None:
+    """Check that a damaged tree is refused, or is one that can be used."""
+    head = len(_MAGIC) + 16
+    text = bytearray(zlib.decompress(state[head:]))
+    text[(damage * 7919) % len(text)] = 32 + damage % 95
+    payload = zlib.compress(bytes(text), 1)
+    digest = hashlib.blake2b(payload, digest_size=16).digest()
+    for blob in (state[: damage % len(state)], _MAGIC + digest + payload):
+        try:
+            cleaner = SiteCleaner.from_bytes(blob)
+        except TreeDataError:
+            continue
+        cleaner.clean("<p>The river rose by a metre in one night.</p>")
+
+
+def check_clean(clean: CleanPage, page: Page) -> None:
+    """Check that a clean page holds texts of its page, in their order, and nothing else."""
+    texts = [block.text for block in page.blocks if block.text]
+    assert [block.text for block in clean.blocks] == texts
+    assert all(0 <= block.score <= 1 for block in clean.blocks)
+    kept = [block.text for block in clean.blocks if block.kept]
+    assert sorted(clean.text.split("\n")) == sorted(kept or [""])
+    assert 0 <= clean.fit <= 1
+    assert clean.kept_characters + clean.dropped_characters == clean.visible_characters
+
+
+def check_use(clean: CleanPage, html: str, language: str) -> None:
+    """Check what else is made of a clean page: markup, metadata, terms, snippets, reports."""
+    assert " on" not in "".join(part.partition(">")[0] for part in clean.html.split("<")[1:])
+    clean.markdown.encode("utf-8", "surrogatepass")
+    facts = extract_metadata(html, url=URL, text=clean.text)
+    storable_text(f"{facts.author}{facts.canonical_url}{facts.image}").encode()
+    text = storable_text(clean.text)
+    assert "\0" not in text
+    text.encode()
+    analyzer = Analyzer()
+    tokens = list(analyzer.tokens(text, language))
+    assert tuple(token.term for token in tokens) == analyzer.terms(text, language)
+    assert all(token.term and 0 <= token.start < token.end <= len(text) for token in tokens)
+    if query := text[:50].strip():
+        parse_query(query)
+        for alternative in analyze_query(query, analyzer, [language]):
+            phrases = [phrase for forms in alternative.wanted for phrase in forms]
+            assert len(make_snippet(text, tokens, phrases)) < 1000
+    json.dumps([block.evidence for block in clean.blocks], default=dict)
+    inert_document(html, clean.blocks)
+
+
+def _source(body: bytes, way: int) -> bytes | str:
+    return body.decode("utf-8", "surrogateescape") if way & 1 else body
+
+
+def _build(body: bytes, way: int) -> Page:
+    return build_page(_source(body, way), url=URL)
