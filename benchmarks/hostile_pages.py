@@ -1,7 +1,7 @@
 """Hostile pages, made by code: what a crawler may meet that nobody wrote for readers.
 
 Each entry of `HOSTILE` takes a size, about the number of repetitions, and gives the bytes of one
-page. Sizes at which a page is as bad as in the wild are in `FULL_SIZE`.
+page.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import gzip
 import random
 import zlib
 from collections.abc import Callable
+from itertools import pairwise
 
 Generator = Callable[[int], bytes]
 
@@ -52,10 +53,7 @@ def _inside(levels: int, opening: str, unit: str) -> Generator:
 def billion_laughs(size: int) -> bytes:
     """Entities that hold ten of the one before."""
     names = [f"lol{n}" for n in range(max(2, size))]
-    laughs = "".join(
-        f'<!ENTITY {name} "{f"&{before};" * 10}">'
-        for before, name in zip(names, names[1:], strict=False)
-    )
+    laughs = "".join(f'<!ENTITY {name} "{f"&{before};" * 10}">' for before, name in pairwise(names))
     text = f'<!DOCTYPE html [<!ENTITY lol0 "lol">{laughs}]><html><body><p>&{names[-1]};</p>'
     return f'<?xml version="1.0"?>{text}<p>after</p></body></html>'.encode()
 
@@ -225,7 +223,7 @@ HEAD: dict[str, Generator] = {
     ),
     "json parts": lambda size: _page(
         "<p>x",
-        _script("[" + '{"@type":"Answer","text":"It rose by %d."},' % 7 * size + "{}]"),
+        _script("[" + '{"@type":"Answer","text":"It rose."},' * size + "{}]"),
     ),
     "json body and blocks": lambda size: _page(
         "".join(f"<p>{'river ' * 8}{number} rose" for number in range(size // 20)),

@@ -11,6 +11,8 @@ from noiseclean_scrapy.methods.base import Model, Verdict
 from noiseclean_scrapy.page import Page, TextBlock
 from noiseclean_scrapy.page.headline import find_headline
 
+_LONGEST_PLACE = 2000
+
 
 @dataclass(frozen=True, slots=True)
 class Block:
@@ -18,7 +20,8 @@ class Block:
 
     `score` is the importance in [0, 1] that the method gives it; `evidence` is what led to the
     verdict, by name. `xpath` locates the element that holds the text, `place` is where that stands
-    in the layout: the labels from BODY down, such as `body/div.main/article/p`. `rule` is the
+    in the layout: the labels from BODY down, such as `body/div.main/article/p` (the last 2,000
+    characters of it). `rule` is the
     user's override that decided (`keep`, `drop`, `title`), empty where the method did.
     """
 
@@ -38,7 +41,8 @@ class CleanPage:
 
     `title` is the headline's text, that of TITLE where no headline is visible. `weights` is the
     page's feature vector (words, `src:` images, `href:` links). `fit` is the share of the page's
-    characters at places that the cleaner knows, in [0, 1].
+    characters at places that the cleaner knows, in [0, 1]. `characters_lost` tells how much text
+    the HTML parser lost, `truncated` that the page was longer than its budget.
     """
 
     url: str
@@ -46,6 +50,7 @@ class CleanPage:
     weights: Mapping[str, float]
     fit: float
     characters_lost: int
+    truncated: bool
     _page: Page = field(repr=False)
     _verdicts: Sequence[Verdict] = field(repr=False)
     _kept: Sequence[bool] = field(repr=False)
@@ -155,6 +160,7 @@ def clean_page(model: Model, page: Page, *, headline: bool = True) -> CleanPage:
         weights=verdict.weights,
         fit=verdict.fit,
         characters_lost=page.characters_lost,
+        truncated=page.truncated,
         _page=page,
         _verdicts=verdict.verdicts,
         _kept=kept,
@@ -176,7 +182,7 @@ def _locations(page: Page) -> tuple[list[str], list[str]]:
     for element in page.elements:
         if element.parent >= 0:
             xpaths.append(xpaths[element.parent] + element.step)
-            places.append(f"{places[element.parent]}/{element.label}")
+            places.append(f"{places[element.parent]}/{element.label}"[-_LONGEST_PLACE:])
         else:
             xpaths.append(element.step)
             places.append(element.label)

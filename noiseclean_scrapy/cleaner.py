@@ -9,18 +9,18 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from noiseclean_scrapy.clean_page import CleanPage, clean_page
-from noiseclean_scrapy.errors import TreeDataError
+from noiseclean_scrapy.errors import ConfigurationError, TreeDataError
 from noiseclean_scrapy.methods import METHODS, Model, create_method
 from noiseclean_scrapy.methods.templates import TemplateMethod
 from noiseclean_scrapy.overrides import NO_OVERRIDES, Overrides
-from noiseclean_scrapy.page import Html, Page, build_page
+from noiseclean_scrapy.page import DEFAULT_BUDGET, Html, Page, PageBudget, build_page
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 _MAGIC = b"noiseclean 1\n"
 _DIGEST_SIZE = 16
-_LARGEST = 1 << 30
+_LARGEST = 1 << 28
 
 
 class SiteCleaner:
@@ -28,7 +28,8 @@ class SiteCleaner:
 
     `method` is a name of `noiseclean_scrapy.methods.METHODS`; `options` are the method's, for
     example `comments` or `lean` of `evidence`. With `templates` pages made from different templates
-    are told apart and learned apart. `headline=False` leaves the headline out of the text.
+    are told apart and learned apart. `headline=False` leaves the headline out of the text. `budget`
+    bounds how much of one page is read.
 
     >>> cleaner = SiteCleaner("style-tree")
     >>> for story in ("Fog closes the port", "A bakery wins gold", "Trams run late"):
@@ -43,9 +44,11 @@ class SiteCleaner:
         *,
         templates: bool = False,
         headline: bool = True,
+        budget: PageBudget = DEFAULT_BUDGET,
         **options: Any,
     ) -> None:
         self.method = method
+        self.budget = budget
         self.templates = templates
         self.headline = headline
         self._options = options
@@ -60,7 +63,7 @@ class SiteCleaner:
 
     def observe(self, html: Html, *, url: str = "") -> None:
         """Learn one page."""
-        self.observe_page(build_page(html, url=url))
+        self.observe_page(build_page(html, url=url, budget=self.budget))
 
     def observe_page(self, page: Page) -> None:
         """Learn one page that is built already."""
@@ -72,7 +75,8 @@ class SiteCleaner:
 
         `overrides` that hold on `url` decide before what was learned.
         """
-        page = build_page(html, url=url, rules=overrides.rules_for(url))
+        rules = overrides.rules_for(url)
+        page = build_page(html, url=url, rules=rules, budget=self.budget)
         return clean_page(self.model(), page, headline=self.headline)
 
     def _repr_html_(self) -> str:
@@ -123,6 +127,10 @@ class SiteCleaner:
         state = _read_state(data)
         if str(state.get("method")) not in METHODS:
             raise TreeDataError(f"the method {state.get('method')!r} is unknown to this version")
+        try:
+            create_method(state["method"], **state["options"])
+        except (ConfigurationError, KeyError, TypeError, ValueError) as error:
+            raise TreeDataError(f"the learned tree has options that cannot be: {error}") from error
         try:
             cleaner = cls(
                 state["method"],

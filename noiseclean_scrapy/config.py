@@ -18,6 +18,7 @@ from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.methods import METHODS, create_method, method_parameters
 from noiseclean_scrapy.overrides import NO_OVERRIDES, Overrides
+from noiseclean_scrapy.page import DEFAULT_BUDGET, PageBudget
 from noiseclean_scrapy.site.cluster import CLUSTERINGS, host
 
 if TYPE_CHECKING:
@@ -77,6 +78,8 @@ class Config:
     overrides: Overrides = NO_OVERRIDES
     batch_size: int = 50
     max_tree_nodes: int = 50_000
+    max_page_bytes: int = DEFAULT_BUDGET.markup
+    max_page_elements: int = DEFAULT_BUDGET.elements
     read_only: bool = False
     live: bool = False
 
@@ -102,6 +105,11 @@ class Config:
         bounded = "max_tree_nodes" in method_parameters(self.method)
         bound = {"max_tree_nodes": self.max_tree_nodes} if bounded else {}
         return {**bound, **self.method_options}
+
+    @property
+    def page_budget(self) -> PageBudget:
+        """How much of one page is read."""
+        return PageBudget(self.max_page_bytes, self.max_page_elements)
 
     @property
     def tree_kind(self) -> str:
@@ -260,6 +268,8 @@ _READERS: dict[str, Callable[[str, Any], Any]] = {
     "overrides": _overrides,
     "batch_size": _count,
     "max_tree_nodes": _count,
+    "max_page_bytes": _count,
+    "max_page_elements": _count,
     "read_only": _flag,
     "live": _flag,
 }

@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 
 from scrapy.utils.asyncio import run_in_thread, sleep
 
+from noiseclean_scrapy.bounded import bounded_response
 from noiseclean_scrapy.clean_page import CleanPage
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import StoreError
@@ -90,9 +91,12 @@ class Crawl:
 
     async def observe(self, key: str, cluster: str, response: HtmlResponse) -> None:
         """See a response: learn its page, unless it was learned before, and remember it."""
-        selector, url = response.selector, response.url
+        budget = self.config.page_budget
+        read = bounded_response(response, budget)
+        selector, text, url = read.selector, read.text, response.url
         rules = self.config.overrides.rules_for(url)
-        page = build_page(selector, url=url, text=response.text, rules=rules)
+        page = build_page(selector, url=url, text=text, rules=rules, budget=budget)
+        page.truncated |= read is not response
         self._note(page)
         site, stored = await self._look_up(cluster, key)
         # From here on nothing is awaited until the page waits: two responses of it learn it once.
@@ -103,7 +107,7 @@ class Crawl:
             body_hash=hashlib.blake2b(response.body, digest_size=16).hexdigest(),
             fetched_at=datetime.now(timezone.utc),
             position=stored.position if stored and stored.cluster == cluster else None,
-            html=response.text,
+            html=text,
         )
         if self._may_learn(record, page):
             self._wishes += 1
@@ -276,3 +280,6 @@ class Crawl:
             logger.debug(
                 "The parser lost about %d characters of %s", page.characters_lost, page.url
             )
+        if page.truncated:
+            self.stats.inc_value("noiseclean/pages/over_budget")
+            logger.debug("%s is longer than the budget for one page: its end is left out", page.url)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 import warnings
@@ -54,7 +55,9 @@ _MOST_PARTS = 200
 _MOST_TELLING = 40
 _MOST_DESCENDANTS = 40
 _LONGEST_PART = 500
+_LONGEST_MARK = 1000
 _LONGEST_SCRIPT = 200_000
+_MOST_UNREADABLE = 5_000
 _DECLARATIONS = {
     "meta": (("name", "property", "itemprop", "http-equiv"), "content"),
     "link": (("rel",), "href"),
@@ -137,17 +140,30 @@ def _copy(node: _Element) -> _Element:
 
 
 def _head_parts(root: _Element) -> Iterator[_Element]:
-    left = _MOST_PARTS
+    left, unreadable = _MOST_PARTS, _MOST_UNREADABLE
     for node in root.iter("{*}base", "{*}link", "{*}meta", "{*}script", "{*}title"):
         is_script = _name(node) == "script"
         if is_script and "ld+json" not in node.get("type", "").lower():
             continue
         if is_script and len(node.text or "") > _LONGEST_SCRIPT:
             continue
+        if is_script and not _is_json(node.text or ""):
+            # It is searched by expressions that take quadratic time.
+            unreadable -= len(node.text or "")
+            if unreadable < 0:
+                continue
         yield node
         left -= 1
         if not left:
             return
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text, strict=False)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _telling_parts(root: _Element) -> Iterator[_Element]:
@@ -168,13 +184,11 @@ def _telling_parts(root: _Element) -> Iterator[_Element]:
 def _is_telling(node: _Element) -> bool:
     if node.tag in _TELLING_TAGS:
         return True
-    marks = [value for name, value in node.items() if name in _MARKS]
+    marks = [value[:_LONGEST_MARK] for name, value in node.items() if name in _MARKS]
     return any(map(_tells, marks))
 
 
-def _is_covered(
-    node: _Element, chosen: Container[_Element], covered: dict[_Element, bool]
-) -> bool:
+def _is_covered(node: _Element, chosen: Container[_Element], covered: dict[_Element, bool]) -> bool:
     """Whether an element above is chosen or elsewhere; `covered` remembers it by parent.
 
     Elements come in document order: nothing above a node that was asked for is chosen later.
@@ -198,7 +212,8 @@ def _is_elsewhere(node: _Element) -> bool:
     if name in _ELSEWHERE_TAGS:
         return True
     return name != "body" and (
-        _leads_away(node.get("class", "")) or _leads_away(node.get("id", ""))
+        _leads_away(node.get("class", "")[:_LONGEST_MARK])
+        or _leads_away(node.get("id", "")[:_LONGEST_MARK])
     )
 
 

@@ -306,7 +306,8 @@ def config_of(kind: str, config: Config) -> Config:
 def stored_page(record: PageRecord, config: Config) -> Page:
     """The page of a record that has its HTML, with the overrides of `config`."""
     rules = config.overrides.rules_for(record.url)
-    return build_page(record.html or "", url=record.url, rules=rules)
+    budget = config.page_budget
+    return build_page(record.html or "", url=record.url, rules=rules, budget=budget)
 
 
 def judge_record(record: PageRecord, model: Model, config: Config) -> CleanPage:

@@ -14,6 +14,7 @@ from scrapy.http import HtmlResponse
 
 from noiseclean_scrapy.batch.archive import ArchivedPage, ProblemKind, read_archive
 from noiseclean_scrapy.batch.sampling import SiteSample, sampling_key
+from noiseclean_scrapy.bounded import bounded_response
 from noiseclean_scrapy.clean_page import CleanPage, clean_page
 from noiseclean_scrapy.cleaner import SiteCleaner
 from noiseclean_scrapy.metadata import Metadata, extract_metadata
@@ -190,7 +191,7 @@ def untaught_cleaner(config: Config, **options: Any) -> SiteCleaner:
 def build_source_page(source: SourcePage, config: Config) -> Page:
     """The page with the user's overrides."""
     rules = config.overrides.rules_for(source.url)
-    return build_page(source.html, url=source.url, rules=rules)
+    return build_page(source.html, url=source.url, rules=rules, budget=config.page_budget)
 
 
 def _source_page(page: ArchivedPage, config: Config) -> SourcePage | None:
@@ -198,4 +199,5 @@ def _source_page(page: ArchivedPage, config: Config) -> SourcePage | None:
         page.url, status=page.status, headers=dict(page.headers), body=page.body
     )
     site = config.cluster_by(response) if config.wants(page.url) else None
-    return SourcePage(page.id, page.url, site, response.text, page.fetched_at) if site else None
+    text = bounded_response(response, config.page_budget).text
+    return SourcePage(page.id, page.url, site, text, page.fetched_at) if site else None

@@ -44,7 +44,8 @@ def judge_file(path: Path, call: Call, site: str | None) -> Judgement:
     html = decode(read_file(path))
     if site is None:
         config = call.config
-        cleaner = SiteCleaner(config.method, **config.all_method_options)
+        budget = config.page_budget
+        cleaner = SiteCleaner(config.method, budget=budget, **config.all_method_options)
         return Judgement(cleaner.clean(html), html, "", config.method, 0)
     with call.open_store() as store:
         stored = load_model(store, call.find_site(store, site), call.config)

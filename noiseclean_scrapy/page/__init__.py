@@ -1,7 +1,18 @@
 """HTML to Page: elements, text blocks, links, and their place in the layout."""
 
+from noiseclean_scrapy.page.budget import DEFAULT_BUDGET, PageBudget
 from noiseclean_scrapy.page.build import Rules, build_page
 from noiseclean_scrapy.page.model import Element, Page, Rule, TextBlock
 from noiseclean_scrapy.page.parse import Html
 
-__all__ = ["Element", "Html", "Page", "Rule", "Rules", "TextBlock", "build_page"]
+__all__ = [
+    "DEFAULT_BUDGET",
+    "Element",
+    "Html",
+    "Page",
+    "PageBudget",
+    "Rule",
+    "Rules",
+    "TextBlock",
+    "build_page",
+]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lxml import etree
 
+from noiseclean_scrapy.page.budget import DEFAULT_BUDGET, PageBudget
 from noiseclean_scrapy.page.labels import element_label
 from noiseclean_scrapy.page.metadata import declared, description
 from noiseclean_scrapy.page.model import Element, Page, Rule, TextBlock
@@ -34,19 +35,29 @@ _LANGUAGE = ("lang", "xml:lang", "{http://www.w3.org/XML/1998/namespace}lang")
 _READ = frozenset({"a", "img", "br"})
 _ZERO_WIDTH = ("\u200b", "\ufeff")
 _HIDING = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
-_XPATH_NAME = re.compile(r"[a-z_][\w-]*", re.IGNORECASE | re.ASCII)
+_XPATH_NAME = re.compile(r"[a-z_][\w-]{0,60}", re.IGNORECASE | re.ASCII)
 _STYLING = frozenset("id class role bgcolor width align itemprop style hidden aria-hidden".split())
 # What a node is to the page, as bits; 0 is inline content.
 _IS_BLOCK, _IS_SKIPPED, _IS_LINK = 1, 2, 4
 _NOWHERE = 1 << 62
+_DEEPEST = 100
+_LONGEST_NAME = 64
+_LONGEST_VALUE = 2000
 
 
 def build_page(
-    source: Html, *, url: str = "", text: str | None = None, rules: Rules | None = None
+    source: Html,
+    *,
+    url: str = "",
+    text: str | None = None,
+    rules: Rules | None = None,
+    budget: PageBudget = DEFAULT_BUDGET,
 ) -> Page:
     """The page model of `source`; see `parse_html` for what it may be and for `text`.
 
     Never raises on any input: what is not HTML gives a page without blocks or a best-effort one.
+    What is beyond the budget is cut off. Elements below a hundred levels of others are not told
+    apart: their blocks belong to the element at that depth, and rules for them do not count.
     An element that `rules` names is block-level, and its blocks know the rule. Of the elements
     that are never read, scripts for example, a rule to keep opens the one that it names.
 
@@ -56,16 +67,21 @@ def build_page(
     >>> page.xpath(page.blocks[1]), page.blocks[1].links
     ('/html[1]/body[1]/p[1]', ('/r',))
     """
-    parsed = parse_html(source, text=text)
+    parsed = parse_html(source, text=text, budget=budget)
     ruled = rules(parsed.root) if rules else {}
-    page = _Builder(parsed.root, url, _SKIPPED, ruled).build()
+    page = _Builder(parsed.root, url, _SKIPPED, ruled, budget).build()
     # Some forums and picture galleries keep all they have in NOSCRIPT.
     if _fallback_length(parsed.root) > len(page.text):
-        page = _Builder(parsed.root, url, _SKIPPED - {"noscript"}, ruled).build()
+        page = _Builder(parsed.root, url, _SKIPPED - {"noscript"}, ruled, budget).build()
     page.description = description(parsed.root)
     page.declared = declared(parsed.root)
     page.characters_lost = parsed.characters_lost
+    page.truncated |= parsed.truncated
     return page
+
+
+class _BudgetSpent(Exception):  # noqa: N818
+    """The page has more elements or blocks than are read of one."""
 
 
 class _Tags(dict[Any, tuple[str, str, int]]):
@@ -77,7 +93,7 @@ class _Tags(dict[Any, tuple[str, str, int]]):
     def __missing__(self, tag: Any) -> tuple[str, str, int]:
         if not isinstance(tag, str):  # a comment, a processing instruction, an entity
             return self.setdefault(tag, ("", "", _IS_SKIPPED))
-        return self.setdefault(tag, _tag(tag, self.skipped))
+        return self.setdefault(tag, _tag(tag[:_LONGEST_NAME], self.skipped))
 
 
 @lru_cache(maxsize=1000)
@@ -91,9 +107,15 @@ class _Builder:
     """The state of one pass over one document."""
 
     def __init__(
-        self, root: _Element, url: str, skipped: frozenset[str], ruled: Mapping[_Element, Rule]
+        self,
+        root: _Element,
+        url: str,
+        skipped: frozenset[str],
+        ruled: Mapping[_Element, Rule],
+        budget: PageBudget,
     ) -> None:
         self.root = root
+        self.most = budget.elements
         self.body = next(root.iter("{*}body"), root)
         if _has_content_in_head(root, skipped):
             self.body = root
@@ -116,6 +138,13 @@ class _Builder:
         self.breaks = False
 
     def build(self) -> Page:
+        try:
+            self._read()
+        except _BudgetSpent:
+            self.page.truncated = True
+        return self.page
+
+    def _read(self) -> None:
         self._walk(self.body, *_path(self.body))
         if self.body is not self.root:
             self._add(self.body.tail)
@@ -124,7 +153,6 @@ class _Builder:
                 self._walk(part, test, number)
             self._add(part.tail)
         self._flush()
-        return self.page
 
     def _walk(self, top: _Element, top_test: str, top_number: int) -> None:
         """Read an element. What a node costs here is most of what a page costs."""
@@ -196,20 +224,27 @@ class _Builder:
         tags, special = self.tags, self.special
         for below in node.iterdescendants():
             if tags[below.tag][2] & _IS_BLOCK or below in special:
-                for around in (below, *below.iterancestors()):
-                    if around is node:
-                        break
+                around: Any = below
+                while around is not node:
                     special.setdefault(around, tags[around.tag][2] | _IS_BLOCK)
+                    around = around.getparent()
                 return True
         return False
 
     def _open_element(self, node: _Element, name: str, test: str, number: int) -> None:
         if self.pieces or self.images or self.links or self.breaks:
             self._flush()
+        if len(self.open) >= _DEEPEST:
+            self.open.append(self.open[-1])
+            return
         elements = self.page.elements
         index = len(elements)
+        if index >= self.most:
+            raise _BudgetSpent
         parent = self.open[-1].index if self.open else -1
-        attributes = tuple([pair for pair in node.items() if pair[0] in _STYLING])
+        attributes = tuple(
+            [(key, value[:_LONGEST_VALUE]) for key, value in node.items() if key in _STYLING]
+        )
         label, hidden = _styling(name, attributes) if attributes else (name, False)
         if node is self.body:
             label = name
@@ -272,6 +307,8 @@ class _Builder:
 
     def _add_block(self, text: str) -> None:
         index = len(self.page.blocks)
+        if index >= self.most:
+            raise _BudgetSpent
         element = self.open[-1]
         linked = min(len(_collapse(self.linked)), len(text)) if self.linked else 0
         images, links = tuple(self.images), tuple(self.links)
@@ -352,7 +389,7 @@ def _path(node: _Element) -> tuple[str, int]:
 
 
 def _node_test(tag: str) -> str:
-    """The tag, or `*` where it cannot stand in an XPath: namespaces, `<o:p>`, broken names."""
+    """The tag, or `*` where it cannot stand in an XPath: namespaces, `<o:p>`, odd or long names."""
     return tag if _XPATH_NAME.fullmatch(tag) else "*"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from charset_normalizer import from_bytes
@@ -13,6 +13,8 @@ from lxml.html import html_parser
 from parsel import Selector
 from parsel.selector import create_root_node
 from w3lib.encoding import html_to_unicode, resolve_encoding
+
+from noiseclean_scrapy.page.budget import DEFAULT_BUDGET, PageBudget
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -51,25 +53,36 @@ _MARKUP = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ParsedHtml:
-    """The document's root element, and how many characters of text the parser cut off."""
+    """The document's root element, and how many characters of text the parser cut off.
+
+    `truncated` tells that markup beyond the budget was not given to the parser.
+    """
 
     root: _Element
     characters_lost: int
+    truncated: bool = False
 
 
-def parse_html(source: Html, *, text: str | None = None) -> ParsedHtml:
+def parse_html(
+    source: Html, *, text: str | None = None, budget: PageBudget = DEFAULT_BUDGET
+) -> ParsedHtml:
     """Parse `source`; a parsed one (selector or element) is used as it is, never parsed again.
 
     Bytes are decoded as Scrapy does without headers: byte order mark, declared charset, UTF-8,
     else the best guess. `text` is the source of an already parsed page, where the caller has it:
-    with it, lost text is noticed. Never raises on any bytes, text, selector or element.
+    with it, lost text is noticed. Of bytes and text no more than the budget is parsed. Never raises
+    on any bytes, text, selector or element.
     """
     if isinstance(source, bytes):
-        source = decode(source)
+        data = budget.cut_bytes(source)
+        parsed = parse_html(decode(data), budget=budget)
+        return replace(parsed, truncated=True) if data is not source else parsed
     if isinstance(source, str):
-        root, is_verbatim = _parse_text(source)
-        is_whole = is_verbatim and _has_lost_nothing(root, source)
-        return ParsedHtml(root, 0 if is_whole else characters_lost(root, source))
+        read = budget.cut_text(source)
+        root, is_verbatim = _parse_text(read)
+        is_whole = is_verbatim and _has_lost_nothing(root, read)
+        lost = 0 if is_whole else characters_lost(root, read)
+        return ParsedHtml(root, lost, len(read) < len(source))
     root = source.root if isinstance(source, Selector) else source
     if isinstance(root, etree._ElementTree):
         root = root.getroot()
@@ -78,7 +91,7 @@ def parse_html(source: Html, *, text: str | None = None) -> ParsedHtml:
         is_whole = not text or (isinstance(source, Selector) and _has_lost_nothing(root, text))
         return ParsedHtml(root, 0 if is_whole else characters_lost(root, text or ""))
     # A selector of a text node, an attribute or of JSON; a comment.
-    return parse_html(root if isinstance(root, str) else "")
+    return parse_html(root if isinstance(root, str) else "", budget=budget)
 
 
 def decode(data: bytes) -> str:
@@ -181,4 +194,4 @@ def _text_length(root: _Element) -> int:
 
 
 def _length(text: str) -> int:
-    return len("".join(text.split()))
+    return len("".join(text.split())) - text.count("\0")  # which the parser leaves out

@@ -1,0 +1,54 @@
+"""What one page may cost: how much of it is read."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_END = 10_000
+_SHORT, _LONG = 20_000, 200_000
+_LONG_TAG = re.compile(r"<[a-z][^>]{4000}", re.IGNORECASE)
+# In units of an attribute's name, value, or the white space between; each is matched as a whole,
+# so that the time is linear.
+_WIDE_TAG = re.compile(
+    r"""<[a-z](?:(?=([^>=\s]+|\s+|=\s*(?:"[^"]*"|'[^']*'|[^\s>"'][^\s>]*)?))\1){4000,}>?""",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PageBudget:
+    """Bounds on one page; what is beyond them is cut off, and the page is marked `truncated`.
+
+    `markup` is the most bytes that are read (characters, where the page comes as text); the default
+    is what Common Crawl keeps of a page. `elements` is the most block-level elements, and the most
+    text blocks. Tags with thousands of attributes are left out: the time that the parser takes for
+    them grows with the square of their number.
+    """
+
+    markup: int = 5 * 2**20
+    elements: int = 25_000
+
+    def cut_bytes(self, data: bytes) -> bytes:
+        """The bytes that are read: all, or those before the last tag within the budget."""
+        if len(data) <= self.markup:
+            return data
+        end = data.rfind(b"<", max(0, self.markup - _END), self.markup)
+        return data[: end if end > 0 else self.markup]
+
+    def cut_text(self, text: str) -> str:
+        """The text that is read; the very same object where nothing is cut.
+
+        >>> PageBudget(markup=12).cut_text("<p>one</p><p>two</p>")
+        '<p>one</p><p'
+        """
+        if len(text) > self.markup:
+            text = text[: self.markup]
+        if len(text) > _LONG or (len(text) > _SHORT and _LONG_TAG.search(text)):
+            narrow, found = _WIDE_TAG.subn("", text)
+            text = narrow if found else text
+        return text
+
+
+DEFAULT_BUDGET = PageBudget()
+"""Enough for every page of our corpora, three times over."""
