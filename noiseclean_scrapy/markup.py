@@ -235,11 +235,14 @@ def _element(part: _Part) -> str:
 
 
 def _is_next_item(before: Sequence[_Step], after: Sequence[_Step], opened: int) -> bool:
-    """Whether the next part begins an item of an open list, or a list in an open item."""
+    """Whether the next part begins an item of an open list, or a list in an open item.
+
+    A list that does not begin with 1 would be taken for a line of the paragraph before.
+    """
     new = after[opened:]
     is_item = bool(new) and new[0].tag == "li"
     is_list = bool(new) and new[0].tag in _LISTS and opened == len(before) > 0
-    return is_item or is_list
+    return is_item or (is_list and (new[0].tag == "ul" or new[1].number == 1))
 
 
 def _open(containers: Sequence[_Step], opened: int) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import lxml.html
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from lxml import etree
 from markdown_it import MarkdownIt
@@ -244,6 +244,7 @@ def fragments() -> st.SearchStrategy[str]:
 
 @settings(deadline=None, max_examples=300)
 @given(fragments())
+@example("<blockquote><ol>1 <li></li> <li>1</li></ol></blockquote>")
 def test_any_page_keeps_its_text_in_html_and_markdown(html: str) -> None:
     page = whole(f"<body>{html}</body>")
     text = words(" ".join(block.text for block in page.blocks))
