@@ -67,9 +67,7 @@ class EvidenceMethod(Method):
         self.site.decay(factor)
 
     def model(self) -> SiteModel:
-        site = SiteEvidence(self.site.max_entries)
-        site.merge(self.site)
-        return SiteModel(site, LEANS[self.lean], self.left_out)
+        return SiteModel(self.site.copy(), LEANS[self.lean], self.left_out)
 
     def state(self) -> dict[str, Any]:
         return self.site.state()
