@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from noiseclean_scrapy.evidence import places, site
+from noiseclean_scrapy.evidence import near_duplicates, places, site
+from noiseclean_scrapy.evidence.keys import PageKeys
+from noiseclean_scrapy.evidence.sample import PageVotes
 from noiseclean_scrapy.evidence.trees import BoostedTrees
 from noiseclean_scrapy.page import Page
 
@@ -123,15 +125,22 @@ class SlowSite:
         self.pages: dict[Any, tuple[Page, list[float]]] = {}
 
     def observe(self, page: Page, scores: Sequence[float]) -> None:
-        self.pages.setdefault(identity(page), (page, [float(score) for score in scores]))
+        """Of near-duplicates one votes: any, but always the same."""
+        new = page, [float(score) for score in scores]
+        known = self.pages.setdefault(identity(*new), new)
+        self.pages[identity(*new)] = max(known, new, key=lambda one: _rank(*one))
 
     def terms(self, page: Page, scores: Sequence[float]) -> dict[str, list[float]]:
         """As `SiteTerms`, one list a field."""
-        others = [seen for key, seen in self.pages.items() if key != identity(page)]
+        own = identity(page, scores)
+        others = [seen for key, seen in self.pages.items() if key != own]
         rows = [
             self._block_terms(page, index, float(score), others)
             for index, score in enumerate(scores)
         ]
+        support = sorted(row[2] for row in rows)
+        most = support[int(site.LAYOUT * (len(rows) - 1))] if rows else 0.0
+        rows = [(row[0], slow_repetition(row[3], most), row[2], row[3]) for row in rows]
         names = ("place", "repetition", "place_pages", "text_pages")
         return {name: [row[i] for row in rows] for i, name in enumerate(names)}
 
@@ -156,24 +165,59 @@ class SlowSite:
             if means:
                 pull = site.PLACE_WEIGHT * len(means) ** 2 / (len(means) ** 2 + site.SUPPORT**2)
                 moved += pull * (clipped(sum(means) / len(means)) - clipped(score))
-        text = masked_texts(page)[index]
-        shown = sum(text in masked_texts(other) for other, _ in others)
-        return moved, slow_repetition(shown, len(others)), float(support[0]), float(shown)
+        text = slow_text(page, index)
+        shown = sum(
+            any(slow_text(other, block.index) == text for block in other.blocks)
+            for other, _ in others
+        )
+        return moved, 0.0, float(support[0]), float(shown)
 
 
 def slow_repetition(shown: float, others: float) -> float:
     """What a text loses that `shown` of `others` pages show."""
+    if not shown:
+        return 0.0
     lost = site.REPETITION * shown / others * shown / (shown + 1)
     if shown / others >= site.COMMON:
         lost += site.COMMON_REPETITION * shown / (shown + site.COMMON_SUPPORT)
     return -lost
 
 
-def identity(page: Page) -> tuple[tuple[object, ...], ...]:
-    """What tells a page from others: the places and the texts of its blocks."""
-    return tuple(
-        (slow_place(page, b.index, 0), slow_place(page, b.index, 1), b.text) for b in page.blocks
-    )
+def identity(page: Page, scores: Sequence[float]) -> tuple[object, ...]:
+    """What pages have in common that are near-duplicates of each other."""
+    places = PageKeys(page, np.array(scores)).places
+    title = re.sub(r"\d+", "0", page.title.lower())
+    content = [b.text for b, score in zip(page.blocks, scores, strict=True) if score > 0]
+    data = " ".join(content).encode()[: near_duplicates.MOST_CONTENT]
+    if len(data) < near_duplicates.LEAST_CONTENT:
+        texts = tuple(slow_text(page, block.index) for block in page.blocks)
+        return min(places, default=0), title, texts
+    return min(places, default=0), title, *slow_min_hashes(data)
+
+
+def slow_min_hashes(data: bytes) -> tuple[int, ...]:
+    """Every shingle hashed by itself."""
+    found = []
+    for mixer in near_duplicates._MIXERS:
+        hashes = []
+        for start in range(len(data) - near_duplicates.SHINGLE + 1):
+            value = 0
+            for power, byte in enumerate(data[start : start + near_duplicates.SHINGLE]):
+                value = (value + byte * pow(near_duplicates._BASE, power, 2**64)) % 2**64
+            value ^= value >> 31
+            value = value * mixer % 2**64
+            value ^= value >> 32
+            hashes.append(value * near_duplicates._BASE % 2**64)
+        found.append(min(hashes))
+    return tuple(found)
+
+
+def _rank(page: Page, scores: Sequence[float]) -> tuple[float, bytes]:
+    return PageVotes.of(PageKeys(page, np.array(scores))).rank
+
+
+def slow_text(page: Page, block: int) -> tuple[str, tuple[str, ...]]:
+    return masked_texts(page)[block], slow_place(page, block, 0)
 
 
 def masked_texts(page: Page) -> tuple[str, ...]:

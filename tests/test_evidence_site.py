@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from slow_evidence import SlowSite, clipped, identity, slow_repetition
+from slow_evidence import SlowSite, clipped, slow_min_hashes, slow_repetition
 from slow_small_sites import examples, sites
 
 from noiseclean_scrapy import SiteCleaner, cleaner
 from noiseclean_scrapy.errors import TreeDataError
-from noiseclean_scrapy.evidence import places, site
+from noiseclean_scrapy.evidence import near_duplicates, places, sample, site
 from noiseclean_scrapy.evidence.site import SiteEvidence, SiteTerms
 from noiseclean_scrapy.page import Page, build_page
 
@@ -43,11 +43,6 @@ def learn(pages: list[Page], most: int = 100_000) -> SiteEvidence:
 
 def as_lists(terms: SiteTerms) -> dict[str, list[float]]:
     return {name: getattr(terms, name).tolist() for name in FIELDS}
-
-
-def different(bodies: list[str]) -> list[Page]:
-    """Pages of the bodies, none with the texts of another."""
-    return list({identity(page): page for page in map(page_of, bodies)}.values())
 
 
 def cleaner_of(pages: list[Page], **options: Any) -> SiteCleaner:
@@ -138,8 +133,27 @@ def test_scores_are_clipped() -> None:
 
 def test_digits_and_capitals_make_no_new_text() -> None:
     evidence = learn([page_of("<p>12 Comments")])
-    page = page_of("<div>7 comments</div><p>x")
+    page = page_of("<p>7 comments</p><p>x")
     assert evidence.terms(page, scores_of(page)).text_pages.tolist() == [1, 0]
+
+
+def test_a_text_votes_where_it_stands() -> None:
+    evidence = learn([page_of(f"<aside><p>The fog</p></aside><p>{word}") for word in "abc"])
+    page = page_of("<p>The fog</p><aside><p>The fog</p><b>The fog</b></aside><div>The fog")
+    terms = evidence.terms(page, scores_of(page))
+    assert terms.text_pages.tolist() == [0, 3, 0, 0]
+    assert (terms.repetition < 0).tolist() == [False, True, False, False]
+
+
+def test_a_text_is_rare_among_the_pages_of_its_layout() -> None:
+    """Of 20 pages 4 have the new design, and all of these show its menu."""
+    old = [page_of(f"<nav>Home</nav><p>{chr(0x4E00 + n)}") for n in range(16)]
+    new = [page_of(f"<ul><li>Start</ul><div>{chr(0x5E00 + n)}</div>") for n in range(4)]
+    evidence = learn(old + new)
+    for pages, others in ((old, 15), (new, 3)):
+        terms = evidence.terms(pages[0], scores_of(pages[0]))
+        assert terms.text_pages.tolist() == [others, 0]
+        assert terms.repetition[0] == pytest.approx(slow_repetition(others, others))
 
 
 def test_a_page_does_not_vote_on_itself() -> None:
@@ -162,11 +176,48 @@ def test_a_new_page_hears_all_votes() -> None:
 
 def test_a_page_seen_twice_votes_once() -> None:
     pages = [page_of(body) for body, _ in STORIES]
-    assert learn([*pages, pages[1], pages[2], pages[1]]).state() == learn(pages).state()
+    twice, once = learn([*pages, pages[1], pages[2], pages[1]]), learn(pages)
+    assert twice.pages == 6
+    assert {**twice.state(), "pages": 3} == once.state()
+    merged = learn(pages)
+    merged.merge(once)
+    assert {**merged.state(), "pages": 3} == once.state()
     redesigned = page_of("<p>Home</p><table><tr><td>Rain</td></tr><tr><td>Wind</td></tr></table>")
-    assert learn([*pages, redesigned]).pages == 4
-    later = page_of(STORIES[1][0].replace("Rain", "Rain 2"))
-    assert learn([*pages, later]).pages == 4
+    assert len(learn([*pages, redesigned]).sample.votes) == 4
+    later = page_of(STORIES[1][0].replace("Rain", "RAIN"))
+    assert len(learn([*pages, later]).sample.votes) == 3
+
+
+WORDS = [f"w{chr(97 + n % 26)}{chr(97 + n // 26)}" for n in range(300)]
+
+
+def near_copies(number: int) -> list[Page]:
+    """Pages of one story of 300 words; in each another one of the words is changed."""
+    copies = [[*WORDS[:n], f"changed{n}x", *WORDS[n + 1 :]] for n in range(number)]
+    return [page_of(f"<nav>Home</nav><p>{' '.join(words)}") for words in copies]
+
+
+def scored(page: Page) -> np.ndarray:
+    return np.array([3.0 if len(block.text) > 40 else -3.0 for block in page.blocks])
+
+
+def test_near_copies_vote_once() -> None:
+    evidence = SiteEvidence(100_000)
+    for page in near_copies(100):
+        evidence.observe(page, scored(page))
+    assert len(evidence.sample.votes) <= 25  # each has its own signature with probability 0.2
+    victim = page_of(f"<nav>Home</nav><p>{' '.join(WORDS)}")
+    assert evidence.terms(victim, scored(victim)).text_pages[0] < len(evidence.sample.votes)
+    titled = build_page("<title>Another story</title><nav>Home</nav><p>" + " ".join(WORDS))
+    before = len(evidence.sample.votes)
+    evidence.observe(titled, scored(titled))
+    assert len(evidence.sample.votes) == before + 1
+
+
+@examples
+@given(st.binary(min_size=near_duplicates.SHINGLE, max_size=120))
+def test_min_hashes_are_as_defined(data: bytes) -> None:
+    assert tuple(near_duplicates._min_hashes(data)) == slow_min_hashes(data)
 
 
 def test_pages_without_blocks() -> None:
@@ -192,7 +243,7 @@ def test_fast_is_as_defined(bodies: list[str]) -> None:
         terms = fast.terms(page, scores_of(page))
         for name in FIELDS:
             assert getattr(terms, name).tolist() == pytest.approx(expected[name], abs=1e-5)
-    assert fast.pages == len(slow.pages)
+    assert len(fast.sample.votes) == len(slow.pages)
 
 
 @examples
@@ -217,7 +268,7 @@ def test_terms_keep_their_bounds(bodies: list[str]) -> None:
 @examples
 @given(sites(), st.randoms(use_true_random=False), st.integers(0, 7))
 def test_order_and_halves_do_not_matter(bodies: list[str], random: Any, cut: int) -> None:
-    pages = different(bodies)
+    pages = [page_of(body) for body in bodies]
     shuffled = random.sample(pages, len(pages))
     half, rest = learn(shuffled[:cut]), learn(shuffled[cut:])
     turned = learn(shuffled[cut:])
@@ -229,7 +280,7 @@ def test_order_and_halves_do_not_matter(bodies: list[str], random: Any, cut: int
 @examples
 @given(sites(), st.integers(0, 7), st.integers(0, 7))
 def test_merging_is_associative(bodies: list[str], one: int, two: int) -> None:
-    pages = different(bodies)
+    pages = [page_of(body) for body in bodies]
     low, high = sorted((one, two))
     parts = [pages[:low], pages[low:high], pages[high:]]
     left, middle, right = map(learn, parts)
@@ -302,38 +353,70 @@ def test_a_redesign_wins_after_forgetting() -> None:
     assert evidence.terms(page_of("<p>h"), np.array([0.0])).place[0] > 0
 
 
-@pytest.mark.parametrize("most", [1, 2, 5, 10])
-def test_entries_are_bounded(most: int) -> None:
-    evidence = SiteEvidence(most)
-    for n in range(40):
-        page = page_of(f"<ul><li>Home</ul><div class={chr(97 + n % 26)}x><p>{chr(0x4E00 + n)}")
+def plain(number: int) -> Page:
+    return page_of(f"<ul><li>Home</ul><p>{chr(0x4E00 + number)}")
+
+
+def redesigned(number: int) -> Page:
+    return page_of(f"<ol><li>Start</ol><div>{chr(0x6E00 + number)}</div>")
+
+
+def test_votes_are_bounded() -> None:
+    evidence = SiteEvidence(20 * site.ENTRIES)
+    for number in range(300):
+        page = plain(number)
         evidence.observe(page, scores_of(page))
-        for held in (evidence.places, evidence.texts, evidence.seen):
-            assert 1 <= len(held) <= most
-    halves = learn([page_of(f"<p class={c}><b>{c}") for c in "abcdefgh"], most)
-    halves.merge(evidence)
-    smaller = SiteEvidence(most)
-    smaller.restore(learn([page_of(f"<p>{chr(0x4E00 + n)}") for n in range(30)]).state())
-    for held in (halves.places, halves.texts, smaller.places, smaller.texts, smaller.seen):
-        assert 1 <= len(held) <= most
+        assert len(evidence.sample.votes) <= 25
+    assert evidence.pages == 300
+    assert len(evidence.state()["votes"]) == 20
+    assert max(evidence.texts.values()) == 20
+    assert len(evidence.texts) == 21
+    smaller = SiteEvidence(5 * site.ENTRIES)
+    smaller.restore(evidence.state())
+    assert len(smaller.sample.votes) == 5
 
 
-def test_the_bound_drops_the_rarest() -> None:
-    pages = [page_of(f"<ul><li>Home</ul><p>{chr(0x4E00 + n)}") for n in range(30)]
-    exact, bounded = learn(pages), learn(pages, 8)
-    assert len(exact.texts) == 31
-    assert max(bounded.texts.values()) == 30
-    assert bounded.texts.items() <= exact.texts.items()
-    page = page_of("<ul><li>Home</ul><p>x")
-    ours, all_of = (e.terms(page, scores_of(page)) for e in (bounded, exact))
-    assert ours.repetition.tolist() == all_of.repetition.tolist()
+def test_a_page_votes_on_a_bounded_number_of_texts_and_places() -> None:
+    body = "".join(f"<i{n}><p>{chr(0x4E00 + n)}</i{n}>" for n in range(2 * sample.MOST_KEYS))
+    evidence = learn([page_of(body)])
+    assert len(evidence.texts) == len(evidence.places) == sample.MOST_KEYS
+
+
+@given(st.lists(st.integers(0, 60), max_size=60), st.randoms(use_true_random=False))
+@examples
+def test_the_sample_depends_on_the_pages_alone(numbers: list[int], random: Any) -> None:
+    pages = [redesigned(n) if n % 7 == 0 else plain(n) for n in numbers]
+    shuffled = random.sample(pages, len(pages))
+    cut = random.randint(0, len(pages))
+    small = 10 * site.ENTRIES
+    half = learn(shuffled[:cut], small)
+    half.merge(learn(shuffled[cut:], small))
+    whole = learn(pages, small)
+    assert whole.state() == learn(shuffled, small).state() == half.state()
+    counted = SiteEvidence(small)
+    counted.restore(whole.state())
+    assert (counted.texts, counted.places) == (whole.texts, whole.places)
+
+
+def test_a_new_design_is_in_the_sample_after_many_pages() -> None:
+    small = 40 * site.ENTRIES
+    evidence = learn([*map(plain, range(500)), *map(redesigned, range(12))], small)
+    assert evidence.terms(redesigned(20), scores_of(redesigned(20))).text_pages[0] >= 10
+    assert evidence.terms(plain(600), scores_of(plain(600))).text_pages[0] >= 25
+
+
+def test_many_layouts_do_not_crowd_out_the_site() -> None:
+    """Half of the sample is drawn from all pages alike."""
+    small = 40 * site.ENTRIES
+    odd = [page_of(f"<x{n}x><p>{chr(0x6E00 + n)}") for n in range(300)]
+    evidence = learn([*map(plain, range(300)), *odd], small)
+    assert evidence.terms(plain(600), scores_of(plain(600))).text_pages[0] >= 5
 
 
 def test_the_bound_holds_through_the_cleaner() -> None:
-    pages = [page_of(f"<p class={chr(97 + n)}x>{chr(0x4E00 + n)}") for n in range(26)]
-    state = json.loads(payload(cleaner_of(pages, max_tree_nodes=6)))["state"]
-    assert len(state["places"]) <= 6
-    assert len(state["texts"]) <= 6
+    pages = [plain(number) for number in range(26)]
+    state = json.loads(payload(cleaner_of(pages, max_tree_nodes=6 * site.ENTRIES)))["state"]
+    assert len(state["votes"]) == 6
     assert state["pages"] == 26
 
 
@@ -375,31 +458,42 @@ KEY = "0123456789abcdef"
         {"pages": True},
         {"pages": "1"},
         {"pages": None},
-        {"places": None},
-        {"places": [1]},
-        {"places": {KEY: 1}},
-        {"places": {KEY: [1]}},
-        {"places": {KEY: [1, 2, 3]}},
-        {"places": {KEY: [-1, 0]}},
-        {"places": {KEY: [1, float("nan")]}},
-        {"places": {KEY: [1, float("inf")]}},
-        {"places": {KEY: [1, "1"]}},
-        {"places": {KEY: [1, None]}},
-        {"places": {KEY: [1, 10**4000]}},
-        {"places": {KEY.upper(): [1, 1]}},
-        {"places": {KEY[1:]: [1, 1]}},
-        {"places": {KEY + "\n": [1, 1]}},
-        {"texts": 1},
-        {"texts": {KEY: None}},
-        {"texts": {KEY: [1]}},
-        {"texts": {KEY: 1e300}},
-        {"texts": {"x": 1}},
-        {"seen": None},
-        {"seen": 1},
-        {"seen": [1]},
-        {"seen": ["x"]},
-        {"seen": [None]},
-        {"seen": KEY},
+        {"keys": None},
+        {"keys": 1},
+        {"keys": [1]},
+        {"keys": {KEY: 1}, "votes": [[KEY, KEY, 1.0, [1], [], []]]},
+        {"keys": [KEY.upper()]},
+        {"keys": [KEY[1:]]},
+        {"keys": [KEY + "\n"]},
+        {"votes": None},
+        {"votes": 1},
+        {"votes": [1]},
+        {"votes": [[]]},
+        *(
+            {"keys": [KEY, KEY[::-1]], "votes": votes}
+            for votes in (
+                [[KEY, KEY, 1.0, [0], [0]]],
+                [[KEY, KEY, 1.0, [0], [0], [5], 1]],
+                [["x", KEY, 1.0, [0], [0], [5]]],
+                [[KEY, 7, 1.0, [0], [0], [5]]],
+                [[KEY, KEY, 0.0, [0], [0], [5]]],
+                [[KEY, KEY, -1.0, [0], [0], [5]]],
+                [[KEY, KEY, 2.0, [0], [0], [5]]],
+                [[KEY, KEY, float("nan"), [0], [0], [5]]],
+                [[KEY, KEY, True, [0], [0], [5]]],
+                [[KEY, KEY, 1.0, [2], [0], [5]]],
+                [[KEY, KEY, 1.0, [-1], [0], [5]]],
+                [[KEY, KEY, 1.0, [True], [0], [5]]],
+                [[KEY, KEY, 1.0, [0, 0], [0], [5]]],
+                [[KEY, KEY, 1.0, [1, 0], [0], [5]]],
+                [[KEY, KEY, 1.0, None, [0], [5]]],
+                [[KEY, KEY, 1.0, [0], [0], []]],
+                [[KEY, KEY, 1.0, [0], [0], [5.5]]],
+                [[KEY, KEY, 1.0, [0], [0], ["5"]]],
+                [[KEY, KEY, 1.0, [0], [0], [10**4000]]],
+                [[KEY, KEY, 1.0, [0], [0], [5]]] * 2,
+            )
+        ),
     ],
 )
 def test_bad_states_are_refused(damage: dict[str, Any]) -> None:

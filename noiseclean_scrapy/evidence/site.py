@@ -100,7 +100,8 @@ class SiteEvidence:
         means = np.clip(total / np.where(pages > 0, pages, 1.0), -CLIP, CLIP)
         pull = PLACE_WEIGHT * _trust(pages)
         here = np.clip(scores, -CLIP, CLIP)
-        moved = sum(pull[of] * (means[of] - here) for of in (keys.own, keys.around))
+        moved = pull[keys.own] * (means[keys.own] - here)
+        moved += pull[keys.around] * (means[keys.around] - here)
         support = pages[keys.own]
         shown = np.array([self.texts.get(text, 0.0) for text in keys.texts])
         shown -= weight * np.array([text in own_texts for text in keys.texts])
