@@ -140,7 +140,7 @@ class SlowSite:
         ]
         support = sorted(row[2] for row in rows)
         most = support[int(site.LAYOUT * (len(rows) - 1))] if rows else 0.0
-        rows = [(row[0], slow_repetition(row[3], most), row[2], row[3]) for row in rows]
+        rows = [(r[0], slow_repetition(r[3], max(most, r[2])), r[2], r[3]) for r in rows]
         names = ("place", "repetition", "place_pages", "text_pages")
         return {name: [row[i] for row in rows] for i, name in enumerate(names)}
 

@@ -30,10 +30,11 @@ CLIP = 6.0
 
 LAYOUT = 0.9
 """Share of a page's blocks whose places are on no more pages than the page's layout."""
-ENTRIES = 250
+ENTRIES = 125
 """Places and texts that are reckoned a page, to bound the number of pages that vote."""
 
 _NO_VOTES = (0.0, 0.0)
+_LEAST = 2.0**-10
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,18 +106,13 @@ class SiteEvidence:
         support = pages[keys.own]
         shown = np.array([self.texts.get(text, 0.0) for text in keys.texts])
         shown -= weight * np.array([text in own_texts for text in keys.texts])
-        share = np.minimum(shown / max(_pages_of_layout(support), 1e-9), 1.0)
+        share = shown / np.maximum(_pages_of_layout(support), _LEAST)
         lost = REPETITION * share * shown / (shown + 1)
         lost += np.where(share >= COMMON, COMMON_REPETITION * shown / (shown + COMMON_SUPPORT), 0)
         return SiteTerms(moved, -lost, support, shown, known)
 
     def merge(self, other: SiteEvidence) -> None:
-        """Add what was learned from other pages, unless all of them are copies of known ones.
-
-        So a page counts once, whether it is observed or merged.
-        """
-        if other.seen and all(self.seen.get(digest, 0.0) >= _SEEN for digest in other.seen):
-            return
+        """Add what was learned from other pages; copies of pages count once."""
         self.pages += other.pages
         for votes in other.sample.votes.values():
             self._add(votes)
@@ -186,12 +182,12 @@ class SiteEvidence:
                 del places[place]
 
 
-def _pages_of_layout(support: Floats) -> float:
-    """Other pages with the page's layout: those that have the place of nearly its commonest block.
+def _pages_of_layout(support: Floats) -> Floats:
+    """Other pages with a block's layout: those with its place, or with nearly the commonest one.
 
     A text of a new design is not rare because many pages still have the old one.
     """
-    return float(np.sort(support)[int(LAYOUT * (len(support) - 1))])
+    return np.maximum(support, np.sort(support)[int(LAYOUT * (len(support) - 1))])
 
 
 def _trust(pages: Floats) -> Floats:
