@@ -187,7 +187,8 @@ def _pages_of_layout(support: Floats) -> Floats:
 
     A text of a new design is not rare because many pages still have the old one.
     """
-    return np.maximum(support, np.sort(support)[int(LAYOUT * (len(support) - 1))])
+    most: float = np.sort(support)[int(LAYOUT * (len(support) - 1))]
+    return np.maximum(support, most)
 
 
 def _trust(pages: Floats) -> Floats:
