@@ -105,7 +105,7 @@ PARAMETERS: dict[str, Any] = {
     "verbose": False,
 }
 """CatBoost's parameters for both stages."""
-SEEDS = {"alone": (0,), "together": (0, 1)}
+SEEDS = {"alone": (0, 1), "together": (0, 1)}
 """Seeds of the trainings of each stage, whose scores are averaged."""
 
 

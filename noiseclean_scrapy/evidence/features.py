@@ -14,7 +14,7 @@ from noiseclean_scrapy.evidence.phrases import PHRASES, announced
 from noiseclean_scrapy.evidence.text import FIELDS, text_table
 from noiseclean_scrapy.evidence.vocabulary import NAMES, element_bits
 from noiseclean_scrapy.page import Page
-from noiseclean_scrapy.page.features import word_sets, words
+from noiseclean_scrapy.page.features import LONGEST, word_sets, words
 from noiseclean_scrapy.page.metadata import KINDS
 
 LONG = 80
@@ -142,6 +142,7 @@ class PageFeatures:
         self._log = texts.features[0]
         title = set(words(page.title))
         self._in_title = np.array([_share(own, title) for own in own_words])
+        self._in_title[texts.characters >= LONGEST] = 0.0
         self._columns.next(3)[:] = texts.features[:3]
         self._columns.add([len(b.links) for b in blocks], self.link_share)
         self._columns.next(len(FIELDS) - 3)[:] = texts.features[3:]
@@ -159,7 +160,13 @@ class PageFeatures:
         body, parts = (" ".join(words(text)) for text in (page.declared.body, page.declared.parts))
         in_description = declared = np.full(len(own_words), -1.0)
         if described:
-            in_description = np.array([_share(own, described, 3) for own in own_words])
+            long = [len(block.text) > LONGEST for block in page.blocks]
+            in_description = np.array(
+                [
+                    _share(frozenset(words(block.text)) if is_long else own, described, 3)
+                    for block, own, is_long in zip(page.blocks, own_words, long, strict=True)
+                ]
+            )
         if parts or len(body) > LONG:
             texts = [" ".join(words(block.text)) for block in page.blocks]
             if len(body) > LONG:
