@@ -421,6 +421,12 @@ def test_no_loss_is_overlooked(markup: str, is_parsed: bool) -> None:
     assert found.characters_lost == characters_lost(found.root, markup)
 
 
+def test_a_gap_before_the_quote_hides_no_loss() -> None:
+    for gap in (0, 1, 999, 1000, 5000):
+        markup = f"<p>kept<a title={' ' * gap}'unclosed>" + "cut off" * 100
+        assert build_page(markup).characters_lost >= 600
+
+
 def test_the_log_of_another_document_is_not_trusted() -> None:
     deep = "<div>" * 3000 + "word " * 100
     root = lxml_html.document_fromstring(deep)

@@ -24,6 +24,7 @@ Html: TypeAlias = "bytes | str | Selector | _Element"
 
 _FOLLOWS_HTML = etree.LIBXML_VERSION >= (2, 14)
 _BLANKS = " \t\n\f\r"
+_GAP = 1000
 _CONTENT_LOST = 0.05
 _CHARACTERS_LOST = 200
 _MARKUP_MEASURED = 1_000_000
@@ -162,7 +163,13 @@ def _has_lost_nothing(root: _Element, text: str) -> bool:
         return False  # the log of the parser that all share may be that of another document
     if not len(root) or "\0" in text or len(parser.error_log.filter_from_fatals()):
         return False
-    return all(text[: text.rfind(quote)].rstrip(_BLANKS)[-1:] != "=" for quote in "\"'")
+    return not any(_opens_value(text, text.rfind(quote)) for quote in "\"'")
+
+
+def _opens_value(text: str, at: int) -> bool:
+    """Whether the quote at this position may follow a sign of equality."""
+    before = text[max(0, at - _GAP) : max(0, at)]
+    return before.rstrip(_BLANKS)[-1:] == "=" or (len(before) == _GAP and before.isspace())
 
 
 def _parse_text(text: str) -> tuple[_Element, bool]:
