@@ -46,7 +46,7 @@ def growth(
 def draw_growth(found: Mapping[str, Mapping[str, Mapping[str, Any]]], path: Path) -> None:
     """A picture with a panel for each of `PANELS`: one line a method, in double logarithmic scale.
 
-    Grey lines have the slope 1.
+    A grey line has the slope 1.
     """
     from matplotlib.figure import Figure
 
@@ -57,8 +57,9 @@ def draw_growth(found: Mapping[str, Mapping[str, Mapping[str, Any]]], path: Path
             panel.plot(curve["amounts"], curve["ms"], marker="o", markersize=4, label=method)
         panel.set_xscale("log")
         panel.set_yscale("log")
-        start = curve["amounts"][0], min(curve["ms"])
-        panel.axline(start, (10 * start[0], 10 * start[1]), color="0.85", zorder=0)
+        if name == "page_size":
+            start = curve["amounts"][0], min(curve["ms"])
+            panel.axline(start, (10 * start[0], 10 * start[1]), color="0.85", zorder=0)
         panel.set_xlabel(label)
         panel.set_title(title, fontsize=11)
         panel.grid(alpha=0.25)
