@@ -7,14 +7,17 @@ import pytest
 from hypothesis import given
 from slow_small_sites import examples, random_bodies
 
-from noiseclean_scrapy.evidence.places import PLACE_LEVELS, page_places
+from noiseclean_scrapy.evidence.places import AROUND, FACTORS, OWN, PLACE_LEVELS, page_places
 from noiseclean_scrapy.page import Page, build_page
 from noiseclean_scrapy.site.hashes import hash64
 
 
-def slow_key(page: Page, kind: str, element: int) -> int:
+def slow_key(page: Page, kind: int, element: int) -> int:
     labels = [above.label for above in page.path(element)][:PLACE_LEVELS]
-    return hash64("\0".join((kind, *labels)))
+    key = kind ^ sum(hash64(label) * f for label, f in zip(labels, FACTORS, strict=False)) % 2**64
+    for shift, factor in ((30, FACTORS[1]), (27, FACTORS[2]), (31, 1)):
+        key = (key ^ key >> shift) * factor % 2**64
+    return key
 
 
 def assert_places(page: Page) -> None:
@@ -22,8 +25,8 @@ def assert_places(page: Page) -> None:
     assert len(set(places.keys)) == len(places.keys)
     for block, own, around in zip(page.blocks, places.own, places.around, strict=True):
         parent = max(page.elements[block.element].parent, 0)
-        assert places.keys[own] == slow_key(page, "=", block.element)
-        assert places.keys[around] == slow_key(page, "^", parent)
+        assert places.keys[own] == slow_key(page, OWN, block.element)
+        assert places.keys[around] == slow_key(page, AROUND, parent)
 
 
 @examples

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from noiseclean_scrapy.evidence.columns import Columns
 from noiseclean_scrapy.evidence.layout import Floats, Integers, page_arrays, window_means
+from noiseclean_scrapy.evidence.phrases import LONGEST as LONGEST_LINE
 from noiseclean_scrapy.evidence.phrases import PHRASES, announced
 from noiseclean_scrapy.evidence.text import FIELDS, text_table
 from noiseclean_scrapy.evidence.vocabulary import NAMES, element_bits
@@ -325,13 +326,11 @@ class PageFeatures:
     def _add_announced(self) -> None:
         """How many blocks ago a line announced related stories, comments, and so on."""
         index = np.arange(len(self.lengths))
-        said = [
-            0 if linked else _PHRASE_NUMBERS[announced(block.text)]
-            for block, linked in zip(
-                self.page.blocks, (self.link_share >= 0.5).tolist(), strict=True
-            )
-        ]
-        for_each = np.array(said) == np.arange(1, len(PHRASES) + 1)[:, None]
+        lines = np.flatnonzero((self.link_share < 0.5) & (self.texts.characters <= LONGEST_LINE))
+        blocks = self.page.blocks
+        said = np.zeros(len(index), dtype=np.int64)
+        said[lines] = [_PHRASE_NUMBERS[announced(blocks[line].text)] for line in lines.tolist()]
+        for_each = said == np.arange(1, len(PHRASES) + 1)[:, None]
         last = np.maximum.accumulate(np.where(for_each, index, -_FAR), axis=1)
         self._columns.next(len(PHRASES))[:] = np.minimum(index - last, _FAR)
 

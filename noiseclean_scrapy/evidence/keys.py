@@ -36,9 +36,8 @@ class PageKeys:
             places = page_places(page)
             self.places, self.own, self.around = places.keys, places.own, places.around
             self.means = np.round(places.means(scores) * QUANTUM) / QUANTUM
-            texts = np.array(text_table(page).keys, dtype=np.uint64)
             own = np.array(self.places, dtype=np.uint64)[self.own]
-            self.texts = (texts ^ own).tolist()
+            self.texts = (text_table(page).keys ^ own).tolist()
         self.layout = min(self.places, default=0)
         content = content_signature([block.text for block in page.blocks], scores)
         names = (self.layout, *words(page.title), content or self.texts)

@@ -51,14 +51,10 @@ class PageArrays:
         self.group_numbers = np.empty_like(order)
         self.group_numbers[order] = np.arange(count) - starts[self.groups[order]]
 
-    def ancestors(self, levels: int, of: Integers | None = None) -> Integers:
-        """For each block (row 0) its element, (row 1) that one's parent, and so on to the root.
-
-        With `of` for these elements, not those of the blocks.
-        """
-        elements = self.element if of is None else of
-        found = np.empty((levels + 1, len(elements)), dtype=np.int64)
-        found[0] = elements
+    def ancestors(self, levels: int) -> Integers:
+        """For each block (row 0) its element, (row 1) that one's parent, and so on to the root."""
+        found = np.empty((levels + 1, len(self.element)), dtype=np.int64)
+        found[0] = self.element
         for level in range(levels):
             self.parent.take(found[level], out=found[level + 1], mode="clip")
         return found

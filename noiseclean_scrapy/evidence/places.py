@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noiseclean_scrapy.evidence.layout import Floats, Integers, PageArrays, page_arrays
 from noiseclean_scrapy.page import Page
@@ -13,6 +14,13 @@ from noiseclean_scrapy.site.hashes import hash64
 PLACE_LEVELS = 4
 """Labels, the innermost first, that name a place in the layout: an added wrapper far up moves
 nothing."""
+
+FACTORS = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB, 0xD6E8FEB86659FD93)
+"""Odd factors of the labels' hashes, by level; the sum modulo 2^64 is the hash of the path."""
+OWN, AROUND = 0x243F6A8885A308D3, 0x13198A2E03707344
+"""What the path's hash is combined with in the key of a block's place, and of that around it."""
+
+Keys = NDArray[np.uint64]
 
 
 class PagePlaces:
@@ -23,25 +31,20 @@ class PagePlaces:
     """
 
     def __init__(self, arrays: PageArrays) -> None:
-        places = _elements_alike(arrays)
-        self.keys: list[int] = []
-        self.own = self._add("=", arrays, places, arrays.element)
-        self.around = self._add("^", arrays, places, arrays.parent[arrays.element])
+        paths = _path_hashes(arrays)
+        own, self.own = np.unique(
+            _mixed(paths[arrays.element] ^ np.uint64(OWN)), return_inverse=True
+        )
+        around, number = np.unique(
+            _mixed(paths[arrays.parent[arrays.element]] ^ np.uint64(AROUND)), return_inverse=True
+        )
+        self.around: Integers = number + len(own)
+        self.keys: list[int] = [*own.tolist(), *around.tolist()]
 
     def means(self, scores: Floats) -> Floats:
         """Means (P) of block scores (B) by place."""
         of = np.concatenate((self.own, self.around))
         return np.bincount(of, weights=np.concatenate((scores, scores))) / np.bincount(of)
-
-    def _add(self, kind: str, arrays: PageArrays, places: Integers, at: Integers) -> Integers:
-        _, example, number = np.unique(places[at], return_index=True, return_inverse=True)
-        found = arrays.ancestors(PLACE_LEVELS - 1, at[example])
-        levels = np.minimum(arrays.depth[at[example]] + 1, PLACE_LEVELS).tolist()
-        start = len(self.keys)
-        for path, count in zip(arrays.labels[found].T.tolist(), levels, strict=True):
-            names = [arrays.label_names[label] for label in path[:count]]
-            self.keys.append(_key((kind, *names)))
-        return number + start
 
 
 def page_places(page: Page) -> PagePlaces:
@@ -49,14 +52,27 @@ def page_places(page: Page) -> PagePlaces:
     return PagePlaces(page_arrays(page))
 
 
-def _elements_alike(arrays: PageArrays) -> Integers:
-    """Numbers of the elements (E): the same where the last `PLACE_LEVELS` labels are the same."""
-    two_up = arrays.parent[arrays.parent]
-    levels = np.minimum(arrays.depth + 1, PLACE_LEVELS)
-    alike: Integers = arrays.places * (arrays.places.max() + 1) + arrays.places[two_up]
-    return alike * (PLACE_LEVELS + 1) + levels
+def _path_hashes(arrays: PageArrays) -> Keys:
+    """Hashes (E) of the last `PLACE_LEVELS` labels of each element."""
+    names = [_label_hash(name) for name in arrays.label_names]
+    labels = np.array(names, dtype=np.uint64)[arrays.labels]
+    at = np.arange(len(labels))
+    hashes = np.zeros(len(labels), dtype=np.uint64)
+    inside = np.ones(len(labels), dtype=np.uint64)
+    for factor in FACTORS[:PLACE_LEVELS]:
+        hashes += labels[at] * inside * np.uint64(factor)
+        inside = inside * (at > 0)
+        at = arrays.parent[at]
+    return hashes
+
+
+def _mixed(hashes: Keys) -> Keys:
+    """Each bit of a hash spread over all (the finalizer of SplitMix64, Steele et al. 2014)."""
+    hashes = (hashes ^ hashes >> np.uint64(30)) * np.uint64(FACTORS[1])
+    hashes = (hashes ^ hashes >> np.uint64(27)) * np.uint64(FACTORS[2])
+    return hashes ^ hashes >> np.uint64(31)
 
 
 @lru_cache(maxsize=50_000)
-def _key(parts: tuple[str, ...]) -> int:
-    return hash64("\0".join(parts))
+def _label_hash(label: str) -> int:
+    return hash64(label)

@@ -91,7 +91,7 @@ class TextTable:
         columns = np.ascontiguousarray(table[:, :_KEY].T)
         self.features = columns[: len(FIELDS)]
         self.lengths, self.characters = columns[len(FIELDS) :]
-        self.keys: list[int] = table.view(np.uint64)[:, _KEY].tolist()
+        self.keys = table.view(np.uint64)[:, _KEY]
 
 
 def text_table(page: Page) -> TextTable:
