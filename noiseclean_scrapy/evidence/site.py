@@ -152,20 +152,20 @@ class SiteEvidence:
     def _add(self, votes: PageVotes) -> None:
         replaced = self.sample.add(votes)
         if replaced is not votes:
-            self._count(votes, votes.weight)
+            self._tally(votes, votes.weight)
             if replaced is not None:
-                self._count(replaced, -replaced.weight)
+                self._tally(replaced, -replaced.weight)
 
     def _prune(self) -> None:
         for votes in self.sample.prune():
-            self._count(votes, -votes.weight)
+            self._tally(votes, -votes.weight)
 
     def _count_anew(self) -> None:
         self.places, self.texts = {}, {}
         for votes in self.sample.votes.values():
-            self._count(votes, votes.weight)
+            self._tally(votes, votes.weight)
 
-    def _count(self, votes: PageVotes, weight: float) -> None:
+    def _tally(self, votes: PageVotes, weight: float) -> None:
         """Add a page's votes to the sums, or take them out where `weight` is below 0."""
         texts, places = self.texts, self.places
         for text in votes.texts:
