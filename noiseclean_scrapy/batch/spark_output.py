@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
@@ -77,7 +78,18 @@ class Output:
         """Write a table, over what an interrupted run has left of it."""
         writer = rows.write.mode("overwrite").option("compression", "zstd")
         writer = writer.option("partitionOverwriteMode", "static")
-        (writer.partitionBy(by) if by else writer).parquet(f"{self.path}/{name}")
+        with self._described(f"noiseclean: {name}"):
+            (writer.partitionBy(by) if by else writer).parquet(f"{self.path}/{name}")
+
+    @contextmanager
+    def _described(self, description: str) -> Iterator[None]:
+        """What Spark's pages and its event log call the jobs within."""
+        context: Any = self._spark.sparkContext
+        context.setJobDescription(description)
+        try:
+            yield
+        finally:
+            context.setJobDescription(None)
 
     def _read_text(self, name: str) -> str:
         rows = self._spark.read.text(f"{self.path}/{name}", wholetext=True).collect()
