@@ -35,7 +35,7 @@ from noiseclean_scrapy.batch.two_pass import (
 )
 from noiseclean_scrapy.config import Config
 
-CORPORA = ("cleanportaleval", "big9-dev", "blogs-dev", "daniel-dev")
+CORPORA = ("cleanportaleval", "big9-dev", "blogs-dev")
 RESULTS = ROOT / "benchmarks/results/spark.json"
 CODECS = ("lz4", "zstd")
 MONTH = {"pages": 2.6e9, "archives": 90_000, "archive_bytes": 1.0e9, "sites": 38e6}
@@ -139,7 +139,10 @@ def in_own_process(folder: Path, cores: int, codec: str) -> dict[str, Any]:
 
 
 def run_job(folder: Path, cores: int, codec: str) -> dict[str, Any]:
-    """One job with warm workers: pages a second, CPU of Java and of Python, bytes shuffled."""
+    """One job with warm workers: pages a second, CPU of Java and of Python, bytes shuffled.
+
+    Pages a second hold for a machine with that load, pages a core and second for any.
+    """
     from pyspark.sql import SparkSession
 
     from noiseclean_scrapy.batch.spark import clean_archives
@@ -170,6 +173,7 @@ def run_job(folder: Path, cores: int, codec: str) -> dict[str, Any]:
     spark.stop()
     spent = {name: used[name] - cpu[name] for name in used}
     return {
+        "load": round(os.getloadavg()[0], 1),
         "cores": cores,
         "codec": codec,
         "pages": pages,
@@ -177,6 +181,7 @@ def run_job(folder: Path, cores: int, codec: str) -> dict[str, Any]:
         "pages_a_second": round(pages / seconds, 1),
         "python_ms": round(1e3 * spent["python"] / pages, 2),
         "java_ms": round(1e3 * spent["java"] / pages, 2),
+        "pages_a_core_second": round(pages / (spent["python"] + spent["java"]), 1),
         "output_bytes": round(_size(folder / "output" / "pages") / pages),
         **{f"{name}_shuffle_bytes": round(n / pages) for name, n in _shuffled(events).items()},
     }
@@ -237,13 +242,14 @@ def tables(report: Mapping[str, Any]) -> Iterator[Table]:
     given, alone = report["input"], report["alone"]
     what = f"{given['pages']} pages, {given['archives']} archives of "
     what += f"{given['archive_bytes'] / given['archives'] / 1e6:.1f} MB"
-    names = ("pages_a_second", "python_ms", "java_ms", "sites_shuffle_bytes", "pages_shuffle_bytes")
+    costs = ("pages_a_second", "load", "pages_a_core_second", "python_ms", "java_ms")
+    names = [*costs, "sites_shuffle_bytes", "pages_shuffle_bytes"]
     both = round(alone["learn_ms"] + alone["clean_ms"], 2)
     yield Table(
         f"Spark on one machine ({what})",
         ["", *(name.replace("_", " ") for name in names)],
         [
-            ["without Spark", "", str(both), "", "", ""],
+            ["without Spark", "", "", str(round(1e3 / both, 1)), str(both), "", "", ""],
             *(
                 [f"{job['cores']} cores, {job['codec']}", *(str(job[name]) for name in names)]
                 for job in report["spark"]
