@@ -11,7 +11,7 @@ from lxml import etree
 
 from noiseclean_scrapy.page.budget import DEFAULT_BUDGET, PageBudget
 from noiseclean_scrapy.page.labels import element_label
-from noiseclean_scrapy.page.metadata import declared, description
+from noiseclean_scrapy.page.metadata import read_metadata
 from noiseclean_scrapy.page.model import Element, Page, Rule, TextBlock
 from noiseclean_scrapy.page.parse import Html, inner_text, parse_html
 
@@ -73,8 +73,7 @@ def build_page(
     # Some forums and picture galleries keep all they have in NOSCRIPT.
     if _fallback_length(parsed.root) > len(page.text):
         page = _Builder(parsed.root, url, _SKIPPED - {"noscript"}, ruled, budget).build()
-    page.description = description(parsed.root)
-    page.declared = declared(parsed.root)
+    page.description, page.declared = read_metadata(parsed.root)
     page.characters_lost = parsed.characters_lost
     page.truncated |= parsed.truncated
     return page

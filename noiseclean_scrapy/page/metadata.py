@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -43,39 +43,36 @@ class Declared:
     kinds: frozenset[str] = frozenset()
 
 
-def description(root: _Element) -> str:
-    """The longest of the page's META descriptions.
+def read_metadata(root: _Element) -> tuple[str, Declared]:
+    """The longest of the page's META descriptions, and what its metadata declares.
 
     >>> from lxml.html import document_fromstring
-    >>> description(document_fromstring('<meta name="description" content="A flood. "><p>It rose.'))
-    'A flood.'
-    """
-    found = [
-        " ".join(node.get("content", "").split())
-        for node in root.iter("{*}meta")
-        if not _DESCRIPTIONS.isdisjoint(_meta_names(node))
-    ]
-    return max(found, key=len, default="")
-
-
-def declared(root: _Element) -> Declared:
-    """The texts and the kind of page that the metadata declares.
-
-    >>> from lxml.html import document_fromstring
-    >>> script = '<script type="application/ld+json">%s</script>'
+    >>> head = '<meta name="description" content="A flood. ">'
+    >>> head += '<script type="application/ld+json">%s</script><p>It rose.'
     >>> data = '{"@type": "NewsArticle", "articleBody": "It rose."}'
-    >>> found = declared(document_fromstring(script % data))
-    >>> found.body, set(found.kinds)
-    ('It rose.', {'article'})
+    >>> description, declared = read_metadata(document_fromstring(head % data))
+    >>> description, declared.body, set(declared.kinds)
+    ('A flood.', 'It rose.', {'article'})
     """
+    descriptions: list[str] = []
+    types: list[str] = []
+    scripts: list[_Element] = []
+    for node in root.iter("{*}meta", "{*}script"):
+        if node.tag.endswith("script"):
+            scripts.append(node)
+            continue
+        names = _meta_names(node)
+        if not _DESCRIPTIONS.isdisjoint(names):
+            descriptions.append(" ".join(node.get("content", "").split()))
+        if "og:type" in names:
+            types.append(node.get("content", "").strip())
+    return max(descriptions, key=len, default=""), _declared(scripts, types)
+
+
+def _declared(scripts: Iterable[_Element], types: list[str]) -> Declared:
     bodies: list[str] = []
     parts: list[str] = []
-    types = [
-        node.get("content", "").strip()
-        for node in root.iter("{*}meta")
-        if "og:type" in _meta_names(node)
-    ]
-    for thing in _things(root):
+    for thing in _things(scripts):
         own = thing.get("@type")
         names = [name for name in (own if isinstance(own, list) else [own]) if type(name) is str]
         types += names
@@ -83,7 +80,7 @@ def declared(root: _Element) -> Declared:
         parts += _texts(thing, [_PARTS[name] for name in names if name in _PARTS])
     return Declared(
         body=_plain(max(bodies, key=len, default="")),
-        parts="\n".join(dict.fromkeys(map(_plain, parts)))[:_LONGEST],
+        parts="\n".join(dict.fromkeys(map(_plain, parts))),
         kinds=frozenset(_KIND_OF[name] for name in types if name in _KIND_OF),
     )
 
@@ -92,9 +89,9 @@ def _meta_names(node: _Element) -> tuple[str, str]:
     return node.get("name", "").strip().lower(), node.get("property", "").strip().lower()
 
 
-def _things(root: _Element) -> Iterator[dict[str, Any]]:
+def _things(scripts: Iterable[_Element]) -> Iterator[dict[str, Any]]:
     """All objects in the page's JSON-LD, outer ones first."""
-    for node in root.iter("{*}script"):
+    for node in scripts:
         if node.get("type", "").partition(";")[0].strip().lower() == "application/ld+json":
             try:
                 yield from _objects(json.loads(node.text or "", strict=False), 0)
