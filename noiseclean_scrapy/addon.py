@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import NotConfigured
 
 from noiseclean_scrapy.config import Config
+from noiseclean_scrapy.focus.middleware import FocusMiddleware, FocusSpiderMiddleware
+from noiseclean_scrapy.focus.revisits import HubRevisits
 from noiseclean_scrapy.middleware import ClusterMiddleware, ItemTieMiddleware
 from noiseclean_scrapy.pipeline import CleanPipeline
 from noiseclean_scrapy.progress import CrawlProgress
@@ -22,7 +24,8 @@ class Addon:
     """
 
     def update_settings(self, settings: BaseSettings) -> None:
-        if not Config.from_settings(settings).enabled:
+        config = Config.from_settings(settings)
+        if not config.enabled:
             raise NotConfigured("NOISECLEAN_ENABLED is False")
         for setting, component, priority in (
             # Nearer to the engine than redirects, retries, the cache and decompression.
@@ -32,5 +35,15 @@ class Addon:
             # First to see an item, so that all other pipelines find its text.
             ("ITEM_PIPELINES", CleanPipeline, 10),
             ("EXTENSIONS", CrawlProgress, 500),
+            *(_FOCUS if config.topic else ()),
         ):
             settings.setdefault_in_component_priority_dict(setting, component, priority)
+
+
+_FOCUS = (
+    # Sees a response when ClusterMiddleware has learned it.
+    ("DOWNLOADER_MIDDLEWARES", FocusMiddleware, 540),
+    # Sees what the spider yields after every middleware that may replace or drop it.
+    ("SPIDER_MIDDLEWARES", FocusSpiderMiddleware, 20),
+    ("EXTENSIONS", HubRevisits, 500),
+)

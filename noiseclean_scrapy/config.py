@@ -15,6 +15,7 @@ from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError
 
 from noiseclean_scrapy.errors import ConfigurationError
+from noiseclean_scrapy.focus.topic import Topic
 from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.methods import METHODS, create_method, method_parameters
 from noiseclean_scrapy.overrides import NO_OVERRIDES, Overrides
@@ -56,7 +57,9 @@ class Config:
     page alone. `templates` tells whether pages of one cluster are told apart by their structure.
     `metadata` tells whether author, date, language, address and image of pages are looked for;
     `overrides` are rules of the user, read from the file that the setting names. `live` shows the
-    crawl's progress on a terminal.
+    crawl's progress on a terminal. `topic` focuses the crawl: of each site at most `site_budget`
+    pages are fetched (0: no bound), and hub pages are revisited `revisits` times in all, each of
+    them every `revisit_seconds` at most.
     """
 
     enabled: bool = True
@@ -82,6 +85,10 @@ class Config:
     max_page_elements: int = DEFAULT_BUDGET.elements
     read_only: bool = False
     live: bool = False
+    topic: Topic | None = None
+    site_budget: int = 0
+    revisits: int = 0
+    revisit_seconds: float = 900.0
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> Config:
@@ -169,6 +176,24 @@ def _count(name: str, value: Any) -> int:
     if number < 1 or isinstance(value, bool) or (isinstance(value, float) and number != value):
         raise _error(name, value, "a whole number of at least 1")
     return number
+
+
+def _bound(name: str, value: Any) -> int:
+    return 0 if str(value).strip() == "0" else _count(name, value)
+
+
+def _seconds(name: str, value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = 0.0
+    if not 0 < number < float("inf") or isinstance(value, bool):
+        raise _error(name, value, "a number of seconds above 0")
+    return number
+
+
+def _topic(name: str, value: Any) -> Topic:
+    return Topic.read(value)
 
 
 def _strings(name: str, value: Any) -> tuple[str, ...]:
@@ -272,4 +297,8 @@ _READERS: dict[str, Callable[[str, Any], Any]] = {
     "max_page_elements": _count,
     "read_only": _flag,
     "live": _flag,
+    "topic": _topic,
+    "site_budget": _bound,
+    "revisits": _bound,
+    "revisit_seconds": _seconds,
 }

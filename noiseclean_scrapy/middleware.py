@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class _PipelineUser:
+class PipelineUser:
     """A component that works for the crawl's CleanPipeline."""
 
     def __init__(self, crawler: Crawler) -> None:
@@ -33,12 +33,23 @@ class _PipelineUser:
 
     @property
     def pipeline(self) -> CleanPipeline | None:
+        """The pipeline that holds the crawl, once components are built."""
         if self._pipeline is None:
             self._pipeline = self.crawler.get_item_pipeline(CleanPipeline)
         return self._pipeline
 
+    def count(self, name: str, count: int = 1) -> None:
+        """Count into the crawl's stats."""
+        assert self.crawler.stats
+        self.crawler.stats.inc_value(f"noiseclean/{name}", count)
 
-class ClusterMiddleware(_PipelineUser):
+    def count_error(self, doing: str, error: Exception) -> None:
+        """Count an error and log its first occurrence; the crawl goes on."""
+        if self.pipeline:
+            self.pipeline.count_error(doing, error)
+
+
+class ClusterMiddleware(PipelineUser):
     """Offers every successful HTML response to its page cluster; the response stays as it is."""
 
     async def process_response(self, request: Request, response: Response) -> Response:
@@ -62,7 +73,7 @@ class ClusterMiddleware(_PipelineUser):
         )
 
 
-class ItemTieMiddleware(_PipelineUser):
+class ItemTieMiddleware(PipelineUser):
     """Spider middleware that remembers which response every item came from."""
 
     def process_spider_output(self, response: Response, result: Iterable[Any]) -> Iterator[Any]:

@@ -43,23 +43,27 @@ class FeatureWeightingModel(Model):
 
     def judge(self, page: Page) -> PageVerdict:
         layout = StructureLayout(page)
-        mapped = map_blocks(layout, self.root, self._below, lambda element: False)
+        mapped = self._map(layout)
         verdicts = []
         weights: dict[str, float] = defaultdict(float)
-        known = 0
-        for block in page.blocks:
-            element = mapped[block.index]
-            weighed = _block_weights(element, layout.features[block.index])
+        for element, features in zip(mapped, layout.features, strict=True):
+            weighed = _block_weights(element, features)
             for feature, weight in weighed.items():
                 weights[feature] += weight
-            occurrences = sum(layout.features[block.index].values())
+            occurrences = sum(features.values())
             mean = math.fsum(weighed.values()) / occurrences if occurrences else 1.0
             verdicts.append(self._verdict(element, mean))
-            known += len(block.text) if element else 0
-        characters = sum(len(block.text) for block in page.blocks)
-        return PageVerdict(
-            tuple(verdicts), dict(weights), known / characters if characters else 1.0
-        )
+        return PageVerdict(tuple(verdicts), dict(weights), _fit(page, mapped))
+
+    def weigh(self, page: Page) -> tuple[list[dict[str, float]], float]:
+        """The weights of the features in each block (equation 5), and the page's fit."""
+        layout = StructureLayout(page)
+        mapped = self._map(layout)
+        weighed = map(_block_weights, mapped, layout.features)
+        return list(weighed), _fit(page, mapped)
+
+    def _map(self, layout: StructureLayout) -> list[StructureElement | None]:
+        return map_blocks(layout, self.root, self._below, lambda element: False)
 
     def _below(
         self, element: StructureElement, labels: tuple[str, ...]
@@ -80,6 +84,13 @@ class FeatureWeightingModel(Model):
             "tags": element.tags,
         }
         return Verdict(mean > self.threshold, mean, evidence)
+
+
+def _fit(page: Page, mapped: Iterable[StructureElement | None]) -> float:
+    """The share of the page's characters at places that the tree knows."""
+    lengths = [len(block.text) for block in page.blocks]
+    known = sum(length for length, place in zip(lengths, mapped, strict=True) if place)
+    return known / sum(lengths) if any(lengths) else 1.0
 
 
 def _block_weights(

@@ -1,0 +1,109 @@
+"""Hub pages: lists of links whose texts keep changing, and when to look at them again."""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from noiseclean_scrapy.site.hashes import hash64
+
+LEAST_LINKS = 5
+"""Links in kept list blocks that make a page a list."""
+
+_MEMORY = 0.9
+_MOST_TEXTS = 2_000
+_MOST_PLACES = 50
+_LEAST_VALUE = 0.01
+
+
+@dataclass(slots=True)
+class Hub:
+    """A page that lists links, and how its link texts have changed.
+
+    `request` is what asked for it. `changes` new link texts were found in `watched` seconds; both
+    fade by 0.9 a visit. `places` counts them by the place
+    they stand at. `value` in [0, 1] is the mean promise of its links.
+    """
+
+    address: str
+    site: str
+    request: Any
+    visited: float
+    value: float = 0.0
+    visits: int = 0
+    changes: float = 0.0
+    watched: float = 0.0
+    places: Counter[str] = field(default_factory=Counter)
+    texts: OrderedDict[int, None] = field(default_factory=OrderedDict)
+
+    def visit(self, links: Iterable[tuple[str, str]], value: float, now: float) -> int:
+        """See the page's list links (place, text) at `now` seconds; how many texts are new."""
+        fresh = self._note(links)
+        if self.visits:
+            self.changes = _MEMORY * self.changes + len(fresh)
+            self.watched = _MEMORY * self.watched + max(0.0, now - self.visited)
+            self.places.update(fresh)
+            self.places = Counter(dict(self.places.most_common(_MOST_PLACES)))
+        self.visits += 1
+        self.visited = now
+        self.value = value
+        return len(fresh) if self.visits > 1 else 0
+
+    def rate(self, interval: float) -> float:
+        """Expected new link texts a second: (changes + 1) / (watched + interval).
+
+        That is the posterior mean of a Poisson process of which one change in `interval` seconds
+        was expected. A list that never changes falls from 1 in `interval` to 1 in all that time.
+        """
+        return (self.changes + 1) / (self.watched + interval)
+
+    def gain(self, interval: float, now: float) -> float:
+        """What a visit at `now` would find: new link texts times the value of the page's links."""
+        expected = self.rate(interval) * max(0.0, now - self.visited)
+        return expected * (_LEAST_VALUE + self.value)
+
+    def _note(self, links: Iterable[tuple[str, str]]) -> list[str]:
+        """Remember the texts; the places of those that were not known."""
+        fresh = []
+        for place, text in links:
+            key = hash64(text)
+            if key not in self.texts:
+                fresh.append(place)
+            self.texts[key] = None
+            self.texts.move_to_end(key)
+        while len(self.texts) > _MOST_TEXTS:
+            self.texts.popitem(last=False)
+        return fresh
+
+
+class Hubs:
+    """The hubs of a crawl; above `most` the one that promises least is forgotten."""
+
+    def __init__(self, interval: float, most: int = 1_000) -> None:
+        self.interval = interval
+        self.most = most
+        self.known: dict[str, Hub] = {}
+
+    def __iter__(self) -> Iterator[Hub]:
+        return iter(self.known.values())
+
+    def add(self, hub: Hub, now: float) -> None:
+        """Remember a hub."""
+        self.known[hub.address] = hub
+        if len(self.known) > self.most:
+            others = (other for other in self if other is not hub)
+            del self.known[min(others, key=lambda other: self.urgency(other, now)).address]
+
+    def next(self, now: float, busy: Collection[str]) -> Hub | None:
+        """The hub to visit now: the most urgent one of a site that is not in `busy`.
+
+        Between two visits of a hub lie at least `interval` seconds.
+        """
+        due = [hub for hub in self if hub.site not in busy and now - hub.visited >= self.interval]
+        return max(due, key=lambda hub: (self.urgency(hub, now), hub.address), default=None)
+
+    def urgency(self, hub: Hub, now: float) -> float:
+        """What hubs are ordered by; override for a policy of your own."""
+        return hub.gain(self.interval, now)

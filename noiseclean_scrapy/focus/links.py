@@ -1,0 +1,142 @@
+"""The links of a page: their anchor texts, the text around them, the blocks they stand in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from w3lib.url import canonicalize_url
+
+from noiseclean_scrapy.page import Page, TextBlock
+from noiseclean_scrapy.page.parse import inner_text
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+_MOST_CHARACTERS = 1_000
+_MANY = "\n"  # no target holds a line break
+
+
+@dataclass(frozen=True, slots=True)
+class PageLink:
+    """A link as it stands on a page.
+
+    `context` is the text of the largest element around it that has no other link, such as a teaser;
+    `importance` in [0, 1] and `kept` are the verdict on its block, `place` is where that stands.
+    `is_list` tells that the block is a link and hardly anything else.
+    """
+
+    anchor: str
+    context: str
+    importance: float
+    kept: bool
+    place: str
+    is_list: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LinkBlock:
+    """A text block and the verdict on it."""
+
+    source: TextBlock
+    importance: float
+    kept: bool
+    place: str
+
+
+def page_links(
+    page: Page,
+    blocks: Sequence[LinkBlock],
+    root: _Element | None,
+    join: Callable[[str], str],
+) -> dict[str, PageLink]:
+    """The links of a page by their canonical addresses; of equal ones the most important.
+
+    `root` is the document, of which anchor texts are read; `join` makes a link absolute.
+    """
+    anchors = _anchor_texts(root)
+    around = _Surroundings(page)
+    found: dict[str, PageLink] = {}
+    for block in blocks:
+        source = block.source
+        context = None
+        for link in dict.fromkeys(source.links):
+            address = link_address(link, join)
+            known = found.get(address)
+            if not address or (known and (known.importance, known.kept) >= _rank(block)):
+                continue
+            context = around.context(source) if context is None else context
+            found[address] = PageLink(
+                anchor=anchors.get(link) or (known.anchor if known else ""),
+                context=context,
+                importance=block.importance,
+                kept=block.kept,
+                place=block.place,
+                is_list=2 * source.link_characters >= len(source.text) > 0,
+            )
+    return found
+
+
+def _rank(block: LinkBlock) -> tuple[float, bool]:
+    return block.importance, block.kept
+
+
+def link_address(link: str, join: Callable[[str], str] = str) -> str:
+    """The canonical form of a link, without its fragment; empty for what is no address."""
+    try:
+        return canonicalize_url(join(link.strip()))
+    except ValueError:
+        return ""
+
+
+def _anchor_texts(root: _Element | None) -> dict[str, str]:
+    """The longest anchor text of each target."""
+    texts: dict[str, str] = {}
+    for node in _anchors(root):
+        target = node.get("href") or ""
+        text = " ".join(inner_text(node).split())[:_MOST_CHARACTERS]
+        if len(text) > len(texts.get(target, "")):
+            texts[target] = text
+    return texts
+
+
+def _anchors(root: _Element | None) -> Iterator[_Element]:
+    return iter(()) if root is None else root.iter("a", "{*}a")
+
+
+class _Surroundings:
+    """For each element the one target of the links below it, if there is just one."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self._targets = [""] * len(page.elements)
+        for element in reversed(page.elements):
+            target = ""
+            for child in element.content:
+                for other in [self._targets[child]] if child >= 0 else page.blocks[~child].links:
+                    if other and target and other != target:
+                        target = _MANY
+                    target = target or other
+            self._targets[element.index] = target
+
+    def context(self, block: TextBlock) -> str:
+        """The text of the largest element around a block that has no other link than it."""
+        top = -1
+        for element in self.page.path(block.element):
+            if self._targets[element.index] not in block.links:
+                break
+            top = element.index
+        if top < 0 or len(set(block.links)) > 1:
+            return block.text[:_MOST_CHARACTERS]
+        pieces: list[str] = []
+        length = 0
+        waiting = [top]
+        while waiting and length < _MOST_CHARACTERS:
+            content = waiting.pop()
+            if content >= 0:
+                waiting.extend(reversed(self.page.elements[content].content))
+            elif text := self.page.blocks[~content].text:
+                pieces.append(text)
+                length += len(text)
+        return " ".join(pieces)[:_MOST_CHARACTERS]

@@ -1,0 +1,150 @@
+"""Extension: hub pages are asked for again, the one first that promises most."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from scrapy import signals
+from scrapy.exceptions import DontCloseSpider, NotConfigured
+from scrapy.utils.asyncio import create_looping_call
+
+from noiseclean_scrapy.config import Config
+from noiseclean_scrapy.focus.middleware import META_KEY, FocusMiddleware
+from noiseclean_scrapy.focus.potential import PRIORITY_SCALE
+from noiseclean_scrapy.middleware import PipelineUser
+from noiseclean_scrapy.site.cluster import registrable_domain
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.utils.asyncio import AsyncioLoopingCall
+    from twisted.internet.task import LoopingCall
+    from typing_extensions import Self
+
+    from noiseclean_scrapy.focus.hubs import Hub
+
+logger = logging.getLogger(__name__)
+
+_MOST_SECONDS_BETWEEN_LOOKS = 1.0
+_LOST_AFTER_INTERVALS = 10
+
+
+class HubRevisits(PipelineUser):
+    """Asks for hubs again, at most `NOISECLEAN_REVISITS` times in all.
+
+    A site has one revisit under way at a time, and where other requests of it wait, at least one of
+    them comes between two revisits. While revisits are left, an idle crawl stays open.
+    """
+
+    def __init__(self, crawler: Crawler, config: Config) -> None:
+        super().__init__(crawler)
+        self.config = config
+        self._under_way: dict[str, float] = {}
+        self._waiting: Counter[str] = Counter()
+        self._just_revisited: set[str] = set()
+        self._call: AsyncioLoopingCall | LoopingCall | None = None
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        config = Config.from_settings(crawler.settings)
+        if not config.enabled or config.topic is None or not config.revisits:
+            raise NotConfigured("there is no NOISECLEAN_TOPIC, or NOISECLEAN_REVISITS is 0")
+        revisits = cls(crawler, config)
+        for handler, signal in (
+            (revisits.spider_opened, signals.spider_opened),
+            (revisits.spider_idle, signals.spider_idle),
+            (revisits.spider_closed, signals.spider_closed),
+            (revisits.request_scheduled, signals.request_scheduled),
+            (revisits.request_dropped, signals.request_dropped),
+            (revisits.request_reached_downloader, signals.request_reached_downloader),
+        ):
+            crawler.signals.connect(handler, signal)
+        return revisits
+
+    def spider_opened(self) -> None:
+        self._call = create_looping_call(self.look)
+        seconds = min(_MOST_SECONDS_BETWEEN_LOOKS, self.config.revisit_seconds / 4)
+        self._call.start(seconds, now=False)
+
+    def spider_closed(self) -> None:
+        if self._call and self._call.running:
+            self._call.stop()
+
+    def spider_idle(self) -> None:
+        middleware = self.middleware
+        if middleware and self._are_left(middleware) and middleware.focus.hubs.known:
+            raise DontCloseSpider
+
+    def request_scheduled(self, request: Request) -> None:
+        self._waiting[registrable_domain(request.url)] += 1
+
+    def request_dropped(self, request: Request) -> None:
+        self._leave(request)
+
+    def request_reached_downloader(self, request: Request) -> None:
+        self._leave(request)
+
+    @property
+    def middleware(self) -> FocusMiddleware | None:
+        """The downloader middleware that holds the crawl's focus."""
+        return self.crawler.get_downloader_middleware(FocusMiddleware)
+
+    def look(self) -> None:
+        """Ask for the hubs that are due."""
+        try:
+            middleware = self.middleware
+            now = time.time()
+            while middleware and self._are_left(middleware):
+                hub = middleware.focus.hubs.next(now, self._busy(middleware, now))
+                if hub is None:
+                    break
+                self._ask_for(hub, middleware, now)
+        except Exception as error:
+            self.count_error("revisiting a hub", error)
+
+    def _ask_for(self, hub: Hub, middleware: FocusMiddleware, now: float) -> None:
+        gain = round(hub.gain(self.config.revisit_seconds, now), 4)
+        note = {"revisit": hub.visits, "gain": gain, "changes": round(hub.changes, 2)}
+        request = hub.request.replace(
+            dont_filter=True,
+            priority=2 * PRIORITY_SCALE,
+            # A cached copy would have no new links.
+            meta={**hub.request.meta, META_KEY: note, "dont_cache": True},
+        )
+        logger.debug("Revisit %d of %s: gain %.4f", hub.visits, hub.address, gain)
+        self._under_way[hub.site] = now
+        self._just_revisited.add(hub.site)
+        middleware.focus.revisits += 1
+        self.count("focus/revisits")
+        assert self.crawler.engine
+        self.crawler.engine.crawl(request)
+
+    def _busy(self, middleware: FocusMiddleware, now: float) -> set[str]:
+        """The sites that are not to be revisited now."""
+        hubs = middleware.focus.hubs
+        visited: dict[str, float] = {}
+        for hub in hubs:
+            visited[hub.site] = max(visited.get(hub.site, 0.0), hub.visited)
+        for site, asked in list(self._under_way.items()):
+            # The answer may have been lost on its way.
+            is_lost = now > asked + _LOST_AFTER_INTERVALS * self.config.revisit_seconds
+            if visited.get(site, 0.0) >= asked or is_lost:
+                del self._under_way[site]
+        others_first = {site for site in self._just_revisited if self._waiting[site] > 0}
+        spent = {hub.site for hub in hubs if middleware.is_spent(hub.address)}
+        return {*self._under_way, *others_first, *spent}
+
+    def _leave(self, request: Request) -> None:
+        site = registrable_domain(request.url)
+        self._waiting[site] -= 1
+        if self._waiting[site] <= 0:
+            del self._waiting[site]
+        note = request.meta.get(META_KEY)
+        if not (isinstance(note, dict) and "revisit" in note):
+            self._just_revisited.discard(site)
+
+    def _are_left(self, middleware: FocusMiddleware) -> bool:
+        return middleware.focus.revisits < self.config.revisits
