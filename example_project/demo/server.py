@@ -25,12 +25,13 @@ _NOT_FOUND = (
 class DemoServer:
     """Serves a site at ``http://127.0.0.1:PORT`` from a daemon thread while the context is open.
 
-    ``port`` 0 takes any that is free.
+    ``port`` 0 takes any that is free; ``host`` may be another address of the loopback interface.
     ``requests`` lists the requested paths in order of arrival.
     """
 
-    def __init__(self, site: DemoSite, *, port: int = 0) -> None:
+    def __init__(self, site: DemoSite, *, port: int = 0, host: str = "127.0.0.1") -> None:
         self.site = site
+        self.host = host
         self._port = port
         self.requests: list[str] = []
         self._server: ThreadingHTTPServer | None = None
@@ -43,10 +44,10 @@ class DemoServer:
             raise RuntimeError(
                 "DemoServer is not running: use it as 'with DemoServer(site) as ...'"
             )
-        return f"http://127.0.0.1:{self._server.server_port}"
+        return f"http://{self.host}:{self._server.server_port}"
 
     def __enter__(self) -> DemoServer:
-        self._server = _QuietServer(("127.0.0.1", self._port), _handler(self))
+        self._server = _QuietServer((self.host, self._port), _handler(self))
         self._thread = threading.Thread(
             target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
         )

@@ -49,7 +49,7 @@ class DemoSite:
     ) -> None:
         authors = hire_authors(edition, self.seed)
         stories = [
-            newsroom.write(_FIRST_NUMBER + 7 * (offset + index), edition, index, authors)
+            self._write(newsroom, _FIRST_NUMBER + 7 * (offset + index), edition, index, authors)
             for index in range(count)
         ]
         topic = "topic" if edition.code == "en" else "thema"
@@ -72,6 +72,11 @@ class DemoSite:
             self._add_topic(archive, place, path)
         for page in edition.static_pages:
             self._add_house_page(archive, page)
+
+    def _write(
+        self, newsroom: Newsroom, number: int, edition: Edition, index: int, authors: list[Author]
+    ) -> Story:
+        return newsroom.write(number, edition, index, authors)
 
     def _add_front(self, archive: Archive) -> None:
         stories = archive.stories[:_FRONT_TEASERS]

@@ -12,6 +12,8 @@ NOISE_SHARE = 0.25
 """What a link in pure noise counts of one in informative text."""
 UNPLACED = 0.5
 """Importance of a request that is no link of the page."""
+EXPECTATION = 0.02
+"""What a link of which nothing is known promises: it counts where it stands."""
 PRIORITY_SCALE = 1_000
 
 
@@ -20,12 +22,16 @@ class Potential:
     """Why a request has its priority; all values but `priority` are in [0, 1].
 
     After Shark-Search (Hersovici et al. 1998): inherited = DECAY max(page, inherited of the page),
-    own = max(anchor, context), and the mean of both (INHERITED_SHARE) is what the link promises. It
-    counts in full in a block of importance 1, and NOISE_SHARE of it in one of importance 0.
+    own = max(anchor, context), and the mean of both (INHERITED_SHARE) is what the link promises,
+    EXPECTATION at
+    least. It counts in full in a block of importance 1, and NOISE_SHARE of it in one
+    of importance 0.
 
     >>> potential = Potential(page=0.6, before=0.1, anchor=0.5, context=0.2, importance=0.8)
-    >>> potential.inherited, potential.promise, round(potential.block, 2), potential.priority
-    (0.3, 0.4, 0.85, 340)
+    >>> potential.inherited, round(potential.promise, 3), round(potential.block, 2)
+    (0.3, 0.412, 0.85)
+    >>> potential.priority
+    350
     """
 
     page: float
@@ -43,7 +49,8 @@ class Potential:
     def promise(self) -> float:
         """What the link would count in an informative block."""
         own = max(self.anchor, self.context)
-        return INHERITED_SHARE * self.inherited + (1 - INHERITED_SHARE) * own
+        mean = INHERITED_SHARE * self.inherited + (1 - INHERITED_SHARE) * own
+        return EXPECTATION + (1 - EXPECTATION) * mean
 
     @property
     def block(self) -> float:
