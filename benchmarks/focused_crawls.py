@@ -25,7 +25,7 @@ from noiseclean_scrapy.focus.focus import Focus
 from noiseclean_scrapy.focus.links import LinkBlock
 from noiseclean_scrapy.focus.middleware import FocusMiddleware
 from noiseclean_scrapy.page import Page
-from noiseclean_scrapy.page.features import block_words
+from noiseclean_scrapy.page.features import words
 
 FOCUS_SETTINGS: Mapping[str, Any] = {"ADDONS": {"noiseclean_scrapy.addon.Addon": 300}}
 BREADTH_FIRST: Mapping[str, Any] = {
@@ -67,8 +67,8 @@ class RawTextFocus(Focus):
     def weigh(
         self, page: Page, blocks: Sequence[LinkBlock], cluster: str, is_new: bool
     ) -> dict[str, float]:
-        words = Counter(word for found in block_words(page) for word in found)
-        return {word: float(count) for word, count in words.items()}
+        counted = Counter(word for block in blocks for word in words(block.source.text))
+        return {word: float(count) for word, count in counted.items()}
 
 
 class RawTextFocusMiddleware(FocusMiddleware):

@@ -38,7 +38,7 @@ class PipelineUser:
             self._pipeline = self.crawler.get_item_pipeline(CleanPipeline)
         return self._pipeline
 
-    def count(self, name: str, count: int = 1) -> None:
+    def _count(self, name: str, count: int = 1) -> None:
         """Count into the crawl's stats."""
         assert self.crawler.stats
         self.crawler.stats.inc_value(f"noiseclean/{name}", count)

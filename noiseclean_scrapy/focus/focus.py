@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -126,14 +126,18 @@ class Focus:
         return fresh
 
     def _link_potential(self, reading: Reading, link: PageLink) -> Potential:
+        anchor = self.stemmer.count(link.anchor, reading.language)
+        context = anchor
+        if link.context != link.anchor:
+            context = self.stemmer.count(link.context, reading.language)
         return Potential(
             page=reading.relevance,
             before=reading.before,
-            anchor=self._likeness(link.anchor, reading.language),
-            context=self._likeness(link.context, reading.language),
+            anchor=self._likeness(anchor, reading.language),
+            context=self._likeness(context, reading.language),
+            terms=max(len(anchor), len(context)),
             importance=link.importance,
         )
 
-    def _likeness(self, text: str, language: str) -> float:
-        vector = self.space.vector(self.stemmer.count(text, language))
-        return cosine(vector, self.topic.vector(language))
+    def _likeness(self, terms: Mapping[str, int], language: str) -> float:
+        return cosine(self.space.vector(terms), self.topic.vector(language))

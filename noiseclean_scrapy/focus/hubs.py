@@ -16,6 +16,7 @@ _MEMORY = 0.9
 _MOST_TEXTS = 2_000
 _MOST_PLACES = 50
 _LEAST_VALUE = 0.01
+_LEAST_EXPECTED = 0.5
 
 
 @dataclass(slots=True)
@@ -97,12 +98,17 @@ class Hubs:
             del self.known[min(others, key=lambda other: self.urgency(other, now)).address]
 
     def next(self, now: float, busy: Collection[str]) -> Hub | None:
-        """The hub to visit now: the most urgent one of a site that is not in `busy`.
-
-        Between two visits of a hub lie at least `interval` seconds.
-        """
-        due = [hub for hub in self if hub.site not in busy and now - hub.visited >= self.interval]
+        """The most urgent hub that is due, of a site not in `busy`; None if there is none."""
+        due = [hub for hub in self if hub.site not in busy and self.is_due(hub, now)]
         return max(due, key=lambda hub: (self.urgency(hub, now), hub.address), default=None)
+
+    def is_due(self, hub: Hub, now: float) -> bool:
+        """Whether `interval` seconds have gone by, and half a new link text or more is expected.
+
+        So a list that never changes is left alone for half of the time that it has been watched.
+        """
+        elapsed = now - hub.visited
+        return elapsed >= self.interval and hub.rate(self.interval) * elapsed >= _LEAST_EXPECTED
 
     def urgency(self, hub: Hub, now: float) -> float:
         """What hubs are ordered by; override for a policy of your own."""

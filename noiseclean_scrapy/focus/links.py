@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
 
 _MOST_CHARACTERS = 1_000
+_TEASER_CHARACTERS = 500
 _MANY = "\n"  # no target holds a line break
 
 
@@ -22,9 +23,10 @@ _MANY = "\n"  # no target holds a line break
 class PageLink:
     """A link as it stands on a page.
 
-    `context` is the text of the largest element around it that has no other link, such as a teaser;
-    `importance` in [0, 1] and `kept` are the verdict on its block, `place` is where that stands.
-    `is_list` tells that the block is a link and hardly anything else.
+    `context` is the text of the largest element around it that has no other link and at most 500
+    characters, such as a teaser, else that of its block; `importance` in [0, 1] and `kept` are the
+    verdict on its block, `place` is where that stands. `is_list` tells that the block is a link and
+    hardly anything else.
     """
 
     anchor: str
@@ -106,37 +108,47 @@ def _anchors(root: _Element | None) -> Iterator[_Element]:
 
 
 class _Surroundings:
-    """For each element the one target of the links below it, if there is just one."""
+    """For each element the one target of the links below it, if there is just one, and its length.
+
+    The length is that of the text below it, in characters.
+    """
 
     def __init__(self, page: Page) -> None:
         self.page = page
         self._targets = [""] * len(page.elements)
+        self._lengths = [0] * len(page.elements)
         for element in reversed(page.elements):
-            target = ""
+            target, length = "", 0
             for child in element.content:
-                for other in [self._targets[child]] if child >= 0 else page.blocks[~child].links:
+                if child >= 0:
+                    below: Sequence[str] = (self._targets[child],)
+                    length += self._lengths[child]
+                else:
+                    below = page.blocks[~child].links
+                    length += len(page.blocks[~child].text)
+                for other in below:
                     if other and target and other != target:
                         target = _MANY
                     target = target or other
             self._targets[element.index] = target
+            self._lengths[element.index] = length
 
     def context(self, block: TextBlock) -> str:
-        """The text of the largest element around a block that has no other link than it."""
+        """The text of the largest small element around a block that has no other link than it."""
         top = -1
         for element in self.page.path(block.element):
-            if self._targets[element.index] not in block.links:
+            is_small = self._lengths[element.index] <= _TEASER_CHARACTERS
+            if not is_small or self._targets[element.index] not in block.links:
                 break
             top = element.index
-        if top < 0 or len(set(block.links)) > 1:
+        if top < 0:
             return block.text[:_MOST_CHARACTERS]
         pieces: list[str] = []
-        length = 0
         waiting = [top]
-        while waiting and length < _MOST_CHARACTERS:
+        while waiting:
             content = waiting.pop()
             if content >= 0:
                 waiting.extend(reversed(self.page.elements[content].content))
             elif text := self.page.blocks[~content].text:
                 pieces.append(text)
-                length += len(text)
-        return " ".join(pieces)[:_MOST_CHARACTERS]
+        return " ".join(pieces)

@@ -84,7 +84,7 @@ class FocusMiddleware(PipelineUser):
             return
         site = registrable_domain(request.url)
         if self.focus.spent[site] >= budget and not note.get("start"):
-            self.count("focus/over_budget")
+            self._count("focus/over_budget")
             raise IgnoreRequest(f"the budget of {site}, {budget} pages, is spent")
         self.focus.spent[site] += 1
         note["counted"] = True  # a retry or a redirect is the same page
@@ -142,13 +142,13 @@ class FocusMiddleware(PipelineUser):
         if self.config.revisits and request.method == "GET":
             site = registrable_domain(request.url)
             fresh = self.focus.visit_hub(reading, request.url, site, request, time.time())
-            self.count("focus/fresh_links", fresh)
+            self._count("focus/fresh_links", fresh)
             self._set("focus/hubs", len(self.focus.hubs.known))
         if time.monotonic() > self._saved_at + _SECONDS_BETWEEN_SAVES:
             await self._save()
 
     def _note(self, reading: Reading) -> None:
-        self.count("focus/pages")
+        self._count("focus/pages")
         self._relevance += reading.relevance
         assert self.crawler.stats
         pages = self.crawler.stats.get_value("noiseclean/focus/pages")
@@ -227,7 +227,7 @@ class FocusSpiderMiddleware(PipelineUser):
             if reading is None or output.url == response.url:
                 return True
             if middleware.is_spent(output.url):
-                self.count("focus/over_budget")
+                self._count("focus/over_budget")
                 logger.debug("No request for %s: its site's budget is spent", output.url)
                 return False
             self._prioritise(output, reading, middleware.focus)
@@ -243,15 +243,16 @@ class FocusSpiderMiddleware(PipelineUser):
             "inherited": round(potential.inherited, 4),
             "anchor": round(potential.anchor, 4),
             "context": round(potential.context, 4),
+            "terms": potential.terms,
             "importance": round(potential.importance, 4),
             "place": link.place if link else "",
         }
         request.priority += potential.priority
-        self.count("focus/links")
+        self._count("focus/links")
         if link is None:
-            self.count("focus/unplaced")
+            self._count("focus/unplaced")
         logger.debug(
-            "Priority %d of %s: page %.2f, inherited %.2f, anchor %.2f, context %.2f, "
+            "Priority %d of %s: page %.2f, inherited %.2f, anchor %.2f, context %.2f of %d terms, "
             "block %.2f at %s",
             potential.priority,
             request.url,
@@ -259,6 +260,7 @@ class FocusSpiderMiddleware(PipelineUser):
             potential.inherited,
             potential.anchor,
             potential.context,
+            potential.terms,
             potential.importance,
             link.place if link else "no place of the page",
         )

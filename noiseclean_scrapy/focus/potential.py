@@ -1,43 +1,43 @@
-"""How much a link promises: relevance inherited from its page, its own words, its block."""
+"""How much a link promises: what it inherits from its page, what it says, where it stands."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-DECAY = 0.5
+DECAY = 0.25
 """What a link inherits of the relevance of its page, and that of what led there."""
-INHERITED_SHARE = 0.5
-"""Weight of what is inherited, against the link's own words."""
-NOISE_SHARE = 0.25
+EXPECTATION = 0.05
+"""What a link promises of which nothing is known."""
+PRIOR_TERMS = 3
+"""So many terms of its own weigh as much as what a link inherits."""
+NOISE_SHARE = 0.5
 """What a link in pure noise counts of one in informative text."""
 UNPLACED = 0.5
 """Importance of a request that is no link of the page."""
-EXPECTATION = 0.02
-"""What a link of which nothing is known promises: it counts where it stands."""
 PRIORITY_SCALE = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class Potential:
-    """Why a request has its priority; all values but `priority` are in [0, 1].
+    """Why a request has its priority. All values but `terms` and `priority` are in [0, 1].
 
-    After Shark-Search (Hersovici et al. 1998): inherited = DECAY max(page, inherited of the page),
-    own = max(anchor, context), and the mean of both (INHERITED_SHARE) is what the link promises,
-    EXPECTATION at
-    least. It counts in full in a block of importance 1, and NOISE_SHARE of it in one
-    of importance 0.
+    As in Shark-Search (Hersovici et al. 1998) a link inherits from its page and is read itself:
+    inherited = DECAY max(page, inherited of the page), own = max(anchor, context). What it says
+    counts the more, the more it says: with n terms,
+    promise = (n own + PRIOR_TERMS (inherited + EXPECTATION)) / (n + PRIOR_TERMS). A long teaser
+    that has nothing of the topic is left for later, and a bare "Older stories" is not. The promise
+    counts in full in a block of importance 1, and NOISE_SHARE of it in one of importance 0.
 
-    >>> potential = Potential(page=0.6, before=0.1, anchor=0.5, context=0.2, importance=0.8)
-    >>> potential.inherited, round(potential.promise, 3), round(potential.block, 2)
-    (0.3, 0.412, 0.85)
-    >>> potential.priority
-    350
+    >>> link = Potential(page=0.6, before=0.1, anchor=0.5, context=0.2, terms=13, importance=0.8)
+    >>> link.inherited, round(link.promise, 3), link.block, link.priority
+    (0.15, 0.444, 0.9, 399)
     """
 
     page: float
     before: float
     anchor: float = 0.0
     context: float = 0.0
+    terms: int = 0
     importance: float = UNPLACED
 
     @property
@@ -48,9 +48,9 @@ class Potential:
     @property
     def promise(self) -> float:
         """What the link would count in an informative block."""
-        own = max(self.anchor, self.context)
-        mean = INHERITED_SHARE * self.inherited + (1 - INHERITED_SHARE) * own
-        return EXPECTATION + (1 - EXPECTATION) * mean
+        own = self.terms * max(self.anchor, self.context)
+        prior = PRIOR_TERMS * min(1.0, self.inherited + EXPECTATION)
+        return (own + prior) / (self.terms + PRIOR_TERMS)
 
     @property
     def block(self) -> float:

@@ -118,7 +118,7 @@ class HubRevisits(PipelineUser):
         self._under_way[hub.site] = now
         self._just_revisited.add(hub.site)
         middleware.focus.revisits += 1
-        self.count("focus/revisits")
+        self._count("focus/revisits")
         assert self.crawler.engine
         self.crawler.engine.crawl(request)
 

@@ -134,7 +134,7 @@ class TopicVectors:
         """The topic's vector for texts of a language."""
         code = _code(language)
         pages, vector = self._built.get(code, (-1, {}))
-        if pages < 0 or self.space.pages > _GROWTH * pages + 1:
+        if pages < 0 or self.space.pages >= max(pages + 1, _GROWTH * pages):
             if len(self._built) >= _MOST_LANGUAGES:
                 self._built.clear()
             vector = self._build(code)
