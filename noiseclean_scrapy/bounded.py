@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from parsel import Selector
 from scrapy.http import HtmlResponse
 
 from noiseclean_scrapy.page import PageBudget
@@ -20,3 +21,11 @@ def bounded_response(response: HtmlResponse, budget: PageBudget) -> HtmlResponse
     if text is not response.text:
         response = HtmlResponse(response.url, body=text, encoding="utf-8")
     return response
+
+
+def selector_of(response: HtmlResponse) -> Selector:
+    """The response's selector; Scrapy has none where the BASE element holds no address."""
+    try:
+        return response.selector
+    except ValueError:
+        return Selector(response.text)

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 from scrapy.utils.asyncio import run_in_thread, sleep
 
-from noiseclean_scrapy.bounded import bounded_response
+from noiseclean_scrapy.bounded import bounded_response, selector_of
 from noiseclean_scrapy.clean_page import CleanPage
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import StoreError
@@ -93,7 +93,7 @@ class Crawl:
         """See a response: learn its page, unless it was learned before, and remember it."""
         budget = self.config.page_budget
         read = bounded_response(response, budget)
-        selector, text, url = read.selector, read.text, response.url
+        selector, text, url = selector_of(read), read.text, response.url
         rules = self.config.overrides.rules_for(url)
         page = build_page(selector, url=url, text=text, rules=rules, budget=budget)
         page.truncated |= read is not response

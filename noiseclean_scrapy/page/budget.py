@@ -6,13 +6,17 @@ import re
 from dataclasses import dataclass
 
 _END = 10_000
-_SHORT, _LONG = 20_000, 200_000
-_LONG_TAG = re.compile(r"<[a-z][^>]{4000}", re.IGNORECASE)
+_SHORT, _LONG = 20_000, 300_000
+_WIDE = 4000
+_TAG = re.compile(r"</?[a-z]", re.IGNORECASE)
 # In units of an attribute's name, value, or the white space between; each is matched as a whole,
-# so that the time is linear.
+# so that the time is linear. What looks like a tag in a script ends with it.
 _WIDE_TAG = re.compile(
-    r"""<[a-z](?:(?=([^>=\s]+|\s+|=\s*(?:"[^"]*"|'[^']*'|[^\s>"'][^\s>]*)?))\1){4000,}>?""",
-    re.IGNORECASE,
+    r"""
+    </?[a-z] (?: (?= ( [^<>=\s]+ | <(?!/script) | \s+
+                     | =\s*(?: "[^"]*" | '[^']*' | [^\s>"'][^\s>]* )? ) ) \1 ){4000,} >?
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 
 
@@ -44,10 +48,15 @@ class PageBudget:
         """
         if len(text) > self.markup:
             text = text[: self.markup]
-        if len(text) > _LONG or (len(text) > _SHORT and _LONG_TAG.search(text)):
+        if len(text) > _LONG or (len(text) > _SHORT and _may_have_wide_tag(text)):
             narrow, found = _WIDE_TAG.subn("", text)
             text = narrow if found else text
         return text
+
+
+def _may_have_wide_tag(text: str) -> bool:
+    """Whether much follows the beginning of a tag before the next `>`."""
+    return any(len(part) > _WIDE and _TAG.search(part) for part in text.split(">"))
 
 
 DEFAULT_BUDGET = PageBudget()

@@ -1,0 +1,144 @@
+"""What hostile pages cost: time and peak memory of each, from bytes to text, markup and metadata.
+
+    python benchmarks/hostile.py
+
+Every page is about twice as long as what is read of it, and is read in a process of its own, which
+measures itself; that needs Linux. Time is CPU time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.corpora import ROOT, environment
+from benchmarks.hostile_pages import HOSTILE
+from benchmarks.robustness import peak_mib
+from example_project.demo import DemoSite
+from noiseclean_scrapy import SiteCleaner
+from noiseclean_scrapy.metadata import extract_metadata, load_libraries
+from noiseclean_scrapy.page import DEFAULT_BUDGET
+
+LIMIT = 120
+"""Seconds after which a page is given up."""
+VERSIONS = ("noiseclean-scrapy", "lxml", "parsel", "trafilatura")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Command line; the exit status is 1 where a page was given up or raised an exception."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--page", action="append", choices=HOSTILE, help="default: all")
+    parser.add_argument("--markdown", action="store_true", help="the worst ten as Markdown")
+    parser.add_argument("--out", type=Path, default=ROOT / "benchmarks/results/hostile.json")
+    args = parser.parse_args(argv)
+    report: dict[str, Any] = environment(VERSIONS)
+    report["ordinary"] = ordinary = in_own_process(None, 0)
+    rows = report["pages"] = {
+        name: in_own_process(name, size_of(name)) for name in args.page or HOSTILE
+    }
+    args.out.parent.mkdir(parents=True, exist_ok=True)
+    args.out.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    _print(rows, ordinary, markdown=args.markdown)
+    return any("seconds" not in row for row in rows.values())
+
+
+def size_of(name: str) -> int:
+    """The size at which a page is about twice as long as what is read of it."""
+    make = HOSTILE[name]
+    unit = (len(make(2000)) - len(make(1000))) / 1000
+    return int(min(2_000_000, 2 * DEFAULT_BUDGET.markup / max(unit, 1)))
+
+
+def in_own_process(name: str | None, size: int) -> dict[str, Any]:
+    """`measure` in a new process; empty where it took too long or failed."""
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe(duplex=False)
+    process = context.Process(target=_measure_into, args=(theirs, name, size))
+    process.start()
+    theirs.close()
+    try:
+        found: dict[str, Any] = ours.recv() if ours.poll(LIMIT) else {}
+    except EOFError:
+        found = {}
+    process.kill()
+    process.join()
+    return found
+
+
+def _measure_into(connection: Any, name: str | None, size: int) -> None:
+    connection.send(measure(name, size))
+
+
+def measure(name: str | None, size: int) -> dict[str, Any]:
+    """Learn and clean one page after an ordinary one: CPU seconds by step, and MiB beyond it."""
+    ordinary = next(page.html for page in DemoSite().pages.values() if "article" in page.html)
+    data = HOSTILE[name](size) if name else ordinary.encode()
+    cleaner = SiteCleaner()
+    load_libraries()
+    cleaner.observe(ordinary)
+    extract_metadata(ordinary, url="", text=cleaner.clean(ordinary).text)
+    before = peak_mib()
+    times = [time.process_time()]
+    cleaner.observe(data)
+    times.append(time.process_time())
+    clean = cleaner.clean(data)
+    text = clean.text
+    times.append(time.process_time())
+    _ = clean.html, clean.markdown, clean.blocks
+    times.append(time.process_time())
+    extract_metadata(data, url="", text=text)
+    times.append(time.process_time())
+    cleaner.to_bytes()
+    times.append(time.process_time())
+    steps = ("learn", "clean", "markup", "metadata", "save")
+    return {
+        "bytes": len(data),
+        "blocks": len(clean.blocks),
+        "truncated": clean.truncated,
+        "characters_lost": clean.characters_lost,
+        **{step: round(b - a, 4) for step, a, b in zip(steps, times, times[1:], strict=False)},
+        "seconds": round(times[-1] - times[0], 3),
+        "mib": round(peak_mib() - before, 1),
+    }
+
+
+def _print(rows: dict[str, Any], ordinary: dict[str, Any], *, markdown: bool) -> None:
+    order = sorted(rows, key=lambda name: -rows[name].get("seconds", LIMIT))
+    columns = ("MB", "blocks", "cut", "learn", "clean", "markup", "metadata", "seconds", "MiB")
+    lines = [(name, *_cells(rows[name])) for name in order]
+    if markdown:
+        print(f"| page | {' | '.join(columns)} |\n|---{'|--:' * len(columns)}|")
+        for line in lines[:10]:
+            print(f"| {' | '.join(line)} |")
+    else:
+        table = Table("page", *columns)
+        for line in lines:
+            table.add_row(*line)
+        Console().print(table)
+    done = [row for row in rows.values() if row]
+    print(f"ordinary page: {ordinary['seconds']:.3f} s, {ordinary['mib']:.0f} MiB")
+    print(
+        f"{len(done)} of {len(rows)} pages; worst: {max(row['seconds'] for row in done):.1f} s, "
+        f"{max(row['mib'] for row in done):.0f} MiB"
+    )
+
+
+def _cells(row: dict[str, Any]) -> list[str]:
+    if not row:
+        return ["", "", "", "", "", "", "", "given up", ""]
+    steps = [f"{row[step]:.2f}" for step in ("learn", "clean", "markup", "metadata", "seconds")]
+    size, cut = f"{row['bytes'] / 1e6:.1f}", "yes" if row["truncated"] else ""
+    return [size, str(row["blocks"]), cut, *steps, f"{row['mib']:.0f}"]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,58 @@
+"""The fuzzer's properties on its seeds and on any bytes, and the fuzzer itself for a while."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from fuzz.property import check
+from fuzz.seeds import seeds
+
+SEEDS = dict(seeds())
+HAS_ATHERIS = importlib.util.find_spec("atheris") is not None
+HAS_WHEEL = (sys.platform, platform.machine()) == ("linux", "x86_64") and (
+    (3, 11) <= sys.version_info[:2] <= (3, 13)
+)
+
+
+@pytest.mark.parametrize("name", SEEDS)
+def test_seeds(name: str) -> None:
+    check(SEEDS[name])
+
+
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@given(st.binary(max_size=400))
+@example(b"\x00\x00\x03<p>a<b>b</b>\x03</p>c\x04")  # control characters, which lxml will not write
+@example(b"\x00\x02\x00<p>&#" + b"9" * 5000 + b";")
+def test_any_bytes(data: bytes) -> None:
+    check(data)
+
+
+def test_the_fuzzer_finds_nothing(tmp_path: Path) -> None:
+    if not HAS_ATHERIS:
+        if os.environ.get("CI") and HAS_WHEEL:
+            pytest.fail("atheris is not installed: pip install 'noiseclean-scrapy[fuzz]'")
+        pytest.skip("atheris is not installed (it has wheels for CPython 3.11 to 3.13 on Linux)")
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    for name in list(SEEDS)[::4]:
+        (corpus / name).write_bytes(SEEDS[name])
+    command = [sys.executable, "-m", "fuzz.clean", "-runs=300", "-max_total_time=20", "-seed=1"]
+    run = subprocess.run(
+        [*command, "-rss_limit_mb=4000", str(corpus)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        cwd=Path(__file__).parents[1],
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
+    )
+    assert run.returncode == 0, run.stderr[-3000:]
+    assert "Done " in run.stderr

@@ -1,0 +1,283 @@
+"""Hostile pages through all that is done with a page; what one page may cost; nothing raises."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import AsyncIterator, Iterator
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import crawl_site
+import crawling
+import databases
+import pytest
+import scrapy
+from crawl_site import Answer
+from crawling import Plan
+from databases import read_rows
+from lxml import etree
+from scrapy.http import Response
+
+from benchmarks.hostile_pages import HOSTILE
+from fuzz.property import BETWEEN_PAGES, check, check_page
+from noiseclean_scrapy import SiteCleaner
+from noiseclean_scrapy.commands.output import json_bytes
+from noiseclean_scrapy.config import Config
+from noiseclean_scrapy.metadata import extract_metadata
+from noiseclean_scrapy.methods import METHODS
+from noiseclean_scrapy.page import PageBudget, build_page
+from noiseclean_scrapy.page.parse import parse_html
+from noiseclean_scrapy.report import page_report, site_report
+from noiseclean_scrapy.sites import to_record
+from noiseclean_scrapy.store import PageRecord, Store
+
+database_url = databases.database_url
+
+URL = "http://hostile.example/page"
+STORY = "<h1>A flood in Porto</h1>" + "<p>The river rose by a metre in one night, they say.</p>" * 5
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_any_method_learns_cleans_and_saves(name: str) -> None:
+    page = HOSTILE[name](40).replace(BETWEEN_PAGES, b"")
+    for number in range(len(METHODS)):
+        check(bytes([number, number, len(name)]) + page + BETWEEN_PAGES + STORY.encode())
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_large_pages_stay_within_the_budget(name: str) -> None:
+    data = HOSTILE[name](12_000)
+    budget = PageBudget(markup=200_000, elements=1000)
+    page = build_page(data, url=URL, budget=budget)
+    assert len(page.elements) <= 1000
+    assert len(page.blocks) <= 1000
+    assert page.truncated or len(data) <= 200_000
+    check_page(page)
+    clean = SiteCleaner(budget=budget).clean(data, url=URL)
+    assert clean.truncated == page.truncated
+    for block in clean.blocks:
+        assert len(block.xpath) <= 10_000
+        assert len(block.place) <= 2000
+
+
+def _deep(page_bytes: bytes) -> int:
+    page = build_page(page_bytes)
+    return max(sum(1 for _ in page.path(element.index)) for element in page.elements)
+
+
+def test_a_hundred_thousand_levels() -> None:
+    page = build_page(HOSTILE["nested div"](100_000) + b"word " * 100)
+    assert page.characters_lost >= 400
+    levels = "".join(f"<div>level {number} " for number in range(300))
+    assert _deep(levels.encode()) == 100
+    texts = [block.text for block in build_page(levels).blocks]
+    assert texts == [f"level {number}" for number in range(300)]
+
+
+def test_deep_blocks_are_found_by_their_xpath() -> None:
+    source = "<div>" * 150 + "<p>one<p>two" + "</div>" * 140 + "<p>three"
+    page = build_page(source)
+    root = parse_html(source).root
+    for block in page.blocks:
+        (element,) = root.xpath(page.xpath(block))
+        assert block.text in "".join(element.itertext())
+
+
+def test_a_million_siblings() -> None:
+    page = build_page(HOSTILE["siblings"](1_000_000) + b"<p>end")
+    assert page.truncated
+    assert len(page.elements) == 25_000
+
+
+def test_a_million_attributes() -> None:
+    data = HOSTILE["attributes"](1_000_000)
+    page = build_page(b"<p>before" + data)
+    assert page.truncated
+    assert page.text.startswith("before")
+
+
+def test_thousands_of_attributes_with_tags_in_their_values() -> None:
+    attributes = "".join(f" a{number}='<b>x</b>'" for number in range(20_000))
+    page = build_page(f"<p>before<p{attributes}>after<p>end")
+    assert page.truncated
+    assert page.text.replace("\n", "") == "beforeafterend"
+
+
+def test_long_attributes_and_scripts_are_no_wide_tags() -> None:
+    style = "background: url(data:image/png;base64," + "iVBOR w0K" * 30_000 + ")"
+    script = "if (a<b " + "word other " * 30_000 + ") {}"
+    page = build_page(f'<p style="{style}">one</p><script>{script}</script><p>two')
+    assert page.text == "one\ntwo"
+    assert not build_page(f'<p style="{style}">one</p>').truncated
+
+
+def test_fifty_megabytes_of_text() -> None:
+    page = build_page(b"<p>" + b"word " * 10_000_000)
+    assert page.truncated
+    assert len(page.blocks[0].text) == pytest.approx(5 * 2**20, abs=20)
+
+
+def test_text_and_bytes_are_cut_alike() -> None:
+    source = "<p>žluť</p>" * 100
+    text = build_page(source, budget=PageBudget(markup=600)).text.split("\n")
+    data = build_page(source.encode(), budget=PageBudget(markup=600)).text.split("\n")
+    assert set(text) <= {"žluť", "žlu", "žl", "ž"}
+    assert set(data) == {"žluť"}
+
+
+def test_what_is_within_the_budget_is_not_cut() -> None:
+    budget = PageBudget(markup=len(STORY), elements=7)
+    assert not build_page(STORY, budget=budget).truncated
+    assert build_page(STORY + "x", budget=budget).truncated
+    assert build_page(STORY, budget=PageBudget(markup=len(STORY), elements=6)).truncated
+
+
+def test_a_selector_is_cut_by_its_elements() -> None:
+    selector = scrapy.Selector(text="<p>x" * 100)
+    page = build_page(selector, budget=PageBudget(elements=10))
+    assert page.truncated
+    assert len(page.elements) == 10
+
+
+def test_unresolved_entities_of_xml() -> None:
+    source = (
+        '<!DOCTYPE html [<!ENTITY e "value">]><html><body><p>a&e;b</p>&e;<p>c</p></body></html>'
+    )
+    root = etree.fromstring(source, etree.XMLParser(resolve_entities=False))
+    assert root.find("body/p")[0].tag is etree.Entity
+    page = build_page(root)
+    assert page.text == "ab\nc"
+    assert SiteCleaner().clean(root).visible_characters == 3
+    assert extract_metadata(root, url=URL).canonical_url == ""
+
+
+def test_entities_are_neither_expanded_nor_fetched(tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("the secret")
+    source = f'<?xml version="1.0"?><!DOCTYPE html [<!ENTITY x SYSTEM "{secret.as_uri()}">]><p>&x;'
+    for html in (source, source.encode()):
+        assert "the secret" not in build_page(html).text
+    assert len(build_page(HOSTILE["billion laughs"](30)).text) < 5000
+
+
+@pytest.mark.parametrize("digits", [5000, 500_000])
+def test_long_numeric_references(digits: int) -> None:
+    reference = f"&#{'9' * digits};"
+    assert build_page(f"<p>before {reference} after" + " word" * 100).text.startswith("before")
+    script = f'<script type="application/ld+json">{{"articleBody": "{reference} rose"}}</script>'
+    assert build_page(f"{script}<p>x").text == "x"
+
+
+def test_nul_is_no_lost_text() -> None:
+    assert build_page("<p>" + "a\0b " * 1000).characters_lost == 0
+
+
+def hostile_records() -> list[PageRecord]:
+    cleaner = SiteCleaner()
+    pages = {name: make(30) for name, make in HOSTILE.items()}
+    pages["lone surrogates"] = "<title>\ud800</title><h1>\udfff</h1><p>a\ud800b c".encode(
+        "utf-8", "surrogatepass"
+    )
+    for data in pages.values():
+        cleaner.observe(data)
+    records = []
+    for number, (name, data) in enumerate(pages.items()):
+        html = data.decode("utf-8", "surrogateescape")
+        clean = cleaner.clean(html, url=URL)
+        records.append(
+            PageRecord(
+                key=f"{number:04x}",
+                cluster="hostile.example",
+                url=f"{URL}/{name}\ud800\0",
+                body_hash="00",
+                fetched_at=datetime(2025, 1, 1, tzinfo=timezone.utc),
+                position=number + 1,
+                html=html,
+                cleaned=to_record(clean, 0),
+                metadata=extract_metadata(html, url=URL, text=clean.text),
+            )
+        )
+    return records
+
+
+def test_hostile_pages_are_stored_searched_and_shown(database_url: str) -> None:
+    records = hostile_records()
+    with Store(database_url) as store:
+        store.write(records, method="evidence")
+        stored = {page.key: page for page in store.pages("hostile.example")}
+        assert set(stored) == {record.key for record in records}
+        for record in records:
+            assert store.html(record.key) == record.html
+            assert record.cleaned is not None
+            kept = stored[record.key].cleaned
+            assert kept is not None
+            assert kept.visible_characters == record.cleaned.visible_characters
+        results = store.search("word")
+        assert results.total > 5
+        for query in ('"', "-", "a\0b", "\ud800 word", "NEAR(", "word* OR ^x:", "%_\\", "'" * 50):
+            store.search(query or "x")
+        document = site_report(store, "hostile.example", config=Config())
+        assert "hostile.example" in document
+        json_bytes([kept.text for page in stored.values() if (kept := page.cleaned)])
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_reports_on_hostile_pages(name: str) -> None:
+    html = HOSTILE[name](60).decode("utf-8", "replace")
+    document = page_report(SiteCleaner().clean(html, url=URL), html)
+    document.encode("utf-8", "surrogatepass")
+
+
+class HostileSpider(scrapy.Spider):
+    """Visits all pages; an item for each, without reading it."""
+
+    name = "hostile"
+    url: str
+    paths: list[str]
+
+    async def start(self) -> AsyncIterator[Any]:
+        for path in self.paths:
+            yield scrapy.Request(self.url + path, errback=self.failed)
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        yield {"path": response.url.rpartition("/")[2], "size": len(response.body)}
+
+    def failed(self, failure: Any) -> None:
+        self.logger.info("not fetched: %s", failure.request.url)
+
+
+def test_a_crawl_of_hostile_pages(tmp_path: Path) -> None:
+    pages: dict[str, Any] = {
+        f"/{number}": Answer(make(300), type="text/html")
+        for number, make in enumerate(HOSTILE.values())
+    }
+    packed = {"Content-Encoding": "gzip"}
+    large = b"<p>the river rose</p>" * 30_000
+    pages["/large"] = Answer(large, type="text/html")
+    pages["/packed"] = Answer(gzip.compress(large), headers=packed)
+    pages["/bomb"] = Answer(gzip.compress(b"<p>bomb</p>" * 1_000_000), headers=packed)
+    pages["/story"] = STORY
+    settings = {
+        "NOISECLEAN_MAX_PAGE_BYTES": 100_000,
+        "NOISECLEAN_MAX_PAGE_ELEMENTS": 250,
+        "DOWNLOAD_MAXSIZE": 5_000_000,
+        "RETRY_ENABLED": False,
+        "METAREFRESH_ENABLED": False,  # which fails on some BASE elements
+    }
+    with crawl_site.serve(pages) as server:
+        plan = Plan(HostileSpider, settings, {"url": server.url, "paths": list(pages)})
+        (crawled,) = crawling.crawl(tmp_path, plan)
+    assert "errors" not in crawled.ours
+    assert "store/errors" not in crawled.ours
+    items = {item["path"]: item for item in crawled.items}
+    assert set(items) == {path[1:] for path in pages} - {"bomb"}  # of that Scrapy itself lets go
+    assert items["large"]["size"] == items["packed"]["size"] == len(large)
+    assert "The river rose by a metre" in items["story"]["text"]
+    assert crawled.ours["pages/over_budget"] > 20
+    assert any("longer than the budget" in line for line in crawled.lines("DEBUG"))
+    database = f"sqlite:///{tmp_path / 'noiseclean.db'}"
+    ((count,),) = read_rows(database, "SELECT count(*) FROM noiseclean_page WHERE text IS NOT NULL")
+    assert count == crawled.ours["pages/seen"]
+    ((longest,),) = read_rows(database, "SELECT max(length(text)) FROM noiseclean_page")
+    assert longest <= 100_000
