@@ -152,7 +152,10 @@ def _read_state(data: bytes) -> dict[str, Any]:
     if digest != _digest(payload):
         raise TreeDataError("the learned tree is damaged: its checksum does not match")
     try:
-        text = zlib.decompressobj().decompress(payload, _LARGEST)
+        unpacking = zlib.decompressobj()
+        text = unpacking.decompress(payload, _LARGEST)
+        if not unpacking.eof:
+            raise TreeDataError("the learned tree is cut off, or too large to be one")
         state = json.loads(text)
     except (zlib.error, ValueError, RecursionError) as error:
         raise TreeDataError(f"the learned tree is damaged: {error}") from error

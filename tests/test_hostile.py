@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from collections.abc import AsyncIterator, Iterator
 from datetime import datetime, timezone
 from pathlib import Path
@@ -13,6 +14,7 @@ import crawling
 import databases
 import pytest
 import scrapy
+from command_line import noiseclean
 from crawl_site import Answer
 from crawling import Plan
 from databases import read_rows
@@ -281,3 +283,17 @@ def test_a_crawl_of_hostile_pages(tmp_path: Path) -> None:
     assert count == crawled.ours["pages/seen"]
     ((longest,),) = read_rows(database, "SELECT max(length(text)) FROM noiseclean_page")
     assert longest <= 100_000
+
+
+def test_commands_on_hostile_pages(tmp_path: Path) -> None:
+    folder = tmp_path / "pages"
+    folder.mkdir()
+    names = [name.replace(" ", "-") for name in HOSTILE]
+    for name, make in zip(names, HOSTILE.values(), strict=True):
+        (folder / f"{name}.html").write_bytes(make(20))
+    done = noiseclean(tmp_path, "clean", "pages")
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert {row["id"].rpartition("/")[2].removesuffix(".html") for row in rows} == set(names)
+    for name in ("billion-laughs", "broken-utf-16", "long-entity", "control-characters", "empty"):
+        assert noiseclean(tmp_path, "explain", f"pages/{name}.html").stdout
+        assert noiseclean(tmp_path, "explain", f"pages/{name}.html", "--json").json

@@ -1,0 +1,147 @@
+"""Bytes that claim to be a learned tree: a clear error, and nothing is run, endless or huge."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import pickle
+import tracemalloc
+import zlib
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from noiseclean_scrapy import SiteCleaner
+from noiseclean_scrapy.errors import TreeDataError
+from noiseclean_scrapy.methods import METHODS
+
+MAGIC = b"noiseclean 1\n"
+HEAD = len(MAGIC) + 16
+PAGE = "<title>Flood</title><h1>Flood</h1><p>The river rose by a metre in one night.</p>"
+
+
+def sealed(text: bytes) -> bytes:
+    """Bytes with a right checksum around any text."""
+    return sealed_payload(zlib.compress(text, 1))
+
+
+def sealed_payload(payload: bytes) -> bytes:
+    return MAGIC + hashlib.blake2b(payload, digest_size=16).digest() + payload
+
+
+def learned(method: str, *, templates: bool = False) -> dict[str, Any]:
+    cleaner = SiteCleaner(method, templates=templates)
+    for number in range(3):
+        cleaner.observe(PAGE + f"<ul><li>Menu</ul><p>Story {'abc'[number] * 9}")
+    state: dict[str, Any] = json.loads(zlib.decompress(cleaner.to_bytes()[HEAD:]))
+    return state
+
+
+STATES = {
+    (method, templates): learned(method, templates=templates)
+    for method in METHODS
+    for templates in (False, True)
+}
+
+
+class Evil:
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (print, ("run",))
+
+
+FOREIGN = {
+    "pickle": pickle.dumps(Evil()),
+    "pickle inside": sealed(pickle.dumps(Evil())),
+    "nothing inside": sealed(b""),
+    "a number": sealed(b"1"),
+    "a list": sealed(b"[]"),
+    "no method": sealed(b"{}"),
+    "a method that is a list": sealed(b'{"method": ["evidence"]}'),
+    "deep": sealed(b"[" * 1_000_000),
+    "deep state": sealed(b'{"method": "evidence", "state": ' + b'{"a":' * 100_000),
+    "not compressed": sealed_payload(b'{"method": "evidence"}'),
+    "cut off": sealed_payload(zlib.compress(json.dumps(STATES["evidence", False]).encode())[:-20]),
+    "long number": sealed(b'{"method": ' + b"9" * 5000 + b"}"),
+    "not UTF-8": sealed(b'{"method": "\xff"}'),
+}
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_foreign_data_is_refused(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(TreeDataError):
+        SiteCleaner.from_bytes(FOREIGN[name])
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"lean": "everything"},
+        {"unknown": 1},
+        {"max_tree_nodes": 0},
+        {"max_tree_nodes": "many"},
+        {"budget": 5},
+        {"method": "style-tree"},
+        {"templates": True},
+        ["lean"],
+        "lean",
+        None,
+        3,
+    ],
+)
+def test_hostile_options_are_refused(options: Any) -> None:
+    state = {**STATES["evidence", False], "options": options}
+    with pytest.raises(TreeDataError):
+        SiteCleaner.from_bytes(sealed(json.dumps(state).encode()))
+
+
+@pytest.mark.parametrize("key", STATES, ids=str)
+@pytest.mark.parametrize("value", ["1e999", "-1", "NaN", "-Infinity", "null", '"x"', "[]", "1e300"])
+def test_hostile_numbers(key: tuple[str, bool], value: str) -> None:
+    text = json.dumps(STATES[key])
+    start = text.index('"state"')
+    for place in [i for i in range(start, len(text)) if text[i : i + 3] == "1.0"][:12]:
+        usable_or_refused(sealed(f"{text[:place]}{value}{text[place + 3 :]}".encode()))
+
+
+def usable_or_refused(blob: bytes) -> None:
+    try:
+        cleaner = SiteCleaner.from_bytes(blob)
+    except TreeDataError:
+        return
+    assert isinstance(cleaner.clean(PAGE).text, str)
+    cleaner.observe(PAGE)
+    SiteCleaner.from_bytes(cleaner.to_bytes())
+
+
+@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@given(st.sampled_from(list(STATES)), st.data())
+def test_any_part_replaced(key: tuple[str, bool], data: st.DataObject) -> None:
+    state = json.loads(json.dumps(STATES[key]))
+    part, place = {"root": state}, "root"
+    while isinstance(part[place], (dict, list)) and part[place]:
+        part = part[place]
+        places = sorted(part) if isinstance(part, dict) else list(range(len(part)))
+        place = data.draw(st.sampled_from(places))
+        if data.draw(st.integers(0, 3)) == 0:
+            break
+    values = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3)
+    part[place] = data.draw(values | st.lists(values, max_size=3) | st.just({}))
+    usable_or_refused(sealed(json.dumps(state).encode()))
+
+
+def test_a_small_file_does_not_fill_the_memory() -> None:
+    packer = zlib.compressobj(1)
+    blanks = b" " * 2**20
+    payload = b"".join(packer.compress(blanks) for _ in range(600)) + packer.flush()
+    assert len(payload) < 3 * 2**20
+    tracemalloc.start()
+    try:
+        with pytest.raises(TreeDataError, match="too large"):
+            SiteCleaner.from_bytes(sealed_payload(payload))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 600 * 2**20
