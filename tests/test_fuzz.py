@@ -43,9 +43,9 @@ def test_the_fuzzer_finds_nothing(tmp_path: Path) -> None:
         pytest.skip("atheris is not installed (it has wheels for CPython 3.11 to 3.13 on Linux)")
     corpus = tmp_path / "corpus"
     corpus.mkdir()
-    for name in list(SEEDS)[::4]:
+    for name in list(SEEDS)[::5]:
         (corpus / name).write_bytes(SEEDS[name])
-    command = [sys.executable, "-m", "fuzz.clean", "-runs=300", "-max_total_time=20", "-seed=1"]
+    command = [sys.executable, "-m", "fuzz.clean", "-runs=250", "-max_total_time=20", "-seed=1"]
     run = subprocess.run(
         [*command, "-rss_limit_mb=4000", str(corpus)],
         capture_output=True,

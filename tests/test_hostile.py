@@ -42,14 +42,14 @@ STORY = "<h1>A flood in Porto</h1>" + "<p>The river rose by a metre in one night
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_any_method_learns_cleans_and_saves(name: str) -> None:
-    page = HOSTILE[name](40).replace(BETWEEN_PAGES, b"")
+    page = HOSTILE[name](15).replace(BETWEEN_PAGES, b"")
     for number in range(len(METHODS)):
         check(bytes([number, number, len(name)]) + page + BETWEEN_PAGES + STORY.encode())
 
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_large_pages_stay_within_the_budget(name: str) -> None:
-    data = HOSTILE[name](12_000)
+    data = HOSTILE[name](8000)
     budget = PageBudget(markup=200_000, elements=1000)
     page = build_page(data, url=URL, budget=budget)
     assert len(page.elements) <= 1000
@@ -226,7 +226,7 @@ def test_hostile_pages_are_stored_searched_and_shown(database_url: str) -> None:
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_reports_on_hostile_pages(name: str) -> None:
-    html = HOSTILE[name](60).decode("utf-8", "replace")
+    html = HOSTILE[name](15).decode("utf-8", "replace")
     document = page_report(SiteCleaner().clean(html, url=URL), html)
     document.encode("utf-8", "surrogatepass")
 
