@@ -218,7 +218,7 @@ def test_model_chooses_its_threshold_from_leaves_on_two_pages_or_more() -> None:
 
 
 def deep_page(levels: int) -> Page:
-    elements = [Element(n, n - 1, "div", "div", "/div[1]", [n + 1]) for n in range(levels)]
+    elements = [Element(n, n - 1, "div", "div", "div", 1, [n + 1]) for n in range(levels)]
     elements[-1].content = [~0]
     block = TextBlock(0, levels - 1, "deep text", 0, (), ())
     return Page("", "", "", elements, [block])
