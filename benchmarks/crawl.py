@@ -44,6 +44,10 @@ BARE = "bare"
 CANDIDATES: dict[str, dict[str, Any]] = {
     BARE: {},
     "add-on": {"ADDONS": {"noiseclean_scrapy.addon.Addon": 300}},
+    "add-on, writer process": {
+        "ADDONS": {"noiseclean_scrapy.addon.Addon": 300},
+        "NOISECLEAN_WRITER_PROCESS": True,
+    },
     "trafilatura": {"ITEM_PIPELINES": {"benchmarks.crawl.TrafilaturaPipeline": 300}},
 }
 VERSIONS = ("noiseclean-scrapy", "scrapy", "twisted", "lxml", "numpy", "sqlalchemy", "trafilatura")

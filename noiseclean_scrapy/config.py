@@ -45,6 +45,11 @@ ITEM_VALUES = (
 ClusterBy: TypeAlias = "Callable[[Response], str | None]"
 
 
+def by_domain(response: Response) -> str:
+    """The registrable domain of a response."""
+    return CLUSTERINGS["domain"](response.url)
+
+
 @dataclass(frozen=True, slots=True)
 class Config:
     """The add-on's settings, each under `NOISECLEAN_` and its name in capitals.
@@ -59,14 +64,15 @@ class Config:
     `overrides` are rules of the user, read from the file that the setting names. `live` shows the
     crawl's progress on a terminal. `topic` focuses the crawl: of each site at most `site_budget`
     pages are fetched (0: no bound), and hub pages are revisited `revisits` times in all, each of
-    them every `revisit_seconds` at most.
+    them every `revisit_seconds` at most. `writer_process` lets another process write, index and
+    clean again what is stored.
     """
 
     enabled: bool = True
     database_url: str = "sqlite:///noiseclean.db"
     method: str = "evidence"
     method_options: Mapping[str, Any] = field(default_factory=dict)
-    cluster_by: ClusterBy = field(default=lambda response: CLUSTERINGS["domain"](response.url))
+    cluster_by: ClusterBy = by_domain
     templates: bool = False
     sample_quota: int = 100
     refresh_pages: int = 500
@@ -89,6 +95,7 @@ class Config:
     site_budget: int = 0
     revisits: int = 0
     revisit_seconds: float = 900.0
+    writer_process: bool = False
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> Config:
@@ -301,4 +308,5 @@ _READERS: dict[str, Callable[[str, Any], Any]] = {
     "site_budget": _bound,
     "revisits": _bound,
     "revisit_seconds": _seconds,
+    "writer_process": _flag,
 }

@@ -17,13 +17,14 @@ from noiseclean_scrapy.bounded import bounded_response, selector_of
 from noiseclean_scrapy.clean_page import CleanPage
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import StoreError
-from noiseclean_scrapy.metadata import Metadata, extract_metadata, page_facts
+from noiseclean_scrapy.metadata import Metadata, extract_metadata, facts_html, page_facts
 from noiseclean_scrapy.methods import Model
 from noiseclean_scrapy.page import Page, build_page
 from noiseclean_scrapy.site_cache import SiteCache
 from noiseclean_scrapy.sites import Site, clean_record, to_record
-from noiseclean_scrapy.store import PageRecord, Store
+from noiseclean_scrapy.store import PageRecord
 from noiseclean_scrapy.waiting_pages import WaitingPages
+from noiseclean_scrapy.writer import Writer
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -76,12 +77,12 @@ class Crawl:
     one batch at a time: an older text never overwrites a newer one.
     """
 
-    def __init__(self, config: Config, stats: StatsCollector, store: Store) -> None:
+    def __init__(self, config: Config, stats: StatsCollector, writer: Writer) -> None:
         self.config = config
         self.stats = stats
-        self.store = store
-        self._sites = SiteCache(config, stats, store)
-        self._pages = WaitingPages(config, stats, store)
+        self.writer = writer
+        self._sites = SiteCache(config, stats, writer)
+        self._pages = WaitingPages(config, stats, writer)
         self._visits: WeakKeyDictionary[Response, Visit] = WeakKeyDictionary()
         self._recent: OrderedDict[str, Visit] = OrderedDict()
         self._room = _BATCHES_WAITING * config.batch_size
@@ -160,8 +161,11 @@ class Crawl:
         is_new = visit.kept is not page
         visit.kept = page
         if is_new and not self.config.read_only and not visit.is_final:
-            cleaned, metadata = to_record(page, visit.version), await self.metadata(visit)
-            self._pages.add(replace(visit.record, cleaned=cleaned, metadata=metadata))
+            # What no item has asked for is read when the page is written.
+            facts = None if visit.facts is None else facts_html(visit.facts)
+            cleaned = to_record(page, visit.version)
+            record = replace(visit.record, cleaned=cleaned, metadata=visit.metadata)
+            self._pages.add(record, facts)
             await self._flush_if(False)
 
     async def tick(self) -> None:

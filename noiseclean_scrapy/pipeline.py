@@ -25,6 +25,7 @@ from noiseclean_scrapy.metadata import (
     load_libraries,
 )
 from noiseclean_scrapy.store import Store
+from noiseclean_scrapy.writer import ProcessWriter, Writer
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -82,7 +83,7 @@ class CleanPipeline:
             if not HAS_LIBRARIES:
                 logger.warning(LIBRARIES_MISSING)
         assert self.crawler.stats
-        self.crawl = Crawl(self.config, self.crawler.stats, store)
+        self.crawl = Crawl(self.config, self.crawler.stats, self._writer(store))
         self._clock = create_looping_call(self._tick)
         self._clock.start(_TICK_SECONDS, now=False)
 
@@ -98,7 +99,8 @@ class CleanPipeline:
             await self.crawl.close()
         except Exception as error:
             self.count_error("closing the crawl", error)
-        await run_in_thread(self.crawl.store.close)
+        await run_in_thread(self.crawl.writer.close)
+        await run_in_thread(self.crawl.writer.store.close)
         self._log_summary()
 
     def _tick(self) -> None:
@@ -133,9 +135,7 @@ class CleanPipeline:
             if self.crawl is None or visit is None or not is_item(item):
                 self._count("items/without_page")
             else:
-                page = await self.crawl.clean(visit)
-                metadata = await self.crawl.metadata(visit) or Metadata()
-                self._fill(item, page, visit, metadata)
+                await self._fill(item, visit, self.crawl)
                 self._count("items/cleaned")
         except Exception as error:
             self.count_error("filling an item", error)
@@ -176,6 +176,12 @@ class CleanPipeline:
             )
         return store
 
+    def _writer(self, store: Store) -> Writer:
+        config = self.config
+        if config.writer_process and not config.read_only and not store.in_memory:
+            return ProcessWriter(store, config.database_url, store_html=config.store_html)
+        return Writer(store)
+
     def _untie(self, item: Any) -> Response | None:
         for response, items in list(self._ties.items()):
             if items.get(id(item)) is item:
@@ -193,16 +199,24 @@ class CleanPipeline:
         url = ItemAdapter(item).get("url") if is_item(item) else None
         return self.crawl.find_visit(response, url if isinstance(url, str) else None)
 
-    def _fill(self, item: Any, page: CleanPage, visit: Visit, metadata: Metadata) -> None:
+    async def _fill(self, item: Any, visit: Visit, crawl: Crawl) -> None:
+        page = await crawl.clean(visit)
         adapter = ItemAdapter(item)
         names = None if isinstance(item, dict) else set(adapter.field_names())
         fields = dict(self.config.fields)
         if isinstance(item, PageItem):
             fields |= _PAGE_ITEM_FIELDS
-        for field, source in fields.items():
-            # What the spider has filled in itself stays.
-            if (names is None or field in names) and not adapter.get(field):
-                adapter[field] = _value(source, page, visit, metadata)
+        # What the spider has filled in itself stays.
+        empty = {
+            field: source
+            for field, source in fields.items()
+            if (names is None or field in names) and not adapter.get(field)
+        }
+        metadata = Metadata()
+        if not set(METADATA_VALUES).isdisjoint(empty.values()):
+            metadata = await crawl.metadata(visit) or metadata
+        for field, source in empty.items():
+            adapter[field] = _value(source, page, visit, metadata)
 
     def _count(self, name: str, count: int = 1) -> None:
         assert self.crawler.stats

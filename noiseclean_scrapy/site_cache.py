@@ -10,7 +10,8 @@ from scrapy.utils.asyncio import run_in_thread, sleep
 
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.sites import Grower, Site, load_learner, load_site
-from noiseclean_scrapy.store import ClusterRecord, PageRecord, Store
+from noiseclean_scrapy.store import ClusterRecord, PageRecord
+from noiseclean_scrapy.writer import Writer, grow_tree
 
 if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
@@ -27,10 +28,11 @@ class SiteCache:
     the pages that this process has observed since. Trees grow in the store, in a thread.
     """
 
-    def __init__(self, config: Config, stats: StatsCollector, store: Store) -> None:
+    def __init__(self, config: Config, stats: StatsCollector, writer: Writer) -> None:
         self.config = config
         self.stats = stats
-        self.store = store
+        self.store = writer.store
+        self.writer = writer
         self._sites: OrderedDict[str, Site] = OrderedDict()
         self._seen: set[str] = set()
 
@@ -81,15 +83,22 @@ class SiteCache:
     async def grow(self, site: Site, grower: Grower) -> None:
         """Let the tree of a site grow, and take it into use."""
         try:
-            growth = await run_in_thread(grower.run, self.store)
+            if self.writer.is_process:
+                grower, growth = await self.writer.run(grow_tree, grower.without_learner())
+                loaded = await run_in_thread(load_learner, self.store, site.name, site.config)
+                grower.learner = loaded[0] if loaded else None
+            else:
+                growth = await run_in_thread(grower.run, self.store)
         except BaseException:
             # The learner is ahead of the store now.
             site.give_back(None)
             raise
-        assert grower.learner
         if grower.built:
             self.stats.inc_value("noiseclean/trees/built")
-        site.adopt(grower.learner, growth.cluster)
+        if grower.learner:
+            site.adopt(grower.learner, growth.cluster)
+        else:
+            site.give_back(None)
         if growth.cleaned:
             self.stats.inc_value("noiseclean/pages/recleaned", len(growth.cleaned))
         if grower.errors:

@@ -12,7 +12,7 @@ from typing import Any
 
 from noiseclean_scrapy.clean_page import Block, CleanPage, clean_page
 from noiseclean_scrapy.cleaner import SiteCleaner
-from noiseclean_scrapy.config import Config
+from noiseclean_scrapy.config import Config, by_domain
 from noiseclean_scrapy.methods import Model
 from noiseclean_scrapy.page import Page, build_page
 from noiseclean_scrapy.store import (
@@ -76,7 +76,7 @@ class Site:
 
     def observe(self, key: str, page: Page) -> None:
         """Learn a page ahead of the tree that will cover it, unless a thread has the learner."""
-        if self.learner is None:
+        if self.learner is None or (self.version and self.config.writer_process):
             return
         try:
             self.learner.cleaner.observe_page(page)
@@ -216,6 +216,11 @@ class Grower:
     built: bool = False
     errors: list[str] = field(default_factory=list)
     _held: dict[str, Page] = field(default_factory=dict)
+
+    def without_learner(self) -> Grower:
+        """The same for another process, which reads what is learned from its store."""
+        config = replace(self.config, cluster_by=by_domain)
+        return replace(self, learner=None, config=config, _held={})
 
     def run(self, store: Store) -> Growth:
         """Let the store's tree grow; what the store refuses has changed nothing there."""

@@ -10,7 +10,8 @@ from scrapy.utils.asyncio import run_in_thread
 
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import StoreError
-from noiseclean_scrapy.store import PageRecord, Store, Written
+from noiseclean_scrapy.store import PageRecord, Written
+from noiseclean_scrapy.writer import Writer, write_pages
 
 if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
@@ -21,19 +22,25 @@ logger = logging.getLogger(__name__)
 class WaitingPages:
     """Pages on their way into the store: each once, with all that is known of it."""
 
-    def __init__(self, config: Config, stats: StatsCollector, store: Store) -> None:
+    def __init__(self, config: Config, stats: StatsCollector, writer: Writer) -> None:
         self.config = config
         self.stats = stats
-        self.store = store
+        self.writer = writer
         self.refused = False
         self._records: dict[str, PageRecord] = {}
+        self._facts: dict[str, str] = {}
         self._writes = 0
 
     def __len__(self) -> int:
         return len(self._records)
 
-    def add(self, record: PageRecord) -> None:
-        """Let a record wait; what it leaves None is kept from an earlier one."""
+    def add(self, record: PageRecord, facts: str | None = None) -> None:
+        """Let a record wait; what it leaves None is kept from an earlier one.
+
+        Of `facts` (see `page_facts`) its metadata is read when it is written.
+        """
+        if facts is not None:
+            self._facts[record.key] = facts
         known = self._records.get(record.key)
         if known:
             record = replace(
@@ -49,7 +56,7 @@ class WaitingPages:
         """What is known of a page: what waits to be written, else what the store has."""
         while key not in self._records:
             writes = self._writes
-            stored = await run_in_thread(self.store.find, key)
+            stored = await run_in_thread(self.writer.store.find, key)
             # A write that has ended meanwhile may have taken the page away from here.
             if writes == self._writes and key not in self._records:
                 return stored
@@ -63,11 +70,16 @@ class WaitingPages:
         records = list(self._records.values())
         if not records:
             return records, Written(0, ())
-        written = await run_in_thread(self.store.write, records, method=self.config.tree_kind)
+        facts = dict(self._facts)
+        method = self.config.tree_kind
+        written = await self.writer.run(write_pages, records, facts, method=method)
         self._writes += 1
         for record in records:
             if self._records.get(record.key) is record:
                 del self._records[record.key]
+        for key in facts:
+            if self._facts[key] is facts[key]:
+                del self._facts[key]
         self.stats.inc_value("noiseclean/store/batches")
         if written.learned:
             self.stats.inc_value("noiseclean/pages/learned", written.learned)

@@ -84,6 +84,11 @@ class Store:
     ) -> None:
         self.close()
 
+    @property
+    def in_memory(self) -> bool:
+        """Whether the database is in the memory of this process alone."""
+        return is_in_memory(self._engine.url)
+
     def close(self) -> None:
         """Close all connections."""
         self._engine.dispose()
