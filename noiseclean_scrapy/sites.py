@@ -219,7 +219,7 @@ class Grower:
 
     def without_learner(self) -> Grower:
         """The same for another process, which reads what is learned from its store."""
-        config = replace(self.config, cluster_by=by_domain)
+        config = replace(self.config, cluster_by=by_domain, topic=None)
         return replace(self, learner=None, config=config, _held={})
 
     def run(self, store: Store) -> Growth:

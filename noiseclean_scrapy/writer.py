@@ -74,8 +74,8 @@ class Writer:
 class ProcessWriter(Writer):
     """Runs functions of modules in a process of its own, with arguments that can be pickled.
 
-    A process that has died is started again at the next call; the call that it left open raises
-    StoreError, and may or may not have been done.
+    A process that has died is started again, and what it left open is tried once more: what was
+    done after all is not done twice, since pages are written by key and trees grow by what waits.
     """
 
     is_process = True
@@ -85,6 +85,11 @@ class ProcessWriter(Writer):
         self._options = (url, store_html)
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """Number of the process, None while there is none."""
+        return self._process.pid if self._process else None
 
     async def run(self, function: Callable[..., Result], *arguments: Any, **options: Any) -> Result:
         result: Result = await run_in_thread(self._call, (function, arguments, options))
@@ -104,17 +109,25 @@ class ProcessWriter(Writer):
     def _call(self, call: Any) -> Any:
         with self._lock:
             try:
-                process = self._process or self._start()
-                assert process.stdin
-                assert process.stdout
-                pickle.dump(call, process.stdin, pickle.HIGHEST_PROTOCOL)
-                process.stdin.flush()
-                result, error = pickle.load(process.stdout)
-            except (EOFError, OSError, pickle.UnpicklingError) as reason:
-                raise StoreError(f"the process that writes has ended ({self._reap()})") from reason
+                result, error = self._ask(call)
+            except StoreError as reason:
+                logger.warning("%s; it is started again", reason)
+                result, error = self._ask(call)
         if error is not None:
             raise error
         return result
+
+    def _ask(self, call: Any) -> tuple[Any, Exception | None]:
+        try:
+            process = self._process or self._start()
+            assert process.stdin
+            assert process.stdout
+            pickle.dump(call, process.stdin, pickle.HIGHEST_PROTOCOL)
+            process.stdin.flush()
+            answer: tuple[Any, Exception | None] = pickle.load(process.stdout)
+        except (EOFError, OSError, pickle.UnpicklingError) as reason:
+            raise StoreError(f"the process that writes has ended ({self._reap()})") from reason
+        return answer
 
     def _start(self) -> subprocess.Popen[bytes]:
         path = os.pathsep.join(filter(None, sys.path))

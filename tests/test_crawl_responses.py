@@ -14,10 +14,14 @@ import scrapy
 from crawl_site import Answer, Pages, PageServer, story
 from crawling import Crawled, Plan
 from databases import read_rows
+from scrapy.crawler import Crawler
 from scrapy.http import HtmlResponse, Response
 from scrapy.utils.request import fingerprint
 
-SITES = 270
+from noiseclean_scrapy import site_cache
+from noiseclean_scrapy.pipeline import CleanPipeline
+
+SITES, SITES_IN_MEMORY = 24, 6
 BROKEN = "<p>Broken <b>page<table><td>with <li>a cell</div></html><p>and more"
 LEARNED = {"/target", "/flaky", "/same", "/broken", "/plain", "/after-opt-out"}
 OTHERS = ["/pdf", "/json", "/image", "/text", "/missing", "/empty", "/opt-out"]
@@ -142,11 +146,21 @@ class ManySitesSpider(scrapy.Spider):
     name = "many"
     url: str
 
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> ManySitesSpider:
+        site_cache._SITES_IN_MEMORY = SITES_IN_MEMORY  # in the crawl's own process
+        return super().from_crawler(crawler, *args, **kwargs)
+
     async def start(self) -> AsyncIterator[Any]:
         for page in range(2 * SITES):
             yield scrapy.Request(f"{self.url}/{page}", priority=-page)
 
     def parse(self, response: Response) -> Iterator[Any]:
+        pipeline = self.crawler.get_item_pipeline(CleanPipeline)
+        assert pipeline
+        assert pipeline.crawl
+        assert self.crawler.stats
+        self.crawler.stats.max_value("most_sites", len(pipeline.crawl.sites))
         yield {"page": response.url}
 
 
@@ -156,10 +170,16 @@ def by_remainder(response: HtmlResponse) -> str:
 
 def test_more_sites_than_memory_holds(tmp_path: Path) -> None:
     pages = {f"/{page}": story(page) for page in range(2 * SITES)}
-    settings = {"NOISECLEAN_CLUSTER_BY": "test_crawl_responses.by_remainder", "LOG_LEVEL": "INFO"}
+    settings = {
+        "CONCURRENT_REQUESTS": 1,
+        "NOISECLEAN_BATCH_SIZE": 3,
+        "NOISECLEAN_CLUSTER_BY": "test_crawl_responses.by_remainder",
+    }
     with crawl_site.serve(pages) as server:
         (crawled,) = crawling.crawl(tmp_path, Plan(ManySitesSpider, settings, {"url": server.url}))
     assert crawled.ours["clusters"] == SITES
+    # Sites whose pages are on their way to the store stay until they are written.
+    assert SITES_IN_MEMORY <= crawled.stats["most_sites"] < SITES
     assert crawled.ours["pages/learned"] == 2 * SITES
     url = f"sqlite:///{tmp_path}/noiseclean.db"
     trees = read_rows(url, "SELECT version, pages FROM noiseclean_tree")

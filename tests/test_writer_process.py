@@ -1,0 +1,81 @@
+"""The process that writes: the same database as without it, and nothing lost when it dies."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import crawl_site
+import crawling
+from crawl_site import ChainSpider, story
+from crawling import Plan
+from databases import read_rows
+from scrapy.http import Response
+
+from noiseclean_scrapy.pipeline import CleanPipeline
+from noiseclean_scrapy.writer import ProcessWriter
+
+PATHS = [f"/{number}" for number in range(14)]
+SETTINGS = {
+    "CONCURRENT_REQUESTS": 1,
+    "NOISECLEAN_BATCH_SIZE": 2,
+    "NOISECLEAN_REFRESH_PAGES": 4,
+    "NOISECLEAN_SAMPLE_QUOTA": 5,
+    "NOISECLEAN_WRITER_PROCESS": True,
+}
+STATE = """
+SELECT url, text, title, language, canonical_url, position IS NOT NULL, learned_version IS NOT NULL
+FROM noiseclean_page ORDER BY url
+"""
+
+
+class KillingSpider(ChainSpider):
+    """Kills the process that writes, at its sixth and at its twelfth page."""
+
+    name = "killing"
+
+    def parse(self, response: Response, number: int) -> Iterator[Any]:
+        if number in (5, 11):
+            pipeline = self.crawler.get_item_pipeline(CleanPipeline)
+            assert pipeline
+            assert pipeline.crawl
+            assert isinstance(pipeline.crawl.writer, ProcessWriter)
+            assert pipeline.crawl.writer.pid
+            os.kill(pipeline.crawl.writer.pid, signal.SIGKILL)
+        yield from super().parse(response, number)
+
+
+def test_another_process_writes_the_same(tmp_path: Path) -> None:
+    pages = {path: story(number) for number, path in enumerate(PATHS)}
+    databases = {name: f"sqlite:///{tmp_path}/{name}.db" for name in ("thread", "own", "killed")}
+    with crawl_site.serve(pages) as server:
+        arguments = {"url": server.url, "paths": PATHS}
+        spiders = {"thread": ChainSpider, "own": ChainSpider, "killed": KillingSpider}
+        plans = []
+        for name, spider in spiders.items():
+            own = {
+                "NOISECLEAN_DATABASE_URL": databases[name],
+                "NOISECLEAN_WRITER_PROCESS": name != "thread",
+            }
+            plans.append(Plan(spider, SETTINGS | own, arguments))
+        in_thread, in_process, killed = crawling.crawl(tmp_path, *plans)
+    rows = {name: read_rows(url, STATE) for name, url in databases.items()}
+    assert len(rows["thread"]) == len(PATHS)
+    assert all(is_learned for *_, is_learned in rows["thread"])
+    assert rows["own"] == rows["killed"] == rows["thread"]
+    for crawled in (in_thread, in_process, killed):
+        assert crawled.ours["pages/learned"] == len(PATHS)
+        assert "errors" not in crawled.ours
+        assert all(item["text"] for item in crawled.items)
+        assert "store/errors" not in crawled.ours
+    ended = "the process that writes has ended (exit status -9); it is started again"
+    assert killed.lines("WARNING") == [ended, ended]
+    assert not in_process.lines("WARNING")
+    trees = [
+        read_rows(url, "SELECT version, pages FROM noiseclean_tree")
+        for url in (databases["thread"], databases["own"])
+    ]
+    assert trees[0][-1][1] == trees[1][-1][1] == len(PATHS)
