@@ -10,6 +10,7 @@ from noiseclean_scrapy.markup import to_html, to_markdown
 from noiseclean_scrapy.methods.base import Model, Verdict
 from noiseclean_scrapy.page import Page, TextBlock
 from noiseclean_scrapy.page.headline import find_headline
+from noiseclean_scrapy.page.hidden import hidden_blocks
 
 _LONGEST_PLACE = 2000
 
@@ -144,13 +145,16 @@ class CleanPage:
 def clean_page(model: Model, page: Page, *, headline: bool = True) -> CleanPage:
     """Judge a page's blocks with a model; rules of the user on elements of the page decide first.
 
-    A visible headline is kept unless `headline` is False.
+    A visible headline is kept unless `headline` is False. What the page's markup hides from readers
+    is left out (see `hidden_blocks`).
     """
     verdict = model.judge(page)
     title_block = _headline(page)
     kept = [
-        judged.kept if source.rule is None else source.rule != "drop"
-        for source, judged in zip(page.blocks, verdict.verdicts, strict=True)
+        judged.kept and not out_of_sight if source.rule is None else source.rule != "drop"
+        for source, judged, out_of_sight in zip(
+            page.blocks, verdict.verdicts, hidden_blocks(page), strict=True
+        )
     ]
     if title_block:
         kept[title_block.index] = headline

@@ -61,7 +61,8 @@ class Config:
     `ITEM_VALUES`). `cluster_by` gives the name of a response's page cluster, or None to leave the
     page alone. `templates` tells whether pages of one cluster are told apart by their structure.
     `metadata` tells whether author, date, language, address and image of pages are looked for;
-    `overrides` are rules of the user, read from the file that the setting names. `live` shows the
+    `overrides` are rules of the user, read from the file that the setting names. `hidden_text`
+    keeps text that the page's markup hides from readers. `live` shows the
     crawl's progress on a terminal. `topic` focuses the crawl: of each site at most `site_budget`
     pages are fetched (0: no bound), and hub pages are revisited `revisits` times in all, each of
     them every `revisit_seconds` at most. `writer_process` lets another process write, index and
@@ -89,6 +90,7 @@ class Config:
     max_tree_nodes: int = 50_000
     max_page_bytes: int = DEFAULT_BUDGET.markup
     max_page_elements: int = DEFAULT_BUDGET.elements
+    hidden_text: bool = False
     read_only: bool = False
     live: bool = False
     topic: Topic | None = None
@@ -123,7 +125,7 @@ class Config:
     @property
     def page_budget(self) -> PageBudget:
         """How much of one page is read."""
-        return PageBudget(self.max_page_bytes, self.max_page_elements)
+        return PageBudget(self.max_page_bytes, self.max_page_elements, self.hidden_text)
 
     @property
     def tree_kind(self) -> str:
@@ -303,6 +305,7 @@ _READERS: dict[str, Callable[[str, Any], Any]] = {
     "max_page_bytes": _count,
     "max_page_elements": _count,
     "read_only": _flag,
+    "hidden_text": _flag,
     "live": _flag,
     "topic": _topic,
     "site_budget": _bound,

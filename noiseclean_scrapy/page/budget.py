@@ -27,11 +27,13 @@ class PageBudget:
     `markup` is the most bytes that are read (characters, where the page comes as text); the default
     is what Common Crawl keeps of a page. `elements` is the most block-level elements, and the most
     text blocks. Tags with thousands of attributes are left out: the time that the parser takes for
-    them grows with the square of their number.
+    them grows with the square of their number. `hidden` tells whether text counts that the page's
+    markup hides from readers.
     """
 
     markup: int = 5 * 2**20
     elements: int = 25_000
+    hidden: bool = False
 
     def cut_bytes(self, data: bytes) -> bytes:
         """The bytes that are read: all, or those before the last tag within the budget."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from lxml import etree
 
 from noiseclean_scrapy.page.budget import DEFAULT_BUDGET, PageBudget
+from noiseclean_scrapy.page.hidden import hides, style_hides
 from noiseclean_scrapy.page.labels import element_label
 from noiseclean_scrapy.page.metadata import read_metadata
 from noiseclean_scrapy.page.model import Element, Page, Rule, TextBlock
@@ -32,9 +33,9 @@ _SKIPPED = frozenset(
 )
 _IMAGE_SOURCES = ("src", "data-src", "data-original")
 _LANGUAGE = ("lang", "xml:lang", "{http://www.w3.org/XML/1998/namespace}lang")
+_HIDDEN_INLINE = frozenset({"span", "font", "b", "i", "em", "strong", "small", "a"})
 _READ = frozenset({"a", "img", "br"})
 _ZERO_WIDTH = ("\u200b", "\ufeff")
-_HIDING = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _XPATH_NAME = re.compile(r"[a-z_][\w-]{0,60}", re.IGNORECASE | re.ASCII)
 _STYLING = frozenset("id class role bgcolor width align itemprop style hidden aria-hidden".split())
 # What a node is to the page, as bits; 0 is inline content.
@@ -76,6 +77,7 @@ def build_page(
     page.description, page.declared = read_metadata(parsed.root)
     page.characters_lost = parsed.characters_lost
     page.truncated |= parsed.truncated
+    page.reads_hidden = budget.hidden
     return page
 
 
@@ -115,6 +117,7 @@ class _Builder:
     ) -> None:
         self.root = root
         self.most = budget.elements
+        self.reads_hidden = budget.hidden
         self.body = next(root.iter("{*}body"), root)
         if _has_content_in_head(root, skipped):
             self.body = root
@@ -173,6 +176,8 @@ class _Builder:
                             kind = _IS_BLOCK
                         else:
                             inline = len(stack)
+                if not kind and name in _HIDDEN_INLINE and self._is_hidden(node):
+                    kind = _IS_SKIPPED
                 if test:
                     count += 1
                     number = numbers[test] = numbers.get(test, 0) + 1
@@ -213,6 +218,12 @@ class _Builder:
                     self._close(node, kind)
                 if stack:
                     self._add(node.tail)
+
+    def _is_hidden(self, node: _Element) -> bool:
+        """Whether inline content is hidden by its own style, and hidden text is not asked for."""
+        style = node.get("style")
+        found = style_hides(style[:_LONGEST_VALUE]) if style else node.get("hidden") is not None
+        return found and not self.reads_hidden
 
     def _holds_block(self, node: _Element) -> bool:
         """Whether an inline element holds a block-level one, and so is one; notes what else is.
@@ -321,12 +332,7 @@ class _Builder:
 def _styling(name: str, attributes: tuple[tuple[str, str], ...]) -> tuple[str, bool]:
     """The label of an element, and whether its own attributes hide it."""
     values = dict(attributes)
-    hidden = (
-        "hidden" in values
-        or values.get("aria-hidden") == "true"
-        or bool(_HIDING.search(values.get("style", "")))
-    )
-    return element_label(name, values), hidden
+    return element_label(name, values), hides(values)
 
 
 def _has_content_in_head(root: _Element, skipped: frozenset[str]) -> bool:

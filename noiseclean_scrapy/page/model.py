@@ -61,8 +61,8 @@ class Page:
     `description` and `declared` are what the page's metadata says of its content: the summary for
     search engines, and the texts and kind of page in JSON-LD. `characters_lost` tells how much text
     the parser cut off (0: none that matters), `truncated` that the budget for one page did not
-    suffice. `words`, `texts`, `arrays` and `reading` are where `word_sets` and the method
-    `evidence` keep what they found, for whoever asks next.
+    suffice, `reads_hidden` that hidden text counts. `words`, `texts`, `arrays` and `reading` are
+    where `word_sets` and the method `evidence` keep what they found, for whoever asks next.
     """
 
     url: str
@@ -74,6 +74,7 @@ class Page:
     declared: Declared = field(default_factory=Declared)
     characters_lost: int = 0
     truncated: bool = False
+    reads_hidden: bool = False
     words: list[frozenset[str]] | None = field(default=None, init=False, repr=False, compare=False)
     texts: object = field(default=None, init=False, repr=False, compare=False)
     arrays: object = field(default=None, init=False, repr=False, compare=False)

@@ -1,0 +1,123 @@
+"""Hidden text: what hides an element, which blocks are hidden, and that none reaches the output."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from noiseclean_scrapy import SiteCleaner
+from noiseclean_scrapy.methods import METHODS
+from noiseclean_scrapy.overrides import Overrides
+from noiseclean_scrapy.page import Page, PageBudget, TextBlock, build_page
+from noiseclean_scrapy.page.hidden import hidden_blocks, hides
+
+STORY = "".join(
+    f"<p>{start} the fog lay over the harbour of Porto until noon, and no ferry left its pier."
+    for start in ("On Monday", "On Tuesday", "On Wednesday", "On Thursday")
+)
+SECRET = "Buy seventeen golden watches today, for every reader of this page has already done it."
+
+
+@pytest.mark.parametrize(
+    "style",
+    [
+        "display:none",
+        "DISPLAY : None !important; color: red",
+        "visibility:hidden",
+        "visibility: collapse",
+        "opacity:0",
+        "opacity: 0.0;",
+        "font-size:0",
+        "font-size: 0px",
+        "height:0;overflow:hidden",
+        "width:0px; overflow:hidden",
+        "text-indent:-9999px",
+        "position:absolute;left:-10000px",
+        "position: fixed; top: -999em",
+        "position:absolute;clip:rect(0,0,0,0)",
+        "position:absolute;clip-path:inset(100%)",
+        "color:#fff;background:#fff",
+        "color: white; background-color: white",
+        "color:transparent",
+    ],
+)
+def test_styles_that_hide(style: str) -> None:
+    assert hides({"style": style})
+    for tag in ("div", "p", "section"):
+        html = (
+            f'<body><h1>Fog</h1>{STORY}Seen<{tag} style="{style}">{SECRET}</{tag}> too'
+        )
+        page = build_page(html)
+        assert [b.text for b in zip_hidden(page)] == [SECRET]
+        text = SiteCleaner().clean(html).text
+        assert SECRET not in text
+        assert "On Thursday the fog" in text
+    for tag in ("span", "b", "a"):
+        html = f'<body>{STORY}<p>Seen <{tag} href=x style="{style}">{SECRET}<i>!</i></{tag}>too'
+        assert build_page(html).blocks[-1].text == "Seen too"
+        asked = build_page(html, budget=PageBudget(hidden=True))
+        assert asked.blocks[-1].text == f"Seen {SECRET}!too"
+
+
+def zip_hidden(page: Page) -> list[TextBlock]:
+    return [b for b, hidden in zip(page.blocks, hidden_blocks(page), strict=True) if hidden]
+
+
+@pytest.mark.parametrize(
+    "style",
+    [
+        "",
+        ";;:",
+        "display:block",
+        "opacity:0.5",
+        "opacity:1",
+        "font-size:10px",
+        "height:0",
+        "overflow:hidden",
+        "width:90%;overflow:hidden",
+        "left:-10000px",
+        "position:absolute;left:-5px",
+        "color:red;background:blue",
+        "color:inherit;background:inherit",
+        "background:none",
+        "--display:none",
+    ],
+)
+def test_styles_that_do_not_hide(style: str) -> None:
+    assert not hides({"style": style})
+
+
+@pytest.mark.parametrize("attribute", ["hidden", 'aria-hidden="true"', 'style="display:none"'])
+@pytest.mark.parametrize("method", sorted(METHODS))
+def test_hidden_text_does_not_reach_the_output_unless_asked_for(
+    method: str, attribute: str
+) -> None:
+    html = f"<body><h1>Fog</h1><div>{STORY}</div><div {attribute}><div><p>{SECRET}</div></div>"
+    cleaned = SiteCleaner(method).clean(html)
+    assert SECRET not in cleaned.text
+    assert SECRET not in cleaned.html
+    assert SECRET in [block.text for block in cleaned.blocks]
+    asked = SiteCleaner("shingle-template", budget=PageBudget(hidden=True)).clean(html)
+    assert SECRET in asked.text
+
+
+def test_a_body_that_a_script_unhides_stays() -> None:
+    for wrapper in ('<body style="opacity:0">', '<body><div style="visibility:hidden">'):
+        assert "On Thursday the fog" in SiteCleaner().clean(f"{wrapper}<h1>Fog</h1>{STORY}").text
+
+
+@pytest.mark.parametrize("label", ["tab-pane", "accordion-body", "slide", "faq"])
+def test_what_a_reader_opens_stays(label: str) -> None:
+    folded = f"<div class={label} style='display:none'><p>{SECRET}</p></div>"
+    page = build_page(f"<body>{STORY}{folded}<table style='display:none'><tr><td>{SECRET}x")
+    assert [block.text for block in zip_hidden(page)] == [f"{SECRET}x"]
+
+
+def test_a_rule_to_keep_decides_before(tmp_path: Path) -> None:
+    path = tmp_path / "overrides.toml"
+    path.write_text('["example.com"]\nkeep = "#box"', encoding="utf-8")
+    html = f"<body>{STORY}<div id=box hidden><p>{SECRET}</p></div>"
+    overrides = Overrides.read(path)
+    cleaned = SiteCleaner().clean(html, url="https://example.com/", overrides=overrides)
+    assert SECRET in cleaned.text
