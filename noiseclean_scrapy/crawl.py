@@ -17,7 +17,7 @@ from noiseclean_scrapy.bounded import bounded_response, selector_of
 from noiseclean_scrapy.clean_page import CleanPage
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import StoreError
-from noiseclean_scrapy.metadata import Metadata, extract_metadata, facts_html, page_facts
+from noiseclean_scrapy.metadata import Metadata, extract_metadata
 from noiseclean_scrapy.methods import Model
 from noiseclean_scrapy.page import Page, build_page
 from noiseclean_scrapy.site_cache import SiteCache
@@ -27,7 +27,6 @@ from noiseclean_scrapy.waiting_pages import WaitingPages
 from noiseclean_scrapy.writer import Writer
 
 if TYPE_CHECKING:
-    from lxml.etree import _Element
     from scrapy.http import HtmlResponse, Response
     from scrapy.statscollectors import StatsCollector
 
@@ -44,13 +43,12 @@ class Visit:
     """One page of the crawl: its record, what the store knew of it, and its cleaning.
 
     `cleaned` is what `model`, the tree of `version`, gave; `kept` is the cleaning that has gone to
-    the store because of an item. `facts` is the part of the page from which `metadata` is read.
+    the store because of an item.
     """
 
     record: PageRecord
     page: Page
     stored: PageRecord | None
-    facts: _Element | None = None
     metadata: Metadata | None = None
     cleaned: CleanPage | None = None
     model: Model | None = None
@@ -115,8 +113,7 @@ class Crawl:
             site.observe(key, page)
             site.unwritten.add(key)
             record = replace(record, position=self._wishes)
-        facts = page_facts(selector) if self.config.metadata else None
-        visit = Visit(record, page, stored, facts)
+        visit = Visit(record, page, stored)
         self._remember(response, visit)
         if not self.config.read_only and not visit.is_final:
             self._pages.add(record)
@@ -147,9 +144,9 @@ class Crawl:
     async def metadata(self, visit: Visit) -> Metadata | None:
         """What the visit's page tells of itself, read once; None where that is switched off."""
         page = await self.clean(visit)
-        if visit.facts is not None:
-            visit.metadata = extract_metadata(visit.facts, url=page.url, text=page.text)
-            visit.facts = None
+        if visit.metadata is None and self.config.metadata:
+            html = visit.record.html or ""
+            visit.metadata = extract_metadata(html, url=page.url, text=page.text)
         return visit.metadata
 
     async def keep(self, visit: Visit) -> None:
@@ -161,11 +158,9 @@ class Crawl:
         is_new = visit.kept is not page
         visit.kept = page
         if is_new and not self.config.read_only and not visit.is_final:
-            # What no item has asked for is read when the page is written.
-            facts = None if visit.facts is None else facts_html(visit.facts)
+            # Metadata that no item has asked for is read when the page is written.
             cleaned = to_record(page, visit.version)
-            record = replace(visit.record, cleaned=cleaned, metadata=visit.metadata)
-            self._pages.add(record, facts)
+            self._pages.add(replace(visit.record, cleaned=cleaned, metadata=visit.metadata))
             await self._flush_if(False)
 
     async def tick(self) -> None:

@@ -133,11 +133,6 @@ def page_facts(source: Html) -> _Element:
     return facts
 
 
-def facts_html(facts: _Element) -> str:
-    """What `page_facts` took from a page, as HTML from which the same can be read again."""
-    return etree.tostring(facts, encoding="unicode", method="html")
-
-
 def _copy(node: _Element) -> _Element:
     copy = deepcopy(node)
     copy.tag, copy.tail = _name(node), None

@@ -24,6 +24,7 @@ from noiseclean_scrapy.metadata import (
     Metadata,
     load_libraries,
 )
+from noiseclean_scrapy.sites import new_cleaner
 from noiseclean_scrapy.store import Store
 from noiseclean_scrapy.writer import ProcessWriter, Writer
 
@@ -82,6 +83,8 @@ class CleanPipeline:
             await run_in_thread(load_libraries)
             if not HAS_LIBRARIES:
                 logger.warning(LIBRARIES_MISSING)
+        # What methods load at their first page takes longer than any page should wait.
+        await run_in_thread(new_cleaner(None, self.config).clean, "<p>a b</p>")
         assert self.crawler.stats
         self.crawl = Crawl(self.config, self.crawler.stats, self._writer(store))
         self._clock = create_looping_call(self._tick)

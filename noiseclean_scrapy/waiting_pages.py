@@ -28,19 +28,13 @@ class WaitingPages:
         self.writer = writer
         self.refused = False
         self._records: dict[str, PageRecord] = {}
-        self._facts: dict[str, str] = {}
         self._writes = 0
 
     def __len__(self) -> int:
         return len(self._records)
 
-    def add(self, record: PageRecord, facts: str | None = None) -> None:
-        """Let a record wait; what it leaves None is kept from an earlier one.
-
-        Of `facts` (see `page_facts`) its metadata is read when it is written.
-        """
-        if facts is not None:
-            self._facts[record.key] = facts
+    def add(self, record: PageRecord) -> None:
+        """Let a record wait; what it leaves None is kept from an earlier one."""
         known = self._records.get(record.key)
         if known:
             record = replace(
@@ -70,16 +64,13 @@ class WaitingPages:
         records = list(self._records.values())
         if not records:
             return records, Written(0, ())
-        facts = dict(self._facts)
-        method = self.config.tree_kind
-        written = await self.writer.run(write_pages, records, facts, method=method)
+        written = await self.writer.run(
+            write_pages, records, method=self.config.tree_kind, metadata=self.config.metadata
+        )
         self._writes += 1
         for record in records:
             if self._records.get(record.key) is record:
                 del self._records[record.key]
-        for key in facts:
-            if self._facts[key] is facts[key]:
-                del self._facts[key]
         self.stats.inc_value("noiseclean/store/batches")
         if written.learned:
             self.stats.inc_value("noiseclean/pages/learned", written.learned)

@@ -15,7 +15,7 @@ import pickle
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -32,16 +32,10 @@ Result = TypeVar("Result")
 
 
 def write_pages(
-    store: Store, records: Sequence[PageRecord], facts: Mapping[str, str], *, method: str
+    store: Store, records: Sequence[PageRecord], *, method: str, metadata: bool
 ) -> Written:
-    """Write pages; of those with `facts` (see `page_facts`) by key, the metadata as well."""
-    complete = [
-        replace(record, metadata=_metadata(record, facts[record.key]))
-        if record.key in facts and record.metadata is None
-        else record
-        for record in records
-    ]
-    return store.write(complete, method=method)
+    """Write pages; with `metadata`, of those that have a text and HTML that is read as well."""
+    return store.write([_with_metadata(r) if metadata else r for r in records], method=method)
 
 
 def grow_tree(store: Store, grower: Grower) -> tuple[Grower, Growth]:
@@ -50,9 +44,11 @@ def grow_tree(store: Store, grower: Grower) -> tuple[Grower, Growth]:
     return grower.without_learner(), growth
 
 
-def _metadata(record: PageRecord, facts: str) -> Any:
-    text = record.cleaned.text if record.cleaned else ""
-    return extract_metadata(facts, url=record.url, text=text)
+def _with_metadata(record: PageRecord) -> PageRecord:
+    if record.metadata is not None or record.cleaned is None or record.html is None:
+        return record
+    found = extract_metadata(record.html, url=record.url, text=record.cleaned.text)
+    return replace(record, metadata=found)
 
 
 class Writer:
