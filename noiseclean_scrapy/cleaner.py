@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import zlib
+from collections.abc import Iterator
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from noiseclean_scrapy.clean_page import CleanPage, clean_page
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 _MAGIC = b"noiseclean 1\n"
 _DIGEST_SIZE = 16
 _LARGEST = 1 << 28
+_JSON = json.JSONEncoder(separators=(",", ":"))
+_PIECE = 100
 
 
 class SiteCleaner:
@@ -114,7 +118,7 @@ class SiteCleaner:
             "options": self._options,
             "state": self._method.state(),
         }
-        payload = zlib.compress(json.dumps(state, separators=(",", ":")).encode(), 6)
+        payload = zlib.compress("".join(_json_pieces(state)).encode(), 6)
         return _MAGIC + _digest(payload) + payload
 
     @classmethod
@@ -142,6 +146,27 @@ class SiteCleaner:
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             raise TreeDataError(f"the learned tree is damaged: {error!r}") from error
         return cleaner
+
+
+def _json_pieces(value: Any) -> Iterator[str]:
+    """A value as JSON, in pieces: other threads wait for one piece, not for a whole tree."""
+    if not isinstance(value, (dict, list)):
+        yield _JSON.encode(value)
+        return
+    opening, closing = "{}" if isinstance(value, dict) else "[]"
+    yield opening
+    if isinstance(value, dict) and len(value) <= _PIECE:
+        for number, (key, part) in enumerate(value.items()):
+            yield f"{',' if number else ''}{_JSON.encode(key)}:"
+            yield from _json_pieces(part)
+    else:
+        entries = iter(value.items() if isinstance(value, dict) else value)
+        separator = ""
+        while chunk := list(islice(entries, _PIECE)):
+            part = dict(chunk) if isinstance(value, dict) else chunk
+            yield separator + _JSON.encode(part)[1:-1]
+            separator = ","
+    yield closing
 
 
 def _read_state(data: bytes) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import hashlib
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
@@ -66,7 +67,8 @@ class Config:
     crawl's progress on a terminal. `topic` focuses the crawl: of each site at most `site_budget`
     pages are fetched (0: no bound), and hub pages are revisited `revisits` times in all, each of
     them every `revisit_seconds` at most. `writer_process` lets another process write, index and
-    clean again what is stored.
+    clean again what is stored. `spool` is the file in which pages wait while the database does
+    not answer; without it the file's name is made of the database's.
     """
 
     enabled: bool = True
@@ -98,6 +100,7 @@ class Config:
     revisits: int = 0
     revisit_seconds: float = 900.0
     writer_process: bool = False
+    spool: str = ""
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> Config:
@@ -136,6 +139,18 @@ class Config:
     def display_url(self) -> str:
         """The database URL without its password."""
         return make_url(self.database_url).render_as_string(hide_password=True)
+
+    @property
+    def spool_path(self) -> Path:
+        """The file in which pages wait for a database that does not answer."""
+        url = make_url(self.database_url)
+        if self.spool:
+            return Path(self.spool).absolute()
+        if url.get_backend_name() == "sqlite" and url.database and "uri" not in url.query:
+            return Path(f"{url.database}-spool").absolute()
+        place = f"{url.host} {url.port} {url.database} {sorted(url.query.items())}"
+        name = hashlib.blake2b(place.encode(), digest_size=4).hexdigest()
+        return Path(f"noiseclean-{name}.db-spool").absolute()
 
     def wants(self, url: str) -> bool:
         """Whether the URL passes the allow and deny lists."""
@@ -241,6 +256,12 @@ def _overrides(name: str, value: Any) -> Overrides:
     return Overrides.read(Path(value))
 
 
+def _path(name: str, value: Any) -> str:
+    if not isinstance(value, (str, PathLike)):
+        raise _error(name, value, "the path of a file")
+    return str(value)
+
+
 def _method(name: str, value: Any) -> str:
     if not isinstance(value, str) or value not in METHODS:
         raise _error(name, value, f"one of {', '.join(sorted(METHODS))}")
@@ -312,4 +333,5 @@ _READERS: dict[str, Callable[[str, Any], Any]] = {
     "revisits": _bound,
     "revisit_seconds": _seconds,
     "writer_process": _flag,
+    "spool": _path,
 }

@@ -22,6 +22,7 @@ from noiseclean_scrapy.methods import Model
 from noiseclean_scrapy.page import Page, build_page
 from noiseclean_scrapy.site_cache import SiteCache
 from noiseclean_scrapy.sites import Site, clean_record, to_record
+from noiseclean_scrapy.spool import Spool
 from noiseclean_scrapy.store import PageRecord
 from noiseclean_scrapy.waiting_pages import WaitingPages
 from noiseclean_scrapy.writer import Writer
@@ -35,7 +36,6 @@ logger = logging.getLogger(__name__)
 _RECENT_PAGES = 64
 _FLUSH_SECONDS = 5.0
 _MOMENT_SECONDS = 0.02
-_BATCHES_WAITING = 20
 
 
 @dataclass(slots=True)
@@ -75,15 +75,16 @@ class Crawl:
     one batch at a time: an older text never overwrites a newer one.
     """
 
-    def __init__(self, config: Config, stats: StatsCollector, writer: Writer) -> None:
+    def __init__(
+        self, config: Config, stats: StatsCollector, writer: Writer, spool: Spool | None = None
+    ) -> None:
         self.config = config
         self.stats = stats
         self.writer = writer
         self._sites = SiteCache(config, stats, writer)
-        self._pages = WaitingPages(config, stats, writer)
+        self._pages = WaitingPages(config, stats, writer, spool or Spool(config.spool_path))
         self._visits: WeakKeyDictionary[Response, Visit] = WeakKeyDictionary()
         self._recent: OrderedDict[str, Visit] = OrderedDict()
-        self._room = _BATCHES_WAITING * config.batch_size
         self._wishes = 0
         self._last_flush = monotonic()
         self._flushing = False
@@ -120,7 +121,7 @@ class Crawl:
         if site.interim_due and not site.due:
             await self._sites.renew_interim(site)
         # The page that makes a tree due gets it; pages that come too fast for the store wait.
-        while self._flushing and (site.due or len(self._pages) > self._room):
+        while self._flushing and (self._pages.is_full or (site.due and not self._pages.refused)):
             await sleep(_MOMENT_SECONDS)
         await self._flush_if(site.due)
 
@@ -225,6 +226,8 @@ class Crawl:
             self._sites.make_room()
         except StoreError as error:
             self._pages.count_refusal(error)
+            if self._pages.is_full:
+                await self._pages.spill()
         finally:
             for site, grower in growing.items():
                 site.give_back(grower.learner)
@@ -241,6 +244,8 @@ class Crawl:
             self._pages.add(replace(record, cleaned=cleaned))
 
     async def _site(self, name: str) -> Site:
+        if self._pages.refused:
+            return self._sites.begin(name)
         try:
             return await self._sites.get(name)
         except StoreError as error:
@@ -254,7 +259,6 @@ class Crawl:
             try:
                 stored = await self._pages.find(key)
             except StoreError as error:
-                # Whether it was learned before is for the store to decide when it is back.
                 self._pages.count_refusal(error)
                 stored = None
             if site in self._sites:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from noiseclean_scrapy.cleaner import SiteCleaner
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import NotStoredError
+from noiseclean_scrapy.metadata import Metadata, extract_metadata
 from noiseclean_scrapy.sites import (
     clean_record,
     config_of,
@@ -43,6 +44,11 @@ class StoredModel:
     def clean(self, page: PageRecord) -> Cleaned:
         """What the store is to keep of a page, which must have its HTML."""
         return clean_record(page, self.model, self.version, self.config)
+
+    def describe(self, page: PageRecord) -> Metadata:
+        """What a page, which must have its HTML and its text, tells of itself."""
+        text = page.cleaned.text if page.cleaned else ""
+        return extract_metadata(page.html or "", url=page.url, text=text)
 
 
 def load_model(store: Store, site: ClusterRecord, config: Config) -> StoredModel:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from scrapy.utils.asyncio import run_in_thread, sleep
 
 from noiseclean_scrapy.config import Config
-from noiseclean_scrapy.sites import Grower, Site, load_learner, load_site
+from noiseclean_scrapy.errors import TreeDataError
+from noiseclean_scrapy.sites import Grower, Site, load_learner, load_site, repair_tree
 from noiseclean_scrapy.store import ClusterRecord, PageRecord
 from noiseclean_scrapy.writer import Writer, grow_tree
 
@@ -46,7 +47,11 @@ class SiteCache:
         """A site; raises StoreError when it is not in memory and the store does not answer."""
         site = self._sites.get(name)
         if site is None:
-            loaded = await run_in_thread(load_site, self.store, name, self.config)
+            try:
+                loaded = await run_in_thread(load_site, self.store, name, self.config)
+            except TreeDataError:
+                await self._repair(name)
+                loaded = await run_in_thread(load_site, self.store, name, self.config)
             site = self._sites.setdefault(name, loaded)
             self._note_cluster(name)
         self._sites.move_to_end(name)
@@ -54,8 +59,10 @@ class SiteCache:
 
     def begin(self, name: str) -> Site:
         """A site of which the store tells nothing; it catches up when the store is back."""
-        self._note_cluster(name)
-        return self._sites.setdefault(name, Site(name, self.config))
+        if name not in self._sites:
+            self._sites[name] = Site(name, self.config)
+            self._note_cluster(name)
+        return self._sites[name]
 
     def make_room(self) -> None:
         """Let go of the sites that were not needed for longest; the store knows all of them."""
@@ -89,6 +96,10 @@ class SiteCache:
                 grower.learner = loaded[0] if loaded else None
             else:
                 growth = await run_in_thread(grower.run, self.store)
+        except TreeDataError:
+            site.give_back(None)
+            await self._repair(site.name)
+            return
         except BaseException:
             # The learner is ahead of the store now.
             site.give_back(None)
@@ -126,6 +137,10 @@ class SiteCache:
         site.take_learner()
         try:
             loaded = await run_in_thread(load_learner, self.store, site.name, site.config)
+        except TreeDataError:
+            site.give_back(None)
+            await self._repair(site.name)
+            return
         except BaseException:
             site.give_back(None)
             raise
@@ -133,6 +148,10 @@ class SiteCache:
             site.give_back(None)
         else:
             site.adopt(*loaded)
+
+    async def _repair(self, name: str) -> None:
+        self.stats.inc_value("noiseclean/errors")
+        await run_in_thread(repair_tree, self.store, name, self.config)
 
     async def finish(self) -> None:
         """Build the trees of all sites seen that have provisional pages, and forget the sites."""
@@ -144,11 +163,11 @@ class SiteCache:
                 while site.busy:
                     await sleep(_BUSY_SECONDS)
                 site.note(state)
-                while site.learned > site.covered:
-                    covered = site.covered
+                tries = 2  # one more when the tree has to be repaired
+                while site.learned > site.covered and tries:
+                    before = site.covered
                     await self.grow(site, site.grower(pages_due=1))
-                    if site.covered == covered:
-                        break
+                    tries = 2 if site.covered > before else tries - 1
 
     def _note_cluster(self, name: str) -> None:
         self._seen.add(name)

@@ -13,6 +13,7 @@ from typing import Any
 from noiseclean_scrapy.clean_page import Block, CleanPage, clean_page
 from noiseclean_scrapy.cleaner import SiteCleaner
 from noiseclean_scrapy.config import Config, by_domain
+from noiseclean_scrapy.errors import TreeDataError
 from noiseclean_scrapy.methods import Model
 from noiseclean_scrapy.page import Page, build_page
 from noiseclean_scrapy.store import (
@@ -61,7 +62,9 @@ class Site:
             self.note(record)
             self.version = record.version
         cleaner = new_cleaner(record, self.config)
-        self.learner: Learner | None = Learner(self.version, cleaner)
+        # A record of a listing has no tree: what it has learned is read when it is needed.
+        is_known = record is None or not record.version or record.tree is not None
+        self.learner: Learner | None = Learner(self.version, cleaner) if is_known else None
         self.unwritten: set[str] = set()
         self.busy = False
         self.model: Model = cleaner.model()
@@ -184,6 +187,32 @@ def load_learner(store: Store, name: str, config: Config) -> tuple[Learner, Clus
     learner = Learner(record.version, new_cleaner(record, config_of(record.method, config)))
     learner.cleaner.model()
     return learner, record
+
+
+def repair_tree(store: Store, name: str, config: Config) -> None:
+    """Go on from the newest tree of a cluster that can be read, if the newest one cannot.
+
+    What it lacks is learned again from the stored HTML.
+    """
+    record = store.cluster(name)
+    if record is None:
+        return
+    config = config_of(record.method, config)
+    known, cleaner = 0, new_cleaner(None, config)
+    for version, tree in store.trees(name):
+        try:
+            known, cleaner = version, new_cleaner(replace(record, tree=tree), config)
+            break
+        except TreeDataError as error:
+            logger.error("Tree version %d of %s: %s", version, name, error)
+    if known == record.version:
+        return
+    pages = store.replace_damaged_tree(
+        name, version=record.version, tree=cleaner.to_bytes(), known_version=known
+    )
+    logger.error(
+        "%s goes on from its tree version %d; %d pages are learned again", name, known, pages
+    )
 
 
 def load_site(store: Store, name: str, config: Config) -> Site:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from scrapy.utils.asyncio import run_in_thread
 
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import StoreError
+from noiseclean_scrapy.spool import Spool
 from noiseclean_scrapy.store import PageRecord, Written
 from noiseclean_scrapy.writer import Writer, write_pages
 
@@ -19,36 +21,50 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-class WaitingPages:
-    """Pages on their way into the store: each once, with all that is known of it."""
+_BATCHES_WAITING = 20
+_SPOOLED_AT_ONCE = 500
+_ROOMS_WITHOUT_SPOOL = 10
 
-    def __init__(self, config: Config, stats: StatsCollector, writer: Writer) -> None:
+
+class WaitingPages:
+    """Pages on their way into the store: each once, with all that is known of it.
+
+    While the store refuses, more than `room` pages go to the spool, a local file, and from there to
+    the store when it is back, in this crawl or in a later one. Where the spool refuses as well,
+    pages stay in memory, and above ten times the room the oldest keep their text only.
+    """
+
+    def __init__(
+        self, config: Config, stats: StatsCollector, writer: Writer, spool: Spool
+    ) -> None:
         self.config = config
         self.stats = stats
         self.writer = writer
+        self.spool = spool
         self.refused = False
+        self.room = _BATCHES_WAITING * config.batch_size
         self._records: dict[str, PageRecord] = {}
         self._writes = 0
 
     def __len__(self) -> int:
-        return len(self._records)
+        return len(self._records) + self.spool.pages
+
+    @property
+    def is_full(self) -> bool:
+        """Whether more pages wait in memory than there is room for."""
+        return len(self._records) > self.room
 
     def add(self, record: PageRecord) -> None:
         """Let a record wait; what it leaves None is kept from an earlier one."""
         known = self._records.get(record.key)
-        if known:
-            record = replace(
-                record,
-                position=record.position or known.position,
-                html=record.html or known.html,
-                cleaned=record.cleaned or known.cleaned,
-                metadata=record.metadata or known.metadata,
-            )
-        self._records[record.key] = record
+        self._records[record.key] = _joined(record, known) if known else record
 
     async def find(self, key: str) -> PageRecord | None:
         """What is known of a page: what waits to be written, else what the store has."""
         while key not in self._records:
+            if self.refused:
+                # Whether it was learned before is for the store to decide when it is back.
+                return None
             writes = self._writes
             stored = await run_in_thread(self.writer.store.find, key)
             # A write that has ended meanwhile may have taken the page away from here.
@@ -57,20 +73,26 @@ class WaitingPages:
         return self._records[key]
 
     async def write(self) -> tuple[list[PageRecord], Written]:
-        """Write what waits; the records, and what became of them.
+        """Write what waits, first from the spool; the records, and what became of them.
 
         Raises StoreError, and all goes on waiting.
         """
-        records = list(self._records.values())
+        spooled = await run_in_thread(self._read_spool)
+        waiting = dict(self._records)
+        records = [
+            *(_joined(waiting.pop(key), page) if key in waiting else page for key, page in spooled),
+            *waiting.values(),
+        ]
         if not records:
             return records, Written(0, ())
+        waiting = dict(self._records)
         written = await self.writer.run(
             write_pages, records, method=self.config.tree_kind, metadata=self.config.metadata
         )
+        if spooled:
+            await run_in_thread(self.spool.remove, [key for key, _ in spooled])
         self._writes += 1
-        for record in records:
-            if self._records.get(record.key) is record:
-                del self._records[record.key]
+        self._forget(waiting.values())
         self.stats.inc_value("noiseclean/store/batches")
         if written.learned:
             self.stats.inc_value("noiseclean/pages/learned", written.learned)
@@ -85,6 +107,60 @@ class WaitingPages:
             logger.error("%s; the crawl goes on, its pages wait for the next try", error)
         self.refused = True
 
+    async def spill(self) -> bool:
+        """Let all pages in memory wait in the spool; whether it took them."""
+        records = list(self._records.values())
+        try:
+            await run_in_thread(self.spool.add, records)
+        except StoreError as error:
+            self.stats.inc_value("noiseclean/store/errors")
+            logger.error("No spool for pages that wait: %s", error)
+            self._drop_html()
+            return False
+        self._forget(records)
+        return True
+
     async def close(self) -> None:
-        if self._records:
+        """Leave nothing in memory."""
+        if self._records and not await self.spill():
             logger.error("%d pages could not be stored and are lost", len(self._records))
+        if self.spool.pages:
+            logger.error(
+                "%d pages could not be stored; they wait in %s for the next crawl with this "
+                "database",
+                self.spool.pages,
+                self.spool.path,
+            )
+        await run_in_thread(self.spool.close)
+
+    def _read_spool(self) -> list[tuple[str, PageRecord]]:
+        pages = []
+        for page in self.spool.read(_SPOOLED_AT_ONCE):
+            stored = self.writer.store.find(page.key)
+            # Another process may have fetched the page again meanwhile.
+            if stored is None or stored.fetched_at <= page.fetched_at:
+                pages.append((page.key, page))
+            else:
+                self.spool.remove([page.key])
+        return pages
+
+    def _forget(self, records: Iterable[PageRecord]) -> None:
+        for record in records:
+            if self._records.get(record.key) is record:
+                del self._records[record.key]
+
+    def _drop_html(self) -> None:
+        excess = len(self._records) - _ROOMS_WITHOUT_SPOOL * self.room
+        for key in list(self._records)[: max(excess, 0)]:
+            self._records[key] = replace(self._records[key], html=None, position=None)
+
+
+def _joined(record: PageRecord, known: PageRecord) -> PageRecord:
+    """A record, and from an earlier one what it leaves None."""
+    return replace(
+        record,
+        position=record.position or known.position,
+        html=record.html or known.html,
+        cleaned=record.cleaned or known.cleaned,
+        metadata=record.metadata or known.metadata,
+    )

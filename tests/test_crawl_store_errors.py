@@ -144,7 +144,8 @@ def test_a_store_that_refuses_every_page_stops_nothing(tmp_path: Path, site: Pag
     crawled = crawl_with_trouble(tmp_path, site, trouble)
     refused, lost = crawled.lines("ERROR")
     assert "no such table" in refused
-    assert "pages could not be stored and are lost" in lost
+    assert "pages could not be stored; they wait in" in lost
+    assert lost.endswith("noiseclean.db-spool for the next crawl with this database")
 
 
 def test_a_store_without_its_tables_stops_nothing(tmp_path: Path, site: PageServer) -> None:
@@ -152,6 +153,7 @@ def test_a_store_without_its_tables_stops_nothing(tmp_path: Path, site: PageServ
     crawled = crawl_with_trouble(tmp_path, site, trouble)
     refused, lost = crawled.lines("ERROR")
     assert "no such table: noiseclean_page" in refused
-    assert "pages could not be stored and are lost" in lost
-    # What may have been learned by an earlier crawl is not learned.
+    assert "pages could not be stored; they wait in" in lost
+    assert lost.endswith("noiseclean.db-spool for the next crawl with this database")
+    # Whether a page is learned is for the store to say.
     assert crawled.ours["pages/learned"] == 4

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from noiseclean_scrapy import metadata
 from noiseclean_scrapy.commands.base import (
     Call,
     Subcommand,
@@ -25,8 +26,9 @@ class Reclean(Subcommand):
     summary = "Clean the stored pages again"
     details = (
         "Cleans the stored pages of a site (or of all sites) with its newest tree and the "
-        "overrides that hold now. With --method the site is first learned anew from its stored "
-        "HTML, and its new tree is saved. Only pages whose HTML is stored can be cleaned again. "
+        "overrides that hold now, and reads their metadata again. With --method the site is first "
+        "learned anew from its stored HTML, and its new tree is saved. Only pages whose HTML is "
+        "stored can be cleaned again. "
         "Ctrl-C is safe: a page has either its old text or its new one."
     )
 
@@ -64,13 +66,21 @@ def _reclean(store: Store, site: ClusterRecord, call: Call) -> int:
     try:
         with new_progress() as progress:
             task = progress.add_task(f"Cleaning {site.name}", total=pages)
-            for done in store.clean_stored(site.name, model.clean):
+            describe = model.describe if _can_describe(model) else None
+            for done in store.clean_stored(site.name, model.clean, describe):
                 progress.update(task, completed=done)
     except KeyboardInterrupt:
         tell(f"{site.name}: {done} of {pages} pages cleaned again before the interruption.")
         raise
     tell(_report(model, done, pages))
     return done
+
+
+def _can_describe(model: StoredModel) -> bool:
+    """Whether metadata is wanted, and as much of it can be found as a crawl has found."""
+    if model.config.metadata:
+        metadata.load_libraries()
+    return model.config.metadata and metadata.HAS_LIBRARIES
 
 
 def _learn(store: Store, site: ClusterRecord, call: Call) -> StoredModel:

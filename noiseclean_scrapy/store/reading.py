@@ -83,6 +83,16 @@ def read_tree_versions(connection: Connection, cluster: str) -> list[TreeVersion
     return [TreeVersionRecord(**row._mapping) for row in connection.execute(query)]
 
 
+def read_trees(connection: Connection, cluster: str) -> list[tuple[int, bytes]]:
+    """The trees of a cluster that still have their bytes, by version, newest first."""
+    query = (
+        select(tree_table.c.version, tree_table.c.tree)
+        .where(tree_table.c.cluster == cluster, tree_table.c.tree.is_not(None))
+        .order_by(tree_table.c.version.desc())
+    )
+    return [(row.version, bytes(row.tree)) for row in connection.execute(query)]
+
+
 def read_page(connection: Connection, key: str) -> PageRecord | None:
     """The page without its HTML."""
     row = connection.execute(_pages().where(page_table.c.key == key)).one_or_none()

@@ -13,6 +13,7 @@ from sqlalchemy import Connection, Row
 from sqlalchemy.exc import SQLAlchemyError
 
 from noiseclean_scrapy.errors import StoreError
+from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.store import outbox, reading, trees, writing
 from noiseclean_scrapy.store.engine import create_store_engine, is_in_memory
 from noiseclean_scrapy.store.engine import writing as writing_engine
@@ -116,6 +117,11 @@ class Store:
         """The saved trees of a cluster, oldest first."""
         with self._transaction() as connection:
             return reading.read_tree_versions(connection, cluster)
+
+    def trees(self, cluster: str) -> list[tuple[int, bytes]]:
+        """The trees of a cluster that still have their bytes, by version, newest first."""
+        with self._transaction() as connection:
+            return reading.read_trees(connection, cluster)
 
     def find(self, key: str) -> PageRecord | None:
         """The page without its HTML, None when it is not stored."""
@@ -280,6 +286,21 @@ class Store:
             (since,) = reading.read_clusters(connection, cluster_table.c.name == row.name)
             return Growth(since, tuple(cleaned))
 
+    def replace_damaged_tree(
+        self, cluster: str, *, version: int, tree: bytes, known_version: int
+    ) -> int:
+        """Put a tree in the place of the damaged newest one; the number of pages to learn again.
+
+        ``tree`` has learned what the version ``known_version`` (0: none) had, and becomes the next
+        version. Pages that newer trees have learned become provisional again, if their HTML is
+        stored. Changes nothing when ``version`` is not the newest any more.
+        """
+        with self._transaction(write=True) as connection:
+            row = writing.lock_cluster(connection, cluster, method="")
+            if row.version != version:
+                return 0
+            return trees.replace_tree(connection, row, tree, known_version)
+
     def _save(
         self, connection: Connection, row: Row[Any], new: NewTree, *, version: int, upto: int
     ) -> list[str]:
@@ -294,19 +315,23 @@ class Store:
         )
 
     def clean_stored(
-        self, cluster: str, clean: Callable[[PageRecord], Cleaned | None]
+        self,
+        cluster: str,
+        clean: Callable[[PageRecord], Cleaned | None],
+        describe: Callable[[PageRecord], Metadata] | None = None,
     ) -> Iterator[int]:
         """Clean all pages of a cluster again that have a text and HTML; the number done so far.
 
         Each chunk of pages is a transaction of its own, given to ``clean`` (which must not use this
-        store) with their HTML: whoever stops keeps what is done. What ``clean`` raises comes
-        through, and nothing of its chunk has changed.
+        store) with their HTML: whoever stops keeps what is done. ``describe`` is then given each
+        page with its HTML and its new text, and what it tells of the page is stored as well. What
+        they raise comes through, and nothing of their chunk has changed.
         """
         done, after = 0, ""
         while True:
             with self._transaction(write=True) as connection:
                 pages = writing.clean_chunk(
-                    connection, cluster, after, clean, analyzer=self._analyzer
+                    connection, cluster, after, clean, describe, analyzer=self._analyzer
                 )
             if not pages:
                 return

@@ -64,6 +64,23 @@ def save_tree(
     return keys
 
 
+def replace_tree(connection: Connection, cluster: Row[Any], tree: bytes, known_version: int) -> int:
+    """Let what is after ``known_version`` be learned again, on top of ``tree``, the next version.
+
+    Gives the number of pages that have become provisional; those without HTML stay as they are.
+    """
+    again = connection.execute(
+        update(page_table)
+        .where(page_table.c.cluster == cluster.name, page_table.c.learned_version > known_version)
+        .where(page_table.c.key.in_(select(html_table.c.key)))
+        .values(learned_version=None)
+    ).rowcount
+    count_covered(connection, cluster, 0)
+    new = NewTree(cluster.method, tree, lambda page: None)
+    _write_tree(connection, cluster, new, cluster.version + 1)
+    return again
+
+
 def count_covered(connection: Connection, cluster: Row[Any], upto: int) -> None:
     """Set how many positions of a locked cluster are covered once those up to ``upto`` are.
 

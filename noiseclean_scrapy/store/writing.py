@@ -160,6 +160,7 @@ def clean_chunk(
     cluster: str,
     after: str,
     clean: Callable[[PageRecord], Cleaned | None],
+    describe: Callable[[PageRecord], Metadata] | None,
     *,
     analyzer: Analyzer,
 ) -> list[PageRecord]:
@@ -174,7 +175,10 @@ def clean_chunk(
         limit=reading.CHUNK_PAGES,
     )
     pages = reading.read_pages_with_html(connection, cluster, after, page_table.c.key.in_(keys))
-    write_cleaned(connection, [cleaned(page, clean) for page in pages], analyzer=analyzer)
+    renewed = [cleaned(page, clean) for page in pages]
+    if describe is not None:
+        renewed = [replace(page, metadata=describe(page)) for page in renewed]
+    write_cleaned(connection, renewed, analyzer=analyzer)
     return pages
 
 

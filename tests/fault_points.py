@@ -1,0 +1,212 @@
+"""Crawls without a network that are killed at a chosen write, and what must be so afterwards.
+
+    python tests/fault_points.py [EVERY] [sqlite|postgresql]
+
+kills a crawl at every point of its life at which it writes (or at each EVERY-th), lets the next
+crawl go on, and compares what is stored with a crawl that ran through.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import os
+import signal
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from crawl_site import story
+from databases import postgresql_schema, read_rows
+from scrapy.http import HtmlResponse
+from scrapy.settings import Settings
+from scrapy.statscollectors import MemoryStatsCollector
+from scrapy.utils.test import get_crawler
+from sqlalchemy import Engine, event
+
+from noiseclean_scrapy import SiteCleaner
+from noiseclean_scrapy.config import Config
+from noiseclean_scrapy.crawl import Crawl
+from noiseclean_scrapy.maintenance import learn_anew
+from noiseclean_scrapy.store import Store
+
+PROCESSES: Any = multiprocessing.get_context("forkserver")
+PROCESSES.set_forkserver_preload(["fault_points", "noiseclean_scrapy.methods.evidence"])
+
+PAGES = 12
+SETTINGS = {
+    "NOISECLEAN_SAMPLE_QUOTA": 4,
+    "NOISECLEAN_REFRESH_PAGES": 4,
+    "NOISECLEAN_BATCH_SIZE": 2,
+    "NOISECLEAN_METADATA": False,
+}
+_WRITES = ("INSERT", "UPDATE", "DELETE", "CREATE")
+
+
+def open_crawl(url: str, settings: Mapping[str, Any]) -> Crawl:
+    """A crawl as the pipeline opens it."""
+    every = {**SETTINGS, "NOISECLEAN_DATABASE_URL": url, **settings}
+    config = Config.from_settings(Settings(every))
+    store = Store(url, store_html=config.store_html)
+    return Crawl(config, MemoryStatsCollector(get_crawler()), store)
+
+
+async def see(crawl: Crawl, number: int, *, host: str = "a.example", item: bool = True) -> None:
+    """A page's response, and an item of it that passes all pipelines."""
+    url = f"http://{host}/{number}"
+    response = HtmlResponse(url, body=story(number).encode(), encoding="utf-8")
+    await crawl.observe(f"{host}{number:04}", host, response)
+    visit = crawl.find_visit(response, None)
+    assert visit
+    if item:
+        await crawl.keep(visit)
+
+
+async def crawl_all(url: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """A crawl of all pages from its beginning to its end; its stats."""
+    crawl = open_crawl(url, settings)
+    for number in range(PAGES):
+        await see(crawl, number)
+    await crawl.close()
+    crawl.store.close()
+    stats: dict[str, Any] = crawl.stats.get_stats()
+    return stats
+
+
+@contextmanager
+def at_writes(action: Callable[[], None]) -> Iterator[None]:
+    """Call `action` before each statement that writes, before each commit, after each commit."""
+
+    def before(_c: Any, _u: Any, statement: str, *_rest: Any) -> None:
+        if statement.lstrip().startswith(_WRITES):
+            action()
+
+    def moment(_connection: Any) -> None:
+        action()
+
+    listeners = {"before_cursor_execute": before, "commit": moment, "begin": moment}
+    for name, listener in listeners.items():
+        event.listen(Engine, name, listener)
+    try:
+        yield
+    finally:
+        for name, listener in listeners.items():
+            event.remove(Engine, name, listener)
+
+
+def _crawl(url: str, **settings: Any) -> None:
+    asyncio.run(crawl_all(url, settings))
+
+
+def _reclean(url: str) -> None:
+    """Learn the site anew by another method, and clean its pages again."""
+    config = Config(database_url=url, method="style-tree")
+    with Store(url, store_html=True) as store:
+        site = store.cluster("a.example")
+        assert site
+        model = learn_anew(store, site, config, lambda: None)
+        list(store.clean_stored(site.name, model.clean))
+
+
+def _run(action: Callable[..., None], url: str, options: Any, point: int, points: Any) -> None:
+    def count() -> None:
+        points.value += 1
+        if points.value == point:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    with at_writes(count):
+        action(url, **options)
+
+
+def run_until(
+    url: str, point: int = 0, action: Callable[..., None] = _crawl, **options: Any
+) -> int:
+    """A crawl in a process of its own, killed at a point (0: none); the points that it reached."""
+    points = PROCESSES.Value("i", 0)
+    process = PROCESSES.Process(target=_run, args=(action, url, options, point, points))
+    process.start()
+    process.join(120)
+    assert process.exitcode == (-signal.SIGKILL if point else 0)
+    reached: int = points.value
+    return reached
+
+
+def reclean_until(url: str, point: int = 0) -> int:
+    """The same for cleaning all stored pages again by another method."""
+    return run_until(url, point, _reclean)
+
+
+def result(url: str) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]], bytes]:
+    """Pages, tree versions and the newest tree."""
+    pages = read_rows(
+        url,
+        "SELECT key, url, position, learned_version, clean_version, title, text "
+        "FROM noiseclean_page ORDER BY key",
+    )
+    trees = read_rows(url, "SELECT version, pages FROM noiseclean_tree ORDER BY version")
+    newest = read_rows(url, "SELECT tree FROM noiseclean_tree ORDER BY version DESC LIMIT 1")
+    return pages, trees, bytes(newest[0][0])
+
+
+def check_state(url: str) -> None:
+    """What must be so at every moment: each page once, learned once, in the tree or provisional."""
+    (tables,) = read_rows(url, _TABLES[url.startswith("sqlite")])
+    if not tables[0]:
+        return
+    rows = read_rows(url, "SELECT position, learned_version FROM noiseclean_page ORDER BY position")
+    assert [row[0] for row in rows] == list(range(1, len(rows) + 1))
+    (cluster, *_) = [*read_rows(url, _CLUSTER), (0, 0, 0)]
+    version, learned, covered = cluster
+    assert learned == len(rows)
+    assert covered == sum(row[1] is not None for row in rows)
+    if version:
+        query = f"SELECT tree FROM noiseclean_tree WHERE version = {version}"
+        tree = bytes(read_rows(url, query)[0][0])
+        assert SiteCleaner.from_bytes(tree).pages == covered
+
+
+_CLUSTER = "SELECT version, learned, covered FROM noiseclean_cluster"
+_TABLES = {
+    True: "SELECT count(*) FROM sqlite_master WHERE name = 'noiseclean_cluster'",
+    False: "SELECT count(*) FROM pg_tables WHERE tablename = 'noiseclean_cluster' "
+    "AND schemaname = current_schema()",
+}
+
+
+def check_point(url: str, point: int, expected: object, **settings: Any) -> None:
+    """Kill a crawl at a point, look at what is left, and let the next crawl end it."""
+    run_until(url, point, **settings)
+    check_state(url)
+    run_until(url, **settings)
+    check_state(url)
+    assert result(url) == expected, point
+
+
+def main(every: int = 1, kind: str = "sqlite") -> None:
+    """Every point, one after the other."""
+    with tempfile.TemporaryDirectory() as folder:
+
+        def urls() -> Iterator[str]:
+            number = 0
+            while True:
+                number += 1
+                if kind == "sqlite":
+                    yield f"sqlite:///{Path(folder) / str(number)}.db"
+                else:
+                    yield from postgresql_schema()
+
+        fresh = urls()
+        url = next(fresh)
+        points = run_until(url)
+        expected = result(url)
+        for point in range(1, points + 1, every):
+            check_point(next(fresh), point, expected)
+            print(f"\rkilled at {point} of {points} points", end="", flush=True)
+        print(": nothing lost, nothing twice")
+
+
+if __name__ == "__main__":
+    main(*[int(argument) for argument in sys.argv[1:2]], *sys.argv[2:3])

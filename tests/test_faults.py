@@ -1,0 +1,442 @@
+"""Faults around a crawl: what is stored stays, nothing is stored twice, all goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import shutil
+import sqlite3
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import databases
+import pytest
+from crawl_site import story_text
+from databases import read_rows, run_statement
+from fault_points import (
+    PAGES,
+    check_point,
+    check_state,
+    open_crawl,
+    reclean_until,
+    result,
+    run_until,
+    see,
+)
+from private_postgresql import private_postgresql
+from sqlalchemy import Engine, event
+
+from noiseclean_scrapy import SiteCleaner, site_cache, sites
+from noiseclean_scrapy import crawl as crawl_module
+from noiseclean_scrapy.crawl import Crawl
+
+database_url = databases.database_url
+sqlite_url = databases.sqlite_url
+
+
+@pytest.fixture(scope="module")
+def through(tmp_path_factory: pytest.TempPathFactory) -> tuple[int, Any]:
+    """Of a crawl that ran through: the number of points where it writes, and what it left."""
+    url = f"sqlite:///{tmp_path_factory.mktemp('through')}/through.db"
+    return run_until(url), result(url)
+
+
+@pytest.mark.parametrize("part", [0.02, 0.3, 0.55, 0.9])
+def test_a_crawl_killed_at_a_write_is_ended_by_the_next(
+    database_url: str, through: tuple[int, Any], part: float
+) -> None:
+    """Some of the points; all of them: python tests/fault_points.py."""
+    points, expected = through
+    check_point(database_url, round(points * part), expected)
+
+
+def drive(crawl: Crawl, steps: Callable[[], Awaitable[None]]) -> None:
+    """Take some steps of a crawl, and end it."""
+
+    async def run() -> None:
+        try:
+            await steps()
+        finally:
+            await crawl.close()
+            crawl.store.close()
+
+    asyncio.run(run())
+
+
+def errors(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [record.getMessage() for record in caplog.records if record.levelno == logging.ERROR]
+
+
+def check_all(url: str, expected: Any) -> None:
+    check_state(url)
+    rows = read_rows(url, "SELECT key, text FROM noiseclean_page ORDER BY key")
+    assert rows == [(f"a.example{n:04}", story_text(n)) for n in range(PAGES)]
+    # Batches, and so the versions of the tree, may have been others; what is learned is the same.
+    assert result(url)[2] == expected[2]
+
+
+@contextmanager
+def full_disk(pages: int) -> Iterator[None]:
+    """Every SQLite database refuses to grow beyond some pages of 4 kB."""
+
+    def limit(connection: Any) -> None:
+        connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
+
+    event.listen(Engine, "begin", limit)
+    try:
+        yield
+    finally:
+        event.remove(Engine, "begin", limit)
+
+
+def test_a_full_disk_loses_nothing(
+    sqlite_url: str, through: tuple[int, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    crawl = open_crawl(sqlite_url, {})
+
+    async def steps() -> None:
+        for number in range(6):
+            await see(crawl, number)
+        with full_disk(1):
+            for number in range(6, 10):
+                await see(crawl, number)
+            assert crawl.waiting >= 4
+        event.listen(Engine, "begin", _no_limit)
+        for number in range(10, PAGES):
+            await see(crawl, number)
+
+    drive(crawl, steps)
+    event.remove(Engine, "begin", _no_limit)
+    assert errors(caplog) == [
+        f"the database {sqlite_url} refused: database or disk is full; the crawl goes on, its "
+        "pages wait for the next try"
+    ]
+    check_all(sqlite_url, through[1])
+
+
+def _no_limit(connection: Any) -> None:
+    connection.exec_driver_sql("PRAGMA max_page_count = 1000000")
+
+
+def test_pages_wait_in_the_spool_for_the_next_crawl(
+    sqlite_url: str, tmp_path: Path, through: tuple[int, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    spool = tmp_path / "spool.db"
+    settings = {"NOISECLEAN_SPOOL": str(spool), "NOISECLEAN_BATCH_SIZE": 1}
+    database = tmp_path / "noiseclean.db"
+    first = open_crawl(f"{sqlite_url}?timeout=0.05", settings)
+    first._pages.room = 2
+    other = sqlite3.connect(database, isolation_level=None)
+
+    async def steps() -> None:
+        await see(first, 0)
+        other.execute("BEGIN IMMEDIATE")
+        for number in range(1, PAGES - 2):
+            await see(first, number)
+            first._last_flush = 0
+            await first.tick()
+            # What there is no room for in memory is in the file.
+            assert len(first._pages._records) <= 2
+        assert first.waiting == PAGES - 3
+
+    drive(first, steps)
+    assert "pages wait for the next try" in errors(caplog)[0]
+    assert errors(caplog)[1] == (
+        f"{PAGES - 3} pages could not be stored; they wait in {spool} for the next crawl with "
+        "this database"
+    )
+    other.execute("ROLLBACK")
+    other.close()
+    assert read_rows(sqlite_url, "SELECT count(*) FROM noiseclean_page") == [(1,)]
+    second = open_crawl(sqlite_url, settings)
+
+    async def rest() -> None:
+        for number in range(PAGES - 2, PAGES):
+            await see(second, number)
+
+    drive(second, rest)
+    assert second.waiting == 0
+    check_all(sqlite_url, through[1])
+
+
+def test_without_a_spool_pages_wait_in_memory(
+    sqlite_url: str, tmp_path: Path, through: tuple[int, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    settings = {"NOISECLEAN_SPOOL": str(tmp_path / "no" / "such" / "folder" / "spool.db")}
+    crawl = open_crawl(f"{sqlite_url}?timeout=0.05", settings)
+    crawl._pages.room = 2
+    other = sqlite3.connect(tmp_path / "noiseclean.db", isolation_level=None)
+
+    async def steps() -> None:
+        other.execute("BEGIN IMMEDIATE")
+        for number in range(PAGES):
+            crawl._last_flush = 0
+            await see(crawl, number)
+        other.execute("ROLLBACK")
+
+    drive(crawl, steps)
+    other.close()
+    assert any(
+        "No spool for pages that wait: cannot open the database" in e for e in errors(caplog)
+    )
+    check_all(sqlite_url, through[1])
+
+
+def test_a_file_system_that_is_read_only_stops_the_start(tmp_path: Path) -> None:
+    folder = tmp_path / "medium"
+    folder.mkdir()
+    url = f"sqlite:///{folder}/noiseclean.db"
+    run_until(url)
+    before = result(url)
+    for path in [folder, *folder.iterdir()]:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    if os.access(folder, os.W_OK):
+        pytest.skip("this user may write everywhere")
+    with pytest.raises(Exception, match="cannot open the database"):
+        open_crawl(url, {})
+    assert result(url) == before
+
+
+def test_a_database_that_turns_read_only_keeps_what_it_has(
+    sqlite_url: str, tmp_path: Path, through: tuple[int, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    crawl = open_crawl(sqlite_url, {})
+
+    def forbid(connection: Any) -> None:
+        is_main = str(connection.engine.url) == sqlite_url
+        connection.exec_driver_sql(f"PRAGMA query_only = {int(is_main)}")
+
+    async def steps() -> None:
+        for number in range(5):
+            await see(crawl, number)
+        event.listen(Engine, "begin", forbid)
+        for number in range(5, 9):
+            await see(crawl, number)
+
+    try:
+        drive(crawl, steps)
+    finally:
+        event.remove(Engine, "begin", forbid)
+    assert "attempt to write a readonly database; the crawl goes on" in errors(caplog)[0]
+    assert "for the next crawl with this database" in errors(caplog)[1]
+    check_state(sqlite_url)
+    run_until(sqlite_url)
+    check_all(sqlite_url, through[1])
+
+
+def test_a_page_that_needs_too_much_memory_costs_itself(
+    sqlite_url: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    crawl = open_crawl(sqlite_url, {})
+    build = crawl_module.build_page
+
+    def starved(*arguments: Any, url: str, **options: Any) -> Any:
+        if url.endswith("/3"):
+            raise MemoryError
+        return build(*arguments, url=url, **options)
+
+    monkeypatch.setattr(crawl_module, "build_page", starved)
+
+    async def steps() -> None:
+        for number in range(PAGES):
+            if number == 3:
+                with pytest.raises(MemoryError):
+                    await see(crawl, number)
+            else:
+                await see(crawl, number)
+
+    drive(crawl, steps)
+    assert errors(caplog) == []
+    check_state(sqlite_url)
+    assert read_rows(sqlite_url, "SELECT count(text) FROM noiseclean_page") == [(PAGES - 1,)]
+
+
+def test_a_page_that_a_tree_cannot_learn_does_not_stop_the_tree(
+    sqlite_url: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    run_until(sqlite_url, 100)
+    build = sites.build_page
+
+    def starved(*arguments: Any, url: str, **options: Any) -> Any:
+        if url.endswith("/1"):
+            raise MemoryError
+        return build(*arguments, url=url, **options)
+
+    run_statement(sqlite_url, "DELETE FROM noiseclean_tree")
+    run_statement(sqlite_url, "UPDATE noiseclean_page SET learned_version = NULL")
+    run_statement(sqlite_url, "UPDATE noiseclean_cluster SET version = 0, covered = 0")
+    monkeypatch.setattr(sites, "build_page", starved)
+    crawl = open_crawl(sqlite_url, {})
+
+    async def steps() -> None:
+        for number in range(6, PAGES):
+            await see(crawl, number)
+
+    drive(crawl, steps)
+    assert any("/1 could not be learned; the crawl goes on" in error for error in errors(caplog))
+    waiting = "SELECT count(*) FROM noiseclean_page WHERE learned_version IS NULL"
+    assert read_rows(sqlite_url, waiting) == [(0,)]
+
+
+@pytest.mark.parametrize("damaged", [1, 2])
+def test_a_damaged_tree_is_learned_again(
+    database_url: str, through: tuple[int, Any], damaged: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    run_until(database_url)
+    versions = "(3)" if damaged == 1 else "(2, 3)"
+    run_statement(
+        database_url,
+        f"UPDATE noiseclean_tree SET tree = substr(tree, 1, 40) WHERE version IN {versions}",
+    )
+    crawl = open_crawl(database_url, {})
+
+    async def steps() -> None:
+        await see(crawl, 0)
+
+    drive(crawl, steps)
+    pages = {1: 4, 2: PAGES}[damaged]
+    assert errors(caplog)[0] == (
+        "Tree version 3 of a.example: the learned tree is damaged: its checksum does not match"
+    )
+    known = {1: 2, 2: 0}[damaged]
+    assert errors(caplog)[-1] == (
+        f"a.example goes on from its tree version {known}; {pages} pages are learned again"
+    )
+    check_all(database_url, through[1])
+
+
+@pytest.mark.parametrize("part", [0.2, 0.7])
+def test_cleaning_again_that_is_killed_can_be_done_again(
+    database_url: str, tmp_path: Path, through: tuple[int, Any], part: float
+) -> None:
+    whole = f"sqlite:///{tmp_path}/whole.db"
+    for url in (whole, database_url):
+        run_until(url)
+    points = reclean_until(whole)
+    reclean_until(database_url, round(points * part))
+    check_state(database_url)
+    texts = dict(read_rows(database_url, "SELECT key, text FROM noiseclean_page"))
+    assert len(texts) == PAGES
+    assert all(texts.values())
+    reclean_until(database_url)
+    pages, _, tree = result(whole)
+    again, _, same = result(database_url)
+    assert same == tree
+    # The tree of the first try may be there besides: what is cleaned is the same.
+    assert [(row[0], row[6]) for row in again] == [(row[0], row[6]) for row in pages]
+
+
+def test_a_clock_that_jumps_disturbs_nothing(
+    sqlite_url: str, through: tuple[int, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Jumping(datetime):
+        jump = timedelta(0)
+
+        @classmethod
+        def now(cls, tz: Any = None) -> Any:
+            return datetime.now(tz) + cls.jump
+
+    monkeypatch.setattr(crawl_module, "datetime", Jumping)
+    crawl = open_crawl(sqlite_url, {})
+
+    async def steps() -> None:
+        for number in range(PAGES):
+            Jumping.jump = timedelta(days=400 if number % 2 else -400)
+            await see(crawl, number)
+
+    drive(crawl, steps)
+    assert result(sqlite_url) == through[1]
+
+
+def test_postgresql_killed_and_started_again(
+    through: tuple[int, Any], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with private_postgresql() as server:
+        settings = {"NOISECLEAN_SPOOL": str(tmp_path / "spool.db")}
+        crawl = open_crawl(server.url, settings)
+        crawl._pages.room = 2
+
+        async def steps() -> None:
+            for number in range(5):
+                await see(crawl, number)
+            server.kill()
+            for number in range(5, 9):
+                await see(crawl, number)
+                crawl._last_flush = 0
+            assert crawl.waiting >= 4
+            server.start()
+            crawl._last_flush = 0
+            await crawl.tick()
+            assert crawl.waiting == 0
+            for number in range(9, PAGES):
+                await see(crawl, number)
+
+        drive(crawl, steps)
+        (error,) = errors(caplog)
+        assert error.endswith("the crawl goes on, its pages wait for the next try")
+        check_all(server.url, through[1])
+
+
+def test_sites_that_left_memory_keep_their_trees(
+    sqlite_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(site_cache, "_SITES_IN_MEMORY", 1)
+    crawl = open_crawl(sqlite_url, {})
+    hosts = ["a.example", "b.example", "c.example"]
+
+    async def steps() -> None:
+        for number in range(7):
+            for host in hosts:
+                await see(crawl, number, host=host)
+
+    drive(crawl, steps)
+    query = "SELECT name, learned, covered FROM noiseclean_cluster ORDER BY name"
+    assert read_rows(sqlite_url, query) == [(host, 7, 7) for host in hosts]
+    trees = read_rows(
+        sqlite_url,
+        "SELECT tree.tree FROM noiseclean_tree AS tree JOIN noiseclean_cluster AS cluster "
+        "ON cluster.name = tree.cluster AND cluster.version = tree.version",
+    )
+    assert [SiteCleaner.from_bytes(row[0]).pages for row in trees] == [7, 7, 7]
+
+
+def test_an_idle_crawl_writes_what_waits(sqlite_url: str) -> None:
+    crawl = open_crawl(sqlite_url, {"NOISECLEAN_BATCH_SIZE": 50})
+
+    async def steps() -> None:
+        await see(crawl, 0)
+        await crawl.tick()
+        assert crawl.waiting == 1
+        crawl._last_flush -= 6
+        await crawl.tick()
+        assert crawl.waiting == 0
+
+    drive(crawl, steps)
+
+
+def test_a_crawl_takes_the_disk_that_is_gone(sqlite_url: str, tmp_path: Path) -> None:
+    """The folder of the database is moved away and put back in the middle of a crawl."""
+    folder, away = tmp_path / "disk", tmp_path / "away"
+    folder.mkdir()
+    url = f"sqlite:///{folder}/noiseclean.db"
+    crawl = open_crawl(url, {"NOISECLEAN_SPOOL": str(tmp_path / "spool.db")})
+
+    async def steps() -> None:
+        for number in range(5):
+            await see(crawl, number)
+        crawl.store.close()
+        shutil.move(folder, away)
+        for number in range(5, 9):
+            await see(crawl, number)
+        shutil.move(away, folder)
+        crawl._last_flush = 0
+        for number in range(9, PAGES):
+            await see(crawl, number)
+
+    drive(crawl, steps)
+    check_state(url)
+    assert read_rows(url, "SELECT count(text) FROM noiseclean_page") == [(PAGES,)]
