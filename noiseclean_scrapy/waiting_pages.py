@@ -34,9 +34,7 @@ class WaitingPages:
     pages stay in memory, and above ten times the room the oldest keep their text only.
     """
 
-    def __init__(
-        self, config: Config, stats: StatsCollector, writer: Writer, spool: Spool
-    ) -> None:
+    def __init__(self, config: Config, stats: StatsCollector, writer: Writer, spool: Spool) -> None:
         self.config = config
         self.stats = stats
         self.writer = writer

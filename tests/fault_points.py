@@ -32,6 +32,7 @@ from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.crawl import Crawl
 from noiseclean_scrapy.maintenance import learn_anew
 from noiseclean_scrapy.store import Store
+from noiseclean_scrapy.writer import Writer
 
 PROCESSES: Any = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload(["fault_points", "noiseclean_scrapy.methods.evidence"])
@@ -51,7 +52,7 @@ def open_crawl(url: str, settings: Mapping[str, Any]) -> Crawl:
     every = {**SETTINGS, "NOISECLEAN_DATABASE_URL": url, **settings}
     config = Config.from_settings(Settings(every))
     store = Store(url, store_html=config.store_html)
-    return Crawl(config, MemoryStatsCollector(get_crawler()), store)
+    return Crawl(config, MemoryStatsCollector(get_crawler()), Writer(store))
 
 
 async def see(crawl: Crawl, number: int, *, host: str = "a.example", item: bool = True) -> None:
@@ -71,7 +72,7 @@ async def crawl_all(url: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     for number in range(PAGES):
         await see(crawl, number)
     await crawl.close()
-    crawl.store.close()
+    crawl.writer.store.close()
     stats: dict[str, Any] = crawl.stats.get_stats()
     return stats
 

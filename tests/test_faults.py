@@ -62,7 +62,7 @@ def drive(crawl: Crawl, steps: Callable[[], Awaitable[None]]) -> None:
             await steps()
         finally:
             await crawl.close()
-            crawl.store.close()
+            crawl.writer.store.close()
 
     asyncio.run(run())
 
@@ -428,7 +428,7 @@ def test_a_crawl_takes_the_disk_that_is_gone(sqlite_url: str, tmp_path: Path) ->
     async def steps() -> None:
         for number in range(5):
             await see(crawl, number)
-        crawl.store.close()
+        crawl.writer.store.close()
         shutil.move(folder, away)
         for number in range(5, 9):
             await see(crawl, number)

@@ -45,9 +45,7 @@ SECRET = "Buy seventeen golden watches today, for every reader of this page has 
 def test_styles_that_hide(style: str) -> None:
     assert hides({"style": style})
     for tag in ("div", "p", "section"):
-        html = (
-            f'<body><h1>Fog</h1>{STORY}Seen<{tag} style="{style}">{SECRET}</{tag}> too'
-        )
+        html = f'<body><h1>Fog</h1>{STORY}Seen<{tag} style="{style}">{SECRET}</{tag}> too'
         page = build_page(html)
         assert [b.text for b in zip_hidden(page)] == [SECRET]
         text = SiteCleaner().clean(html).text
