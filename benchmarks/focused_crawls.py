@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -21,9 +22,10 @@ from benchmarks.focused_sites import newspapers
 from benchmarks.focused_topics import TOPICS
 from example_project.demo import DemoServer
 from noiseclean_scrapy.clean_page import CleanPage
-from noiseclean_scrapy.focus.focus import Focus
-from noiseclean_scrapy.focus.links import LinkBlock
+from noiseclean_scrapy.focus.focus import Focus, Reading
+from noiseclean_scrapy.focus.links import LinkBlock, PageLink
 from noiseclean_scrapy.focus.middleware import FocusMiddleware
+from noiseclean_scrapy.focus.potential import PRIORITY_SCALE, Potential
 from noiseclean_scrapy.page import Page
 from noiseclean_scrapy.page.features import words
 
@@ -34,17 +36,23 @@ BREADTH_FIRST: Mapping[str, Any] = {
     "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
 }
 """As Scrapy's documentation has it; depth first is its default."""
-RAW_TEXT: Mapping[str, Any] = {
-    **FOCUS_SETTINGS,
-    "DOWNLOADER_MIDDLEWARES": {
-        "noiseclean_scrapy.focus.middleware.FocusMiddleware": None,
-        "benchmarks.focused_crawls.RawTextFocusMiddleware": 540,
-    },
-}
+
+
+def _with(middleware: str) -> Mapping[str, Any]:
+    return {
+        **FOCUS_SETTINGS,
+        "DOWNLOADER_MIDDLEWARES": {
+            "noiseclean_scrapy.focus.middleware.FocusMiddleware": None,
+            f"benchmarks.focused_crawls.{middleware}": 540,
+        },
+    }
+
+
 STRATEGIES: Mapping[str, Mapping[str, Any]] = {
     "breadth first": BREADTH_FIRST,
     "depth first": {},
-    "focus on raw text": RAW_TEXT,
+    "Shark-Search on raw text": _with("SharkSearchMiddleware"),
+    "focus on raw text": _with("RawTextFocusMiddleware"),
     "focus on clean text": FOCUS_SETTINGS,
 }
 COMMON: Mapping[str, Any] = {
@@ -73,6 +81,39 @@ class RawTextFocus(Focus):
 
 class RawTextFocusMiddleware(FocusMiddleware):
     focus_class = RawTextFocus
+
+
+@dataclass(frozen=True, slots=True)
+class SharkPotential(Potential):
+    """The potential score of Shark-Search (Hersovici et al. 1998): delta 0.5, beta 0.8, gamma 0.5.
+
+    A child inherits 0.5 of its page's relevance, or of what the page inherited if it has none; its
+    neighbourhood is 0.8 of the anchor's score and 0.2 of its context's, which is 1 where the anchor
+    has any.
+    """
+
+    @property
+    def inherited(self) -> float:
+        return 0.5 * (self.page or self.before)
+
+    @property
+    def priority(self) -> int:
+        context = 1.0 if self.anchor else self.context
+        neighbourhood = 0.8 * self.anchor + 0.2 * context
+        return round(PRIORITY_SCALE * (0.5 * self.inherited + 0.5 * neighbourhood))
+
+
+class SharkSearch(RawTextFocus):
+    """The published focus, on all text of a page."""
+
+    def potential(self, reading: Reading, url: str) -> tuple[Potential, PageLink | None]:
+        ours, link = super().potential(reading, url)
+        values = {field.name: getattr(ours, field.name) for field in fields(ours)}
+        return SharkPotential(**values), link
+
+
+class SharkSearchMiddleware(FocusMiddleware):
+    focus_class = SharkSearch
 
 
 class FollowingSpider(scrapy.Spider):
