@@ -334,12 +334,15 @@ def test_a_request_that_is_no_link_inherits() -> None:
 
 
 def test_the_rate_of_changes_by_hand() -> None:
-    hub = Hub("a", "site", None, 0.0)
-    assert hub.visit([("ul", "one"), ("ul", "two")], 0.5, 0.0) == 0
+    hubs = Hubs(interval=100)
+    hub, other = Hub("a", "site", None, 0.0), Hub("b", "site", None, 0.0)
+    assert hubs.visit(hub, [("ul", "one"), ("ul", "two")], 0.5, 0.0) == 0
     assert hub.rate(100) == 1 / 100
-    assert hub.visit([("ul", "two"), ("ul", "three"), ("p", "four")], 0.5, 200.0) == 2
+    assert hubs.visit(other, [("ul", "five")], 0.5, 100.0) == 0
+    links = [("ul", "two"), ("ul", "three"), ("p", "four"), ("p", "five")]
+    assert hubs.visit(hub, links, 0.5, 200.0) == 2  # the other hub had shown "five"
     assert hub.rate(100) == 3 / 300
-    assert hub.visit([("ul", "one"), ("ul", "three")], 0.5, 300.0) == 0
+    assert hubs.visit(hub, [("ul", "one"), ("ul", "three")], 0.5, 300.0) == 0
     assert hub.changes == 0.9 * 2
     assert hub.watched == 0.9 * 200 + 100
     assert hub.places == {"ul": 1, "p": 1}
@@ -350,15 +353,14 @@ def test_the_hub_that_changes_more_comes_first() -> None:
     hubs = Hubs(interval=10)
     for name, fresh in (("lively", 5), ("still", 0)):
         hub = Hub(name, name, None, 0.0)
-        hub.visit([("ul", "old")], 0.5, 0.0)
-        hub.visit([("ul", f"new {n}") for n in range(fresh)], 0.5, 100.0)
-        hubs.add(hub, 100.0)
+        hubs.visit(hub, [("ul", "old")], 0.5, 0.0)
+        hubs.visit(hub, [("ul", f"new {n}") for n in range(fresh)], 0.5, 100.0)
     assert hubs.next(109.0, ()) is None
     assert hubs.next(111.0, ()) is hubs.known["lively"]
     # Watched for 100 seconds without a change, it is left alone for half of 100 + 10.
     assert hubs.next(154.9, {"lively"}) is None
     assert hubs.next(155.0, {"lively"}) is hubs.known["still"]
-    hubs.known["lively"].visit([], 0.5, 150.0)
+    hubs.visit(hubs.known["lively"], [], 0.5, 150.0)
     assert hubs.next(155.0, ()) is hubs.known["still"]
 
 

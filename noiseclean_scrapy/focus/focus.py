@@ -111,7 +111,7 @@ class Focus:
         return self._link_potential(reading, link), link
 
     def visit_hub(self, reading: Reading, url: str, site: str, request: object, now: float) -> int:
-        """Remember the page as a hub if it lists links; how many of their texts are new to it."""
+        """Remember the page as a hub if it lists links; how many of their texts are new."""
         listed = reading.list_links
         address = link_address(url)
         hub = self.hubs.known.get(address)
@@ -121,9 +121,8 @@ class Focus:
             hub = Hub(address, site, request, now)
         promises = [self._link_potential(reading, link).promise for link in listed]
         value = math.fsum(promises) / len(promises) if promises else 0.0
-        fresh = hub.visit([(link.place, link.anchor) for link in listed], value, now)
-        self.hubs.add(hub, now)
-        return fresh
+        links = [(link.place, link.anchor) for link in listed]
+        return self.hubs.visit(hub, links, value, now)
 
     def _link_potential(self, reading: Reading, link: PageLink) -> Potential:
         anchor = self.stemmer.count(link.anchor, reading.language)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +13,7 @@ LEAST_LINKS = 5
 """Links in kept list blocks that make a page a list."""
 
 _MEMORY = 0.9
-_MOST_TEXTS = 2_000
+_MOST_TEXTS = 200_000
 _MOST_PLACES = 50
 _LEAST_VALUE = 0.01
 _LEAST_EXPECTED = 0.5
@@ -23,9 +23,9 @@ _LEAST_EXPECTED = 0.5
 class Hub:
     """A page that lists links, and how its link texts have changed.
 
-    `request` is what asked for it. `changes` new link texts were found in `watched` seconds; both
-    fade by 0.9 a visit. `places` counts them by the place
-    they stand at. `value` in [0, 1] is the mean promise of its links.
+    `request` is what asked for it. At its revisits `changes` link texts were found in `watched`
+    seconds that no hub had shown before; both fade by 0.9 a visit. `places` counts them by the
+    place they stand at. `value` in [0, 1] is the mean promise of its links.
     """
 
     address: str
@@ -37,11 +37,9 @@ class Hub:
     changes: float = 0.0
     watched: float = 0.0
     places: Counter[str] = field(default_factory=Counter)
-    texts: OrderedDict[int, None] = field(default_factory=OrderedDict)
 
-    def visit(self, links: Iterable[tuple[str, str]], value: float, now: float) -> int:
-        """See the page's list links (place, text) at `now` seconds; how many texts are new."""
-        fresh = self._note(links)
+    def visit(self, fresh: Sequence[str], value: float, now: float) -> None:
+        """See the page at `now` seconds; `fresh` are the places of its new link texts."""
         if self.visits:
             self.changes = _MEMORY * self.changes + len(fresh)
             self.watched = _MEMORY * self.watched + max(0.0, now - self.visited)
@@ -50,7 +48,6 @@ class Hub:
         self.visits += 1
         self.visited = now
         self.value = value
-        return len(fresh) if self.visits > 1 else 0
 
     def rate(self, interval: float) -> float:
         """Expected new link texts a second: (changes + 1) / (watched + interval).
@@ -65,8 +62,27 @@ class Hub:
         expected = self.rate(interval) * max(0.0, now - self.visited)
         return expected * (_LEAST_VALUE + self.value)
 
-    def _note(self, links: Iterable[tuple[str, str]]) -> list[str]:
-        """Remember the texts; the places of those that were not known."""
+
+class Hubs:
+    """The hubs of a crawl; above `most` the one that promises least is forgotten.
+
+    `texts` are hashes of the link texts that hubs have shown.
+    """
+
+    def __init__(self, interval: float, most: int = 1_000) -> None:
+        self.interval = interval
+        self.most = most
+        self.known: dict[str, Hub] = {}
+        self.texts: OrderedDict[int, None] = OrderedDict()
+
+    def __iter__(self) -> Iterator[Hub]:
+        return iter(self.known.values())
+
+    def visit(self, hub: Hub, links: Iterable[tuple[str, str]], value: float, now: float) -> int:
+        """See a hub's list links (place, text) at `now` seconds.
+
+        Gives how many of the texts are new, if this is a revisit: no hub has shown them before.
+        """
         fresh = []
         for place, text in links:
             key = hash64(text)
@@ -76,19 +92,10 @@ class Hub:
             self.texts.move_to_end(key)
         while len(self.texts) > _MOST_TEXTS:
             self.texts.popitem(last=False)
-        return fresh
-
-
-class Hubs:
-    """The hubs of a crawl; above `most` the one that promises least is forgotten."""
-
-    def __init__(self, interval: float, most: int = 1_000) -> None:
-        self.interval = interval
-        self.most = most
-        self.known: dict[str, Hub] = {}
-
-    def __iter__(self) -> Iterator[Hub]:
-        return iter(self.known.values())
+        is_revisit = hub.visits > 0
+        hub.visit(fresh, value, now)
+        self.add(hub, now)
+        return len(fresh) if is_revisit else 0
 
     def add(self, hub: Hub, now: float) -> None:
         """Remember a hub."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 import time
-from collections import Counter
+from collections import Counter, OrderedDict
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -38,6 +38,7 @@ def save_focus(focus: Focus, spider: Spider) -> bytes:
             "spent": dict(focus.spent),
             "revisits": focus.revisits,
             "hubs": hubs,
+            "texts": list(focus.hubs.texts),
         },
         protocol=4,
     )
@@ -54,6 +55,7 @@ def load_focus(focus: Focus, path: Path, spider: Spider) -> None:
     focus.space.frequencies = Counter(state["frequencies"])
     focus.spent = Counter(state["spent"])
     focus.revisits = state["revisits"]
+    focus.hubs.texts = OrderedDict.fromkeys(state["texts"])
     for hub in state["hubs"]:
         hub.request = request_from_dict(hub.request, spider=spider)
         focus.hubs.add(hub, time.time())
