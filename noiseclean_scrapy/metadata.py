@@ -65,6 +65,7 @@ _DECLARATIONS = {
 _IMAGES = ("og:image", "og:image:secure_url", "twitter:image", "twitter:image:src", "image_src")
 _LANGUAGE_NAMES = ("lang", "content-language", "og:locale", "dc.language", "language")
 _LANGUAGE_ATTRIBUTES = ("lang", "xml:lang", "{http://www.w3.org/XML/1998/namespace}lang")
+_PLAIN_NAME = re.compile(r"[a-z][\w.-]*", re.IGNORECASE | re.ASCII)
 _LANGUAGE_CODE = re.compile(r"(?!utf)([a-z]{2,3})(?:[-_]|$)")
 _LANGUAGE_SAMPLE = 1000
 _SHORTEST_SAMPLE = 50
@@ -135,7 +136,8 @@ def page_facts(source: Html) -> _Element:
 
 def _copy(node: _Element) -> _Element:
     copy = deepcopy(node)
-    copy.tag, copy.tail = _name(node), None
+    name = _name(node)
+    copy.tag, copy.tail = name if _PLAIN_NAME.fullmatch(name) else "div", None
     return copy
 
 

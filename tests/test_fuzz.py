@@ -31,6 +31,7 @@ def test_seeds(name: str) -> None:
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(st.binary(max_size=400))
 @example(b"\x00\x00\x03<p>a<b>b</b>\x03</p>c\x04")  # control characters, which lxml will not write
+@example(b"\x00\x02\x00<x\x01y class=byline>A. Author</x>")
 @example(b"\x00\x02\x00<p>&#" + b"9" * 5000 + b";")
 def test_any_bytes(data: bytes) -> None:
     check(data)

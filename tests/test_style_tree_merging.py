@@ -184,3 +184,12 @@ def test_decay_reaches_styles_that_were_dropped() -> None:
     assert found.dropped_styles[0] > 0
     assert wanted.node_importance < 0.5
     assert found.node_importance == pytest.approx(wanted.node_importance, abs=1e-9)
+
+
+def test_thousands_of_like_siblings_take_linear_time() -> None:
+    # By the definition alone each of them is compared with each: hours.
+    sites = [layout_of("<div>" + "<p>same words" * (5000 + number) + "</div>") for number in (0, 1)]
+    elements = measure(learn(sites))
+    paragraphs = [element for element in elements if element.label == "p"]
+    assert len(paragraphs) == 5001
+    assert sum(element.pages for element in paragraphs) == 10_001

@@ -10,6 +10,8 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from heapq import merge
+from itertools import islice
 
 from noiseclean_scrapy.site.counts import FeatureCounts
 from noiseclean_scrapy.site.style_tree import ElementNode, SiteStyleTree
@@ -22,6 +24,8 @@ LIKENESS = 0.85
 """lambda: Jaccard index of characteristic features above which element nodes are merged."""
 MERGED_SUPPORT = 0.75
 """Share of the parent's pages that merged element nodes must stand on together (ours)."""
+
+_MOST_COMPARED = 1000
 
 
 @dataclass(slots=True)
@@ -117,9 +121,12 @@ def _mean(values: Iterable[float]) -> float:
 
 @dataclass(slots=True)
 class _Candidate:
-    """An element node in the making: where it stands, and the learned nodes that it joins."""
+    """An element node in the making: where it stands, and the learned nodes that it joins.
 
-    labels: tuple[str, ...]
+    `style` is the number of its style: a sequence of thousands of labels is slow to compare.
+    """
+
+    style: int
     place: int
     nodes: list[ElementNode]
 
@@ -147,36 +154,40 @@ def _merge_like_elements(tree: SiteStyleTree) -> list[MeasuredElement]:
     while waiting:
         element, nodes = waiting.pop()
         elements.append(element)
-        pages, candidates = _candidates(nodes)
-        placed: dict[tuple[tuple[str, ...], int], MeasuredElement] = {}
+        styles, candidates = _candidates(nodes)
+        placed: dict[tuple[int, int], MeasuredElement] = {}
         for group in _groups(candidates, least_pages=MERGED_SUPPORT * element.pages):
             joined = [node for candidate in group for node in candidate.nodes]
             child = _element(joined)
             waiting.append((child, joined))
             for candidate in group:
-                placed[candidate.labels, candidate.place] = child
-        for labels, count in pages.items():
-            below = tuple(placed[labels, place] for place in range(len(labels)))
+                placed[candidate.style, candidate.place] = child
+        for style, (labels, count) in enumerate(styles):
+            below = tuple(placed[style, place] for place in range(len(labels)))
             element.styles[labels] = (count, below)
     return elements
 
 
 def _candidates(
     nodes: list[ElementNode],
-) -> tuple[dict[tuple[str, ...], float], list[_Candidate]]:
+) -> tuple[list[tuple[tuple[str, ...], float]], list[_Candidate]]:
     """The styles of the joined nodes with their pages, and the element nodes in them."""
     pages: dict[tuple[str, ...], float] = {}
-    joined: dict[tuple[str, ...], list[_Candidate]] = {}
+    joined: dict[tuple[str, ...], list[list[ElementNode]]] = {}
     for node in nodes:
         for labels, style in node.styles.items():
             pages[labels] = pages.get(labels, 0.0) + style.pages
-            here = joined.setdefault(
-                labels, [_Candidate(labels, place, []) for place in range(len(labels))]
-            )
-            for candidate, element in zip(here, style.elements, strict=True):
-                candidate.nodes.append(element)
-    order = sorted(joined, key=lambda labels: (-pages[labels], labels))
-    return pages, [candidate for labels in order for candidate in joined[labels]]
+            here = joined.setdefault(labels, [[] for _ in labels])
+            for place, element in zip(here, style.elements, strict=True):
+                place.append(element)
+    styles = list(pages.items())
+    order = sorted(range(len(styles)), key=lambda number: (-styles[number][1], styles[number][0]))
+    candidates = [
+        _Candidate(style, place, members)
+        for style in order
+        for place, members in enumerate(joined[styles[style][0]])
+    ]
+    return styles, candidates
 
 
 def _groups(candidates: list[_Candidate], *, least_pages: float) -> Iterator[list[_Candidate]]:
@@ -190,7 +201,7 @@ def _groups(candidates: list[_Candidate], *, least_pages: float) -> Iterator[lis
     for candidate in candidates:
         by_label[candidate.nodes[0].label].append(candidate)
     for alike in by_label.values():
-        if len({candidate.labels for candidate in alike}) < 2:
+        if len({candidate.style for candidate in alike}) < 2:
             yield from ([candidate] for candidate in alike)
             continue
         for group in _like_groups(alike):
@@ -201,25 +212,37 @@ def _groups(candidates: list[_Candidate], *, least_pages: float) -> Iterator[lis
 
 
 def _like_groups(candidates: list[_Candidate]) -> list[list[_Candidate]]:
+    """Groups of candidates of one label, which come style by style.
+
+    A group that a candidate cannot join, those of its style with the same features cannot either,
+    so that they share one search. No candidate is compared with more than `_MOST_COMPARED`.
+    """
     features = [candidate.characteristic_features() for candidate in candidates]
     spread = Counter(feature for own in features for feature in own)
     groups: list[list[int]] = []
-    styles: list[set[tuple[str, ...]]] = []
+    styles: list[set[int]] = []
     index: dict[str, list[int]] = defaultdict(list)
+    style = -1
+    searches: dict[frozenset[str], Iterator[int]] = {}
     for number, (candidate, own) in enumerate(zip(candidates, features, strict=True)):
+        if candidate.style != style:
+            style = candidate.style
+            searches.clear()
         # Two sets as alike as LIKENESS share one of their rarest features.
         rarest = sorted(own, key=lambda feature: (spread[feature], feature))
         rarest = rarest[: len(own) - math.ceil(LIKENESS * len(own)) + 1] if own else []
-        for near in sorted({group for feature in rarest for group in index[feature]}):
-            if candidate.labels not in styles[near] and _alike(own, features[groups[near][0]]):
+        if own not in searches:
+            searches[own] = merge(*(index[feature] for feature in rarest))
+        for near in islice(searches[own], _MOST_COMPARED):
+            if style not in styles[near] and _alike(own, features[groups[near][0]]):
                 groups[near].append(number)
-                styles[near].add(candidate.labels)
+                styles[near].add(style)
                 break
         else:
             for feature in rarest:
                 index[feature].append(len(groups))
             groups.append([number])
-            styles.append({candidate.labels})
+            styles.append({style})
     return [[candidates[number] for number in group] for group in groups]
 
 
