@@ -36,6 +36,7 @@ from noiseclean_scrapy.overrides import Overrides
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from scrapy.http import Response
 
 CORPORA = Path(__file__).resolve().parents[2] / "shared" / "corpora"
 Record = tuple[str, str, str, bytes]
@@ -199,19 +200,26 @@ def test_broken_input_is_counted_and_left_out(spark: SparkSession, tmp_path: Pat
         members.writestr("archive/a.warc.gz", warc(response("http://b.org/", story(7))))
         members.writestr("archive/b.warc.gz", whole[:100])
     (tmp_path / "5.wacz").write_bytes(package.getvalue())
+
+    def cluster_by(response: Response) -> str:
+        if response.url.endswith("/4"):
+            raise ValueError("a callable of the user")
+        return response.url.split("/")[2]
+
     names = ("0.warc.gz", "1.warc", "2.warc.gz", "3.warc.gz", "4.wacz", "5.wacz")
     inputs = [str(tmp_path / name) for name in names]
-    report = clean_archives(spark, inputs, str(tmp_path / "out"), partitions=2)
+    config = Config(cluster_by=cluster_by)
+    report = clean_archives(spark, inputs, str(tmp_path / "out"), config=config, partitions=2)
     assert [row["url"] for row in written_rows(tmp_path / "out")] == [
-        *(f"http://a.org/{n}" for n in range(5)),
+        *(f"http://a.org/{n}" for n in range(4)),
         "http://b.org/",
     ]
     problems = report.pop("problems")
     assert report == {
-        "archives": 6, "sites": 2, "pages": 6, "missing": 1, "damaged": 4, "failed": 0,
+        "archives": 6, "sites": 2, "pages": 5, "missing": 1, "damaged": 5, "failed": 0,
     }  # fmt: skip
     assert problems == {
-        inputs[1]: {"pages": 2, "missing": 0, "damaged": 1},
+        inputs[1]: {"pages": 1, "missing": 0, "damaged": 2},
         inputs[2]: {"pages": 0, "missing": 1, "damaged": 0},
         inputs[3]: {"pages": 0, "missing": 0, "damaged": 1},
         inputs[4]: {"pages": 0, "missing": 0, "damaged": 1},

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
 
 ARCHIVES = (".warc", ".warc.gz", ".wacz")
+_BUFFER_BYTES = 4 << 20
+"""Where files are far away, every read that the buffer cannot answer is a request."""
 
 
 def list_archives(inputs: Iterable[str], *, base: str = "") -> list[str]:
@@ -70,7 +72,10 @@ def _read_list(path: str, base: str) -> list[str]:
 
 def _open(path: str) -> io.BufferedReader:
     system, place = _file_system(path)
-    return io.BufferedReader(system.open_input_file(place))
+    if path.lower().endswith(".wacz"):  # a package is not read from its beginning to its end
+        return io.BufferedReader(system.open_input_file(place), _BUFFER_BYTES)
+    stream = system.open_input_stream(place, compression=None, buffer_size=_BUFFER_BYTES)
+    return io.BufferedReader(stream, _BUFFER_BYTES)
 
 
 def _file_system(path: str) -> tuple[FileSystem, str]:
