@@ -40,7 +40,7 @@ RESULTS = ROOT / "benchmarks/results/spark.json"
 CODECS = ("lz4", "zstd")
 MONTH = {"pages": 2.6e9, "archives": 90_000, "archive_bytes": 1.0e9, "sites": 38e6}
 """One month of Common Crawl, rounded: its pages, WARC files, their gzipped size, its domains."""
-_TREE_CLASSES = ((1, 1), (2, 9), (10, 29), (30, 99))
+_TREE_CLASSES = ((1, 1), (2, 9), (10, 29), (30, 999))
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 

@@ -164,14 +164,23 @@ def test_samples_settings_and_formats(
 ) -> None:
     overrides = tmp_path / "overrides.toml"
     overrides.write_text('["site1.org"]\ndrop = "h2"\n')
-    settings = {"ARCHIVE_SAMPLE": "4", "OVERRIDES": str(overrides), "METADATA": "0"}
+    settings = {
+        "ARCHIVE_SAMPLE": "7",
+        "MAX_TREE_NODES": "90",
+        "OVERRIDES": str(overrides),
+        "METADATA": "0",
+    }
     options = [
         part for name, value in settings.items() for part in ("-s", f"NOISECLEAN_{name}={value}")
     ]
     (demo / "all.jsonl").unlink(missing_ok=True)
     expected = cleaned_lines(demo, "--method", "style-tree", "--format", "markdown", *options)
     config = Config(
-        method="style-tree", archive_sample=4, overrides=Overrides.read(overrides), metadata=False
+        method="style-tree",
+        archive_sample=7,
+        max_tree_nodes=90,
+        overrides=Overrides.read(overrides),
+        metadata=False,
     )
     inputs = [f"file://{demo}/{index}.warc.gz" for index in range(3)]
     clean_archives(spark, inputs, str(tmp_path / "out"), config=config, content="markdown")
