@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
+from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING
 
 from scrapy.utils.asyncio import run_in_thread, sleep
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 _SITES_IN_MEMORY = 256
 _NAMES_AT_ONCE = 500
 _BUSY_SECONDS = 0.05
+_IDLE = timedelta(minutes=10)
 
 
 class SiteCache:
@@ -154,8 +156,13 @@ class SiteCache:
         await run_in_thread(repair_tree, self.store, name, self.config)
 
     async def finish(self) -> None:
-        """Build the trees of all sites seen that have provisional pages, and forget the sites."""
-        names = sorted(self._seen)
+        """Build the trees that have provisional pages to learn, and forget the sites.
+
+        Of all sites seen here, and of those that a process has left which came to its end.
+        """
+        since = datetime.now(timezone.utc) - _IDLE
+        left = await run_in_thread(self.store.idle_clusters, since)
+        names = sorted(self._seen.union(left))
         for start in range(0, len(names), _NAMES_AT_ONCE):
             part = names[start : start + _NAMES_AT_ONCE]
             for state in await run_in_thread(self.store.cluster_states, part):

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import databases
@@ -19,6 +20,7 @@ from crawl_site import story_text
 from databases import read_rows, run_statement
 from fault_points import (
     PAGES,
+    PROCESSES,
     check_point,
     check_state,
     open_crawl,
@@ -33,6 +35,8 @@ from sqlalchemy import Engine, event
 from noiseclean_scrapy import SiteCleaner, site_cache, sites
 from noiseclean_scrapy import crawl as crawl_module
 from noiseclean_scrapy.crawl import Crawl
+from noiseclean_scrapy.errors import StoreError
+from noiseclean_scrapy.store import Store
 
 database_url = databases.database_url
 sqlite_url = databases.sqlite_url
@@ -186,19 +190,36 @@ def test_without_a_spool_pages_wait_in_memory(
     check_all(sqlite_url, through[1])
 
 
-def test_a_file_system_that_is_read_only_stops_the_start(tmp_path: Path) -> None:
-    folder = tmp_path / "medium"
-    folder.mkdir()
-    url = f"sqlite:///{folder}/noiseclean.db"
-    run_until(url)
-    before = result(url)
-    for path in [folder, *folder.iterdir()]:
-        path.chmod(0o555 if path.is_dir() else 0o444)
-    if os.access(folder, os.W_OK):
-        pytest.skip("this user may write everywhere")
-    with pytest.raises(Exception, match="cannot open the database"):
-        open_crawl(url, {})
-    assert result(url) == before
+def open_as_nobody(url: str, answer: Any) -> None:
+    """Open a store for writing as a user whom permissions bind."""
+    if os.geteuid() == 0:
+        os.setuid(65534)
+    try:
+        Store(url).close()
+    except StoreError as error:
+        answer.send(str(error))
+    answer.close()
+
+
+def test_a_file_system_that_is_read_only_stops_the_start() -> None:
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        url = f"sqlite:///{folder}/noiseclean.db"
+        run_until(url)
+        before = result(url)
+        for path in folder.iterdir():
+            path.chmod(0o444)
+        folder.chmod(0o555)
+        ours, theirs = PROCESSES.Pipe(duplex=False)
+        process = PROCESSES.Process(target=open_as_nobody, args=(url, theirs))
+        process.start()
+        theirs.close()
+        message = ours.recv()
+        process.join()
+        folder.chmod(0o755)
+        assert message.startswith(f"cannot open the database {url}: ")
+        assert "check its address, that it is running, and your rights" in message
+        assert result(url) == before
 
 
 def test_a_database_that_turns_read_only_keeps_what_it_has(
@@ -402,6 +423,31 @@ def test_sites_that_left_memory_keep_their_trees(
         "ON cluster.name = tree.cluster AND cluster.version = tree.version",
     )
     assert [SiteCleaner.from_bytes(row[0]).pages for row in trees] == [7, 7, 7]
+
+
+def test_the_sites_of_a_dead_crawl_get_their_trees(database_url: str) -> None:
+    dead = open_crawl(database_url, {})
+
+    async def begin() -> None:
+        for number in range(3):
+            await see(dead, number, host="dead.example")
+            await see(dead, number, host="alive.example")
+        await dead._flush()
+        dead.writer.store.close()
+
+    asyncio.run(begin())
+    run_statement(
+        database_url,
+        "UPDATE noiseclean_page SET fetched_at = '2020-01-01 00:00:00' "
+        "WHERE cluster = 'dead.example'",
+    )
+    run_until(database_url)
+    query = "SELECT name, learned, covered FROM noiseclean_cluster ORDER BY name"
+    assert read_rows(database_url, query) == [
+        ("a.example", PAGES, PAGES),
+        ("alive.example", 3, 0),
+        ("dead.example", 3, 3),
+    ]
 
 
 def test_an_idle_crawl_writes_what_waits(sqlite_url: str) -> None:

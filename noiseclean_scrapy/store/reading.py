@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
 from typing import Any, TypeVar
 
 from sqlalchemy import (
@@ -74,6 +75,19 @@ def read_clusters(connection: Connection, *conditions: ColumnElement[bool]) -> l
     """Clusters by name, all or those that the conditions admit, without their trees."""
     query = select(cluster_table).where(*conditions).order_by(cluster_table.c.name)
     return [cluster_record(row, None) for row in connection.execute(query)]
+
+
+def read_idle_clusters(connection: Connection, since: datetime) -> list[str]:
+    """The names of clusters with provisional pages, all of their pages fetched before a time."""
+    newest = (
+        select(func.max(page_table.c.fetched_at))
+        .where(page_table.c.cluster == cluster_table.c.name)
+        .scalar_subquery()
+    )
+    query = select(cluster_table.c.name).where(
+        cluster_table.c.learned > cluster_table.c.covered, newest < since
+    )
+    return list(connection.execute(query.order_by(cluster_table.c.name)).scalars())
 
 
 def read_tree_versions(connection: Connection, cluster: str) -> list[TreeVersionRecord]:

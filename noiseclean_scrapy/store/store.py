@@ -113,6 +113,11 @@ class Store:
                 for cluster in reading.read_clusters(connection, cluster_table.c.name.in_(chunk))
             ]
 
+    def idle_clusters(self, since: datetime) -> list[str]:
+        """The clusters with provisional pages, the last of which was fetched before ``since``."""
+        with self._transaction() as connection:
+            return reading.read_idle_clusters(connection, since)
+
     def tree_versions(self, cluster: str) -> list[TreeVersionRecord]:
         """The saved trees of a cluster, oldest first."""
         with self._transaction() as connection:
