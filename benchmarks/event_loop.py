@@ -14,6 +14,10 @@ class LongestCallback:
     seconds: float = 0.0
     processor_seconds: float = 0.0
 
+    def forget(self) -> None:
+        """Begin anew."""
+        self.seconds = self.processor_seconds = 0.0
+
     @classmethod
     def watch(cls) -> LongestCallback:
         """Time all callbacks that run in this process from now on."""

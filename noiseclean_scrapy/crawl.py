@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_RECENT_PAGES = 64
+_RECENT_PAGES = 16
 _FLUSH_SECONDS = 5.0
 _MOMENT_SECONDS = 0.02
 

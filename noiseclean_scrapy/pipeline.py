@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -85,6 +86,9 @@ class CleanPipeline:
                 logger.warning(LIBRARIES_MISSING)
         # What methods load at their first page takes longer than any page should wait.
         await run_in_thread(new_cleaner(None, self.config).clean, "<p>a b</p>")
+        # What is loaded by now stays: the collector need not look at it again and again.
+        gc.collect()
+        gc.freeze()
         assert self.crawler.stats
         self.crawl = Crawl(self.config, self.crawler.stats, self._writer(store))
         self._clock = create_looping_call(self._tick)
@@ -102,6 +106,7 @@ class CleanPipeline:
             await self.crawl.close()
         except Exception as error:
             self.count_error("closing the crawl", error)
+        gc.unfreeze()
         await run_in_thread(self.crawl.writer.close)
         await run_in_thread(self.crawl.writer.store.close)
         self._log_summary()
