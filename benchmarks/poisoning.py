@@ -33,14 +33,15 @@ from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.methods import METHODS
 
 HONEST = 20
-STEPS = (1, 2, 4, 7, 10, 14, 20, 30, 47, 80, 180)
+STEPS = (1, 2, 4, 7, 10, 14, 20, 30, 47, 80)
 """Numbers of the attacker's pages."""
-VICTIMS = 4
+VICTIMS = 3
 PEER = "deboiler"
 RUNNER = "bench/peers.py"
 VERSIONS = ("noiseclean-scrapy", "lxml", "parsel")
 NEVER = 1.0
-_ARTICLE = re.compile(r"<article.*?</article>", re.DOTALL)
+TEMPLATE = "standard"
+_ARTICLE = re.compile(r"<(article|main)\b.*</\1>", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,12 @@ def whole_article(victim: Victim, own: DemoPage, rng: random.Random) -> str:
 
 def article_element(victim: Victim, own: DemoPage, rng: random.Random) -> str:
     """Another page around the victim's whole article element."""
-    return _ARTICLE.sub(lambda _: _ARTICLE.findall(victim.page.html)[0], own.html, count=1)
+    return _ARTICLE.sub(lambda _: _element(victim.page), own.html, count=1)
+
+
+def _element(page: DemoPage) -> str:
+    found = _ARTICLE.search(page.html)
+    return found[0] if found else ""
 
 
 def in_template(victim: Victim, own: DemoPage, rng: random.Random) -> str:
@@ -117,14 +123,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     logging.disable(logging.INFO)
     articles = [
         page
-        for page in DemoSite(articles=HONEST + max(STEPS) + 60).pages.values()
+        for page in DemoSite(articles=5 * max(STEPS)).pages.values()
         if page.kind == "article" and page.language == "en" and len(paragraphs(page)) > 3
     ]
-    honest, own = articles[:HONEST], articles[HONEST : HONEST + max(STEPS)]
-    victims = [
-        Victim(page, max(paragraphs(page), key=len))
-        for page in honest[:: max(1, HONEST // args.victims)][: args.victims]
-    ]
+    honest = articles[:HONEST]
+    # The attacker's pages have the victims' template, so that places agree.
+    own = [page for page in articles[HONEST:] if page.template == TEMPLATE][: max(STEPS)]
+    targets = [page for page in honest if page.template == TEMPLATE][: args.victims]
+    victims = [Victim(page, max(paragraphs(page), key=len)) for page in targets]
     cleaners: dict[str, Any] = {m: MethodSite(m, honest) for m in args.method or METHODS}
     runner = args.shared / RUNNER
     if runner.is_file() and is_installed(PEER):
