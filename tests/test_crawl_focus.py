@@ -271,6 +271,14 @@ def test_lists_that_change_are_revisited_first(tmp_path: Path) -> None:
     assert crawled.lines("ERROR", "") == []
 
 
+def test_a_spent_budget_ends_the_crawl(tmp_path: Path) -> None:
+    settings = {"NOISECLEAN_REVISITS": 100, "NOISECLEAN_REVISIT_SECONDS": 0.1}
+    crawled = crawl(tmp_path, hub_site(), NOISECLEAN_SITE_BUDGET=12, **settings)
+    assert crawled.ours["focus/pages"] == 12
+    assert crawled.ours["focus/revisits"] < 100
+    assert crawled.stats["finish_reason"] == "finished"
+
+
 def test_a_restarted_job_goes_on(tmp_path: Path) -> None:
     with crawl_site.serve(hub_site()) as server:
         settings = {

@@ -75,7 +75,7 @@ class HubRevisits(PipelineUser):
 
     def spider_idle(self) -> None:
         middleware = self.middleware
-        if middleware and self._are_left(middleware) and middleware.focus.hubs.known:
+        if middleware and self._are_left(middleware) and self._has_hubs(middleware):
             raise DontCloseSpider
 
     def request_scheduled(self, request: Request) -> None:
@@ -145,6 +145,9 @@ class HubRevisits(PipelineUser):
         note = request.meta.get(META_KEY)
         if not (isinstance(note, dict) and "revisit" in note):
             self._just_revisited.discard(site)
+
+    def _has_hubs(self, middleware: FocusMiddleware) -> bool:
+        return not all(middleware.is_spent(hub.address) for hub in middleware.focus.hubs)
 
     def _are_left(self, middleware: FocusMiddleware) -> bool:
         return middleware.focus.revisits < self.config.revisits
