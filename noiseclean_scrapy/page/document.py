@@ -1,0 +1,98 @@
+"""The parts of a document around its body: title, language, and where the text of the page is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from lxml import etree
+
+from noiseclean_scrapy.page.parse import inner_text
+from noiseclean_scrapy.page.tags import local_name, node_test
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+_LANGUAGE = ("lang", "xml:lang", "{http://www.w3.org/XML/1998/namespace}lang")
+_ZERO_WIDTH = ("\u200b", "\ufeff")
+
+
+def has_content_in_head(root: _Element, skipped: frozenset[str]) -> bool:
+    """Whether HEAD holds text of the page.
+
+    Where HEAD and BODY have no tags of their own, libxml2 leaves NAV, ARTICLE and other elements
+    that it does not know in HEAD.
+    """
+    parts = (part for part in root.iterfind("{*}head/*") if local_name(part.tag) not in skipped)
+    return any(inner_text(part).strip() for part in parts)
+
+
+def fallback_length(root: _Element) -> int:
+    """Characters of text in NOSCRIPT, those of nested ones counted once."""
+    length = 0
+    seen = set()
+    for node in root.iter("noscript"):
+        seen.add(node)
+        if next(node.iterancestors("noscript"), None) not in seen:
+            length += len(collapse([inner_text(node)]))
+    return length
+
+
+def after_body(body: _Element, root: _Element) -> Iterator[tuple[_Element, str, int]]:
+    """What the parser put behind BODY, and behind HTML on pages with end tags in excess.
+
+    With each node come its node test in an XPath seen from BODY, and its number, 0 for a comment.
+    """
+    climb = ""
+    node = body
+    while True:
+        if node is root and node.getparent() is not None:  # the middle of a document
+            return
+        number = 0
+        for sibling in node.itersiblings():
+            if isinstance(sibling.tag, str):
+                number += 1
+                yield sibling, f"{climb}following-sibling::*", number
+            else:
+                yield sibling, "", 0
+        parent = node.getparent()
+        if node is root or parent is None:
+            return
+        climb += "../"
+        node = parent
+
+
+def path(node: _Element) -> tuple[str, int]:
+    """Absolute XPath of an element: without the first slash and the last number, and that."""
+    steps: list[str] = []
+    for element in (node, *node.iterancestors()):
+        test = node_test(element.tag)
+        siblings = element.itersiblings(etree.Element if test == "*" else test, preceding=True)
+        number = 1 + sum(1 for _ in siblings)
+        if not steps:
+            found = number
+        steps.append(f"{test}[{number}]" if steps else test)
+    return "/".join(reversed(steps)), found
+
+
+def collapse(pieces: Iterable[str]) -> str:
+    """The pieces joined, each run of white space one blank."""
+    text = "".join(pieces)
+    if not text.isascii():
+        for character in _ZERO_WIDTH:
+            text = text.replace(character, " ")
+    return " ".join(text.split())
+
+
+def title(root: _Element) -> str:
+    """The text of TITLE."""
+    node = root.find(".//{*}head/{*}title")
+    if node is None:
+        node = root.find(".//{*}title")  # of a page without HEAD; in SVG, where there is no other
+    return collapse([inner_text(node)]) if node is not None else ""
+
+
+def language(root: _Element, body: _Element) -> str:
+    """The language that HTML or BODY declare, as they spell it."""
+    values = (node.get(name, "").strip() for node in (root, body) for name in _LANGUAGE)
+    return next(filter(None, values), "")

@@ -1,0 +1,50 @@
+"""What the nodes of a document are to the page, by their tags."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Any
+
+_INLINE = frozenset(
+    "a abbr acronym b bdi bdo big blink br cite code data del dfn em font i img ins kbd label "
+    "mark nobr picture q rb rp rt rtc ruby s samp small source span strike strong sub sup time tt "
+    "u var wbr input".split()
+)
+SKIPPED = frozenset(
+    "script style template noscript iframe noembed noframes object applet embed svg canvas audio "
+    "video select textarea datalist head title meta link base param map area dialog".split()
+)
+_XPATH_NAME = re.compile(r"[a-z_][\w-]{0,60}", re.IGNORECASE | re.ASCII)
+_LONGEST_NAME = 64
+# What a node is to the page, as bits; 0 is inline content.
+IS_BLOCK, IS_SKIPPED, IS_LINK = 1, 2, 4
+
+
+class Tags(dict[Any, tuple[str, str, int]]):
+    """By the tag of a node: its name, its node test in an XPath, and what it is to the page."""
+
+    def __init__(self, skipped: frozenset[str]) -> None:
+        self.skipped = skipped
+
+    def __missing__(self, tag: Any) -> tuple[str, str, int]:
+        if not isinstance(tag, str):  # a comment, a processing instruction, an entity
+            return self.setdefault(tag, ("", "", IS_SKIPPED))
+        return self.setdefault(tag, _tag(tag[:_LONGEST_NAME], self.skipped))
+
+
+@lru_cache(maxsize=1000)
+def _tag(tag: str, skipped: frozenset[str]) -> tuple[str, str, int]:
+    name = local_name(tag)
+    kind = 0 if name in _INLINE else IS_SKIPPED if name in skipped else IS_BLOCK
+    return name, node_test(tag), kind
+
+
+def node_test(tag: str) -> str:
+    """The tag, or `*` where it cannot stand in an XPath: namespaces, `<o:p>`, odd or long names."""
+    return tag if _XPATH_NAME.fullmatch(tag) else "*"
+
+
+def local_name(tag: str) -> str:
+    """The tag without its namespace."""
+    return tag.rpartition("}")[2]
