@@ -294,7 +294,7 @@ def test_a_restarted_job_goes_on(tmp_path: Path) -> None:
         before, after = crawling.crawl(tmp_path, first, second)
         lists = server.requests["/lively"] + server.requests["/still"]
     fetched = before.ours["focus/pages"] + after.ours["focus/pages"]
-    revisits = before.ours.get("focus/revisits", 0) + after.ours["focus/revisits"]
+    revisits = sum(crawled.ours.get("focus/revisits", 0) for crawled in (before, after))
     assert revisits == 4
     assert lists == 2 + revisits
     assert 6 <= fetched <= 40
