@@ -28,9 +28,10 @@ from example_project.demo import DemoSite
 from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.clean_page import clean_page
 from noiseclean_scrapy.config import Config
+from noiseclean_scrapy.growing import REDESIGN_DECAY
 from noiseclean_scrapy.methods import METHODS, Model
 from noiseclean_scrapy.page import Page, build_page
-from noiseclean_scrapy.sites import _REDESIGN_DECAY, _REDESIGN_PAGES, Site
+from noiseclean_scrapy.sites import REDESIGN_PAGES, Site
 
 BEFORE = 100
 """Pages of the demo's old design that are learned."""
@@ -137,7 +138,7 @@ def measure(method: str, redesign: Redesign, scorer: ModuleType) -> dict[str, fl
     for count in (*COUNTS, len(redesign.after)):
         cleaner = SiteCleaner.from_bytes(tree)
         if count:
-            cleaner.decay(_REDESIGN_DECAY)
+            cleaner.decay(REDESIGN_DECAY)
         for page in redesign.after[:count]:
             cleaner.observe_page(page)
         figures[f"kept {count}"] = quality(cleaner.model(), redesign.new, scorer)
@@ -215,7 +216,7 @@ def table(results: Mapping[str, Mapping[str, float | None]]) -> Table:
     kept = [f"kept {count}" for count in COUNTS]
     names = ["seen after", *kept, "kept all", "back after", "old before", "old after", "alarms"]
     return Table(
-        f"A redesign (seen after {_REDESIGN_PAGES} pages at the soonest; alarms per 10,000 pages)",
+        f"A redesign (seen after {REDESIGN_PAGES} pages at the soonest; alarms per 10,000 pages)",
         ["method", *names],
         [
             [row, *(_cell(name, figures.get(name, 0.0)) for name in names)]

@@ -6,7 +6,7 @@ import difflib
 import hashlib
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
 PREFIX = "NOISECLEAN_"
+_TEMPLATES = "+templates"
 METADATA_VALUES = tuple(field.name for field in fields(Metadata))
 ITEM_VALUES = (
     "url",
@@ -133,7 +134,14 @@ class Config:
     @property
     def tree_kind(self) -> str:
         """What kind of tree the store keeps under these settings; kinds do not mix."""
-        return f"{self.method}+templates" if self.templates else self.method
+        return self.method + _TEMPLATES if self.templates else self.method
+
+    def of_tree(self, kind: str) -> Config:
+        """These settings with the method of a tree; options hold for their own method only."""
+        method = kind.removesuffix(_TEMPLATES)
+        options = self.method_options if method == self.method else {}
+        templates = kind.endswith(_TEMPLATES)
+        return replace(self, method=method, templates=templates, method_options=options)
 
     @property
     def display_url(self) -> str:

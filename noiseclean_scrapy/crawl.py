@@ -21,9 +21,10 @@ from noiseclean_scrapy.metadata import Metadata, extract_metadata
 from noiseclean_scrapy.methods import Model
 from noiseclean_scrapy.page import Page, build_page
 from noiseclean_scrapy.site_cache import SiteCache
-from noiseclean_scrapy.sites import Site, clean_record, to_record
+from noiseclean_scrapy.sites import Site
 from noiseclean_scrapy.spool import Spool
 from noiseclean_scrapy.store import PageRecord
+from noiseclean_scrapy.stored_pages import clean_record, to_record
 from noiseclean_scrapy.waiting_pages import WaitingPages
 from noiseclean_scrapy.writer import Writer
 

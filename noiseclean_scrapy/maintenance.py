@@ -10,13 +10,8 @@ from noiseclean_scrapy.cleaner import SiteCleaner
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import NotStoredError
 from noiseclean_scrapy.metadata import Metadata, extract_metadata
-from noiseclean_scrapy.sites import (
-    clean_record,
-    config_of,
-    judge_record,
-    load_site,
-    stored_page,
-)
+from noiseclean_scrapy.sites import load_site
+from noiseclean_scrapy.stored_pages import clean_record, judge_record, stored_page
 
 if TYPE_CHECKING:
     from noiseclean_scrapy.clean_page import CleanPage
@@ -53,7 +48,7 @@ class StoredModel:
 
 def load_model(store: Store, site: ClusterRecord, config: Config) -> StoredModel:
     """The model with which the site's pages are to be cleaned now."""
-    config = config_of(site.method, config)
+    config = config.of_tree(site.method)
     if site.tree is None:
         model = load_site(store, site.name, config).model
     else:
@@ -89,7 +84,7 @@ def import_cleaner(store: Store, name: str, cleaner: SiteCleaner, config: Config
 
     Pages that the site's tree has not learned yet stay provisional: this one has not either.
     """
-    config = config_of(tree_kind(cleaner), config)
+    config = config.of_tree(tree_kind(cleaner))
     return save_cleaner(store, name, cleaner, config, learned=0)
 
 

@@ -18,6 +18,7 @@ from noiseclean_scrapy.clean_page import CleanPage
 from noiseclean_scrapy.config import METADATA_VALUES, Config
 from noiseclean_scrapy.crawl import Crawl, Visit
 from noiseclean_scrapy.errors import StoreError
+from noiseclean_scrapy.growing import new_cleaner
 from noiseclean_scrapy.items import PageItem
 from noiseclean_scrapy.metadata import (
     HAS_LIBRARIES,
@@ -25,7 +26,6 @@ from noiseclean_scrapy.metadata import (
     Metadata,
     load_libraries,
 )
-from noiseclean_scrapy.sites import new_cleaner
 from noiseclean_scrapy.store import Store
 from noiseclean_scrapy.writer import ProcessWriter, Writer
 

@@ -11,7 +11,8 @@ from scrapy.utils.asyncio import run_in_thread, sleep
 
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import TreeDataError
-from noiseclean_scrapy.sites import Grower, Site, load_learner, load_site, repair_tree
+from noiseclean_scrapy.growing import Grower, load_learner, repair_tree
+from noiseclean_scrapy.sites import Site, load_site
 from noiseclean_scrapy.store import ClusterRecord, PageRecord
 from noiseclean_scrapy.writer import Writer, grow_tree
 

@@ -22,8 +22,8 @@ from typing import Any, TypeVar
 from scrapy.utils.asyncio import run_in_thread
 
 from noiseclean_scrapy.errors import StoreError
+from noiseclean_scrapy.growing import Grower
 from noiseclean_scrapy.metadata import extract_metadata
-from noiseclean_scrapy.sites import Grower
 from noiseclean_scrapy.store import Growth, PageRecord, Store, Written
 
 logger = logging.getLogger(__name__)

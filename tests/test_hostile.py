@@ -31,8 +31,8 @@ from noiseclean_scrapy.methods import METHODS
 from noiseclean_scrapy.page import PageBudget, build_page
 from noiseclean_scrapy.page.parse import parse_html
 from noiseclean_scrapy.report import page_report, site_report
-from noiseclean_scrapy.sites import to_record
 from noiseclean_scrapy.store import PageRecord, Store
+from noiseclean_scrapy.stored_pages import to_record
 
 database_url = databases.database_url
 

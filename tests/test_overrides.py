@@ -18,8 +18,9 @@ from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.methods import METHODS
 from noiseclean_scrapy.overrides import NO_OVERRIDES, Overrides
-from noiseclean_scrapy.sites import clean_record, load_site
+from noiseclean_scrapy.sites import load_site
 from noiseclean_scrapy.store import Store
+from noiseclean_scrapy.stored_pages import clean_record
 
 
 @pytest.fixture

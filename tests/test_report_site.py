@@ -17,8 +17,9 @@ from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.methods import METHODS
 from noiseclean_scrapy.page import build_page
 from noiseclean_scrapy.report import site_report
-from noiseclean_scrapy.sites import Site, grow_site, to_record
+from noiseclean_scrapy.sites import Site, grow_site
 from noiseclean_scrapy.store import Cleaned, PageRecord, Store
+from noiseclean_scrapy.stored_pages import to_record
 
 __all__ = ["browser"]
 

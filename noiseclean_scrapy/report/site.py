@@ -16,8 +16,9 @@ from noiseclean_scrapy.report.icicle import Box, lay_out, levels
 from noiseclean_scrapy.report.page_view import PageView, page_view
 from noiseclean_scrapy.report.survey import GalleryPage, SiteSurvey
 from noiseclean_scrapy.report.templating import render
-from noiseclean_scrapy.sites import judge_record, load_site
+from noiseclean_scrapy.sites import load_site
 from noiseclean_scrapy.store import ClusterRecord, PageCounts, Store
+from noiseclean_scrapy.stored_pages import judge_record
 
 VIEWS = 12
 """Newest pages that can be opened in the report."""
@@ -25,7 +26,6 @@ VIEWS_SIZE = 6_000_000
 """Most characters that these may take together."""
 
 _TEXTS = 60
-_TEMPLATES_SUFFIX = "+templates"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def site_report(store: Store, cluster: str, *, config: Config | None = None) -> 
     if record is None:
         known = ", ".join(row.name for row in store.clusters()[:20]) or "none"
         raise NotStoredError(f"there is no site {cluster!r} in the database; it has: {known}")
-    config = config or _config_of(record)
+    config = config or Config().of_tree(record.method)
     survey = SiteSurvey()
     for page in store.pages(cluster):
         survey.add(page)
@@ -82,11 +82,6 @@ def site_report(store: Store, cluster: str, *, config: Config | None = None) -> 
         cards=_cards(store, survey, model, config),
         charts=charts,
     )
-
-
-def _config_of(record: ClusterRecord) -> Config:
-    templates = record.method.endswith(_TEMPLATES_SUFFIX)
-    return Config(method=record.method.removesuffix(_TEMPLATES_SUFFIX), templates=templates)
 
 
 def _cards(store: Store, survey: SiteSurvey, model: Model, config: Config) -> list[GalleryCard]:

@@ -1,0 +1,52 @@
+"""Pages of the store, judged anew, and what the store keeps of a cleaned page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from noiseclean_scrapy.clean_page import Block, CleanPage, clean_page
+from noiseclean_scrapy.config import Config
+from noiseclean_scrapy.methods import Model
+from noiseclean_scrapy.page import Page, build_page
+from noiseclean_scrapy.store import Cleaned, PageRecord
+
+
+def stored_page(record: PageRecord, config: Config) -> Page:
+    """The page of a record that has its HTML, with the overrides of `config`."""
+    rules = config.overrides.rules_for(record.url)
+    budget = config.page_budget
+    return build_page(record.html or "", url=record.url, rules=rules, budget=budget)
+
+
+def judge_record(record: PageRecord, model: Model, config: Config) -> CleanPage:
+    """The verdict on a page that has its HTML."""
+    return clean_page(model, stored_page(record, config))
+
+
+def clean_record(record: PageRecord, model: Model, version: int, config: Config) -> Cleaned:
+    """What the store is to keep of a page that has its HTML, cleaned by the tree of `version`."""
+    return to_record(judge_record(record, model, config), version)
+
+
+def to_record(page: CleanPage, version: int) -> Cleaned:
+    """What the store keeps of a cleaned page."""
+    return Cleaned(
+        title=page.title,
+        text=page.text,
+        blocks=tuple(map(_block_record, page.blocks)),
+        clean_version=version,
+        visible_characters=page.visible_characters,
+        kept_characters=page.kept_characters,
+        fit=page.fit,
+    )
+
+
+def _block_record(block: Block) -> dict[str, Any]:
+    record = {
+        "text": block.text,
+        "xpath": block.xpath,
+        "place": block.place,
+        "kept": block.kept,
+        "score": round(block.score, 4),
+    }
+    return {**record, "rule": block.rule} if block.rule else record
