@@ -172,7 +172,7 @@ class CleanPipeline:
             read_only=self.config.read_only,
             store_html=self.config.store_html,
         )
-        kinds = {cluster.method for cluster in store.clusters()} - {self.config.tree_kind}
+        kinds = store.methods() - {self.config.tree_kind}
         if kinds:
             logger.warning(
                 "Sites that %s has learned by %s stay with it; only new ones are learned by %s. "
