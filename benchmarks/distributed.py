@@ -43,7 +43,7 @@ from benchmarks.tables import Table
 from benchmarks.web import Newspapers
 from noiseclean_scrapy.store import Store
 
-WEBS = {"one": 1, "many": 20}
+WEBS = {"one": 1, "many": 10}
 """Number of sites."""
 VERSIONS = ("noiseclean-scrapy", "scrapy", "scrapy-redis", "redis", "sqlalchemy", "psycopg")
 POSTGRESQL_URL = os.environ.get(
@@ -77,12 +77,17 @@ class Task:
     name: str
     proxy: str
     database: str
+    hosts: tuple[str, ...]
 
 
 class SharedSpider(RedisSpider):  # type: ignore[misc]
     """Follows all links within the made-up web, with an item for each page."""
 
     first_page = last_page = idle_since = 0.0
+
+    def __init__(self, task: Task) -> None:
+        super().__init__(task.name)
+        self.allowed_domains = list(task.hosts)
 
     def parse(self, response: Response) -> Iterator[Any]:
         assert isinstance(response, TextResponse)
@@ -116,8 +121,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         web = Newspapers(sites, max(args.pages // sites - OTHER_PAGES, 5))
         for processes in args.processes or [1, 2, 4]:
             with serve(web) as proxy, own_database() as database, own_keys() as keys:
-                task = Task(keys, proxy, database)
-                figures = crawl(task, web.hosts, processes, kill=args.kill, pages=args.pages)
+                task = Task(keys, proxy, database, tuple(web.hosts))
+                figures = crawl(task, processes, kill=args.kill, pages=args.pages)
                 texts = args.texts.with_suffix(f".{kind}-{args.pages}.json")
                 ending = ", one killed" if args.kill else ""
                 name = f"{sites} / {args.pages} / {processes}{ending}"
@@ -135,17 +140,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def crawl(
-    task: Task, hosts: Sequence[str], processes: int, *, kill: bool, pages: int
-) -> dict[str, Any]:
+def crawl(task: Task, processes: int, *, kill: bool, pages: int) -> dict[str, Any]:
     """Run the processes of one crawl to their end, and say what it took."""
     server = redis.Redis.from_url(REDIS_URL)
-    starts = [json.dumps({"url": f"http://{host}/"}) for host in hosts]
+    starts = [json.dumps({"url": f"http://{host}/"}) for host in task.hosts]
     server.rpush(f"{task.name}:start_urls", *starts)
     context = multiprocessing.get_context("spawn")
     results: Any = context.SimpleQueue()
     engine = create_engine(task.database, isolation_level="AUTOCOMMIT")
-    with engine.connect() as connection:
+    # Looking on from another database does not count there.
+    watching = create_engine(POSTGRESQL_URL, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection, watching.connect() as observer:
         before = database_load(connection)
         crawlers = [context.Process(target=_crawl, args=(task, results)) for _ in range(processes)]
         for crawler in crawlers:
@@ -155,7 +160,7 @@ def crawl(
         while any(crawler.is_alive() for crawler in crawlers):
             time.sleep(0.2)
             samples += 1
-            waits += lock_waits(connection)
+            waits += lock_waits(observer, make_url(task.database).database)
             if kill and not stored_at_kill and count_pages(connection) >= 0.4 * pages:
                 crawlers[0].kill()
                 crawlers[0].join()
@@ -165,6 +170,7 @@ def crawl(
         after = database_load(connection)
         state = final_state(connection, stored_at_kill)
     engine.dispose()
+    watching.dispose()
     start, end = min(one["first"] for one in done), max(one["last"] for one in done)
     seconds = end - start + max(one["closing"] for one in done)
     pages = state["pages"]
@@ -198,7 +204,7 @@ def _crawl(task: Task, results: Any) -> None:
     }
     process = CrawlerProcess(settings)
     crawler = process.create_crawler(SharedSpider)
-    process.crawl(crawler, name=task.name)
+    process.crawl(crawler, task)
     begun = time.process_time()
     process.start()
     spider = crawler.spider
@@ -291,13 +297,13 @@ def process_stat(path: Path) -> tuple[int, int, int, int]:
     return int(head.split(" ", 1)[0]), int(values[1]), own, children
 
 
-def lock_waits(connection: Connection) -> int:
-    """How many clients wait for a lock now."""
+def lock_waits(connection: Connection, database: str | None) -> int:
+    """How many clients of a database wait for a lock now."""
     query = (
-        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = :database "
         "AND wait_event_type = 'Lock'"
     )
-    return int(connection.execute(text(query)).scalar_one())
+    return int(connection.execute(text(query), {"database": database}).scalar_one())
 
 
 def count_pages(connection: Connection) -> int:
@@ -314,7 +320,9 @@ def final_state(connection: Connection, stored_at_kill: set[str]) -> dict[str, A
         "SELECT count(*) AS pages, count(*) FILTER (WHERE learned_version IS NULL) AS provisional, "
         "(SELECT count(*) FROM noiseclean_tree) AS versions, "
         "(SELECT round(max(size) / 1024.0)::int FROM noiseclean_tree) AS largest_tree_kib, "
-        "round(pg_database_size(current_database()) / 1024.0 / count(*))::int AS stored_kib "
+        "round(pg_database_size(current_database()) / 1024.0 / count(*))::int AS stored_kib, "
+        "round(pg_total_relation_size('noiseclean_page_html') / 1024.0 / count(*))::int "
+        "AS html_kib "
         "FROM noiseclean_page"
     )
     state = dict(connection.execute(text(query)).mappings().one())

@@ -29,8 +29,8 @@ from noiseclean_scrapy.store import Store
 __all__ = ["demo"]
 
 COMMANDS = (
-    "clean search sites show explain inspect reclean finish export export-tree import-tree forget"
-).split()
+    "clean search sites show explain inspect reclean export export-tree import-tree forget".split()
+)
 
 
 class TestHelp:
@@ -94,7 +94,6 @@ class TestMissing:
             ("explain", "http://a.org/"),
             ("inspect", "a.org"),
             ("reclean",),
-            ("finish",),
             ("export",),
             ("export-tree", "a.org"),
             ("forget", "a.org", "--yes"),
@@ -112,7 +111,6 @@ class TestMissing:
         [
             ("inspect", "b.org"),
             ("reclean", "b.org"),
-            ("finish", "b.org"),
             ("export", "--site", "b.org"),
             ("export-tree", "b.org"),
             ("forget", "b.org", "--yes"),

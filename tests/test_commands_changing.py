@@ -9,16 +9,14 @@ import signal
 import sqlite3
 import subprocess
 import time
-from datetime import datetime, timezone
 from pathlib import Path
 
 import pytest
 from command_line import SITE, DemoCrawl, demo, environment, noiseclean, scrapy_command
-from crawl_site import story, story_text
 
 from noiseclean_scrapy.cleaner import SiteCleaner
 from noiseclean_scrapy.export import COLUMNS
-from noiseclean_scrapy.store import Cleaned, PageRecord, Store
+from noiseclean_scrapy.store import Store
 
 __all__ = ["demo"]
 
@@ -34,29 +32,6 @@ def newest_cleaner(database: Path) -> tuple[int, SiteCleaner]:
     assert cluster
     assert cluster.tree
     return cluster.version, SiteCleaner.from_bytes(cluster.tree)
-
-
-class TestFinish:
-    def test_learns_what_no_tree_has_learned(self, tmp_path: Path) -> None:
-        database = tmp_path / "noiseclean.db"
-        with Store(f"sqlite:///{database}") as store:
-            for number in range(12):
-                url = f"http://{'ab'[number % 2]}.org/{number}"
-                cluster, now = url[7:12], datetime.now(timezone.utc)
-                html, text = story(number), Cleaned("", "raw", (), 0, 3, 3)
-                page = PageRecord(f"{number}", cluster, url, "0", now, 1, html, text)
-                store.write([page], method="evidence")
-        done = noiseclean(tmp_path, "finish", "b.org")
-        assert done.stderr == "b.org: 6 pages learned, tree version 1 (evidence).\n"
-        assert {u for u, text in texts(database).items() if text == "raw"} == {
-            f"http://a.org/{number}" for number in range(0, 12, 2)
-        }
-        done = noiseclean(tmp_path, "finish")
-        assert done.stderr == "a.org: 6 pages learned, tree version 1 (evidence).\n"
-        assert texts(database) == {
-            f"http://{'ab'[number % 2]}.org/{number}": story_text(number) for number in range(12)
-        }
-        assert noiseclean(tmp_path, "finish").stderr == "Nothing is left to learn.\n"
 
 
 class TestReclean:

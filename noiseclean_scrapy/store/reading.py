@@ -95,13 +95,6 @@ def read_methods(connection: Connection) -> set[str]:
     return set(connection.execute(select(cluster_table.c.method).distinct()).scalars())
 
 
-def read_unfinished(connection: Connection) -> list[str]:
-    """The names of the clusters that have pages to be learned."""
-    to_learn = cluster_table.c.learned > cluster_table.c.covered
-    query = select(cluster_table.c.name).where(to_learn).order_by(cluster_table.c.name)
-    return list(connection.execute(query).scalars())
-
-
 def read_tree_versions(connection: Connection, cluster: str) -> list[TreeVersionRecord]:
     """The saved trees of a cluster, oldest first."""
     columns = [column for column in tree_table.c if column is not tree_table.c.tree]

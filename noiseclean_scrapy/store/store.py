@@ -109,11 +109,6 @@ class Store:
         with self._transaction() as connection:
             return reading.read_methods(connection)
 
-    def unfinished(self) -> list[str]:
-        """The names of the clusters that have pages to be learned."""
-        with self._transaction() as connection:
-            return reading.read_unfinished(connection)
-
     def cluster_states(self, names: Sequence[str]) -> list[ClusterRecord]:
         """Those of some clusters that are stored, by name, without their trees."""
         with self._transaction() as connection:
