@@ -253,11 +253,14 @@ def database_load(connection: Connection) -> dict[str, float]:
     row = connection.execute(
         text(
             "SELECT xact_commit, tup_inserted + tup_updated + tup_deleted, "
-            "pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0') / 1024 "
+            "pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0') / 1024, "
+            "pg_database_size(current_database()) / 1024.0 "
             "FROM pg_stat_database WHERE datname = current_database()"
         )
     ).one()
-    load = dict(zip(("transactions", "rows", "wal_kib"), map(float, row), strict=True))
+    load = dict(
+        zip(("transactions", "rows", "wal_kib", "stored_kib"), map(float, row), strict=True)
+    )
     if connection.execute(
         text("SELECT current_setting('shared_preload_libraries') ~ 'pg_stat_statements'")
     ).scalar():
@@ -320,7 +323,6 @@ def final_state(connection: Connection, stored_at_kill: set[str]) -> dict[str, A
         "SELECT count(*) AS pages, count(*) FILTER (WHERE learned_version IS NULL) AS provisional, "
         "(SELECT count(*) FROM noiseclean_tree) AS versions, "
         "(SELECT round(max(size) / 1024.0)::int FROM noiseclean_tree) AS largest_tree_kib, "
-        "round(pg_database_size(current_database()) / 1024.0 / count(*))::int AS stored_kib, "
         "round(pg_total_relation_size('noiseclean_page_html') / 1024.0 / count(*))::int "
         "AS html_kib "
         "FROM noiseclean_page"
