@@ -92,7 +92,7 @@ def test_an_index_is_told_of_every_change_once(store: Store, database_url: str) 
     texts = {key: document.text for key, document in index.committed.items()}
     assert texts == {"1": "un", "3": "three", "4": "four"}
     again = Cleaned("", "again", (), 1, 1, 1)
-    store.save_tree("a.example", method="x", version=1, tree=b"", learned=1, clean=lambda _: again)
+    store.save_tree("a.example", method="x", version=1, tree=b"", learned=2, clean=lambda _: again)
     assert feed(store, "x", index) == Fed(1, 0)
     assert index.committed["1"].text == "again"
     assert store.delete_cluster("a.example") == 4

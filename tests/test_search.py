@@ -159,7 +159,7 @@ def test_the_index_follows_every_change(store: Store, database_url: str) -> None
     assert indexed(database_url) == 2
     write(store, replace(first, cleaned=None, url="http://b.example/1", cluster="b.example"))
     assert keys(store.search("ferry", site="b.example")) == ["1"]
-    write(store, page("1", "quay", title="Isles", language=None))
+    write(store, page("1", "quay", position=1, title="Isles", language=None))
     assert store.search("ferry").total == 0
     assert keys(store.search("quay isles")) == ["1"]
     # The language alone, told later, changes what is found.
@@ -168,7 +168,7 @@ def test_the_index_follows_every_change(store: Store, database_url: str) -> None
     assert keys(store.search("harbour")) == ["2"]
     again = Cleaned("", "lighthouse", (), 1, 1, 1)
     store.save_tree(
-        "a.example", method="evidence", version=1, tree=b"", learned=2, clean=lambda _: again
+        "a.example", method="evidence", version=1, tree=b"", learned=3, clean=lambda _: again
     )
     assert store.search("harbour").total == 0
     assert keys(store.search("lighthouses")) == ["1", "2"]

@@ -123,7 +123,7 @@ def test_what_version_1_held_is_still_there_and_found(database_url: str) -> None
         with Store(database_url) as store:
             assert [store.find(page.key) for page in pages] == pages
             assert store.html("2") == "<p>2"
-            assert store.cluster("a") == ClusterRecord("a", "evidence", 1, 3, None)
+            assert store.cluster("a") == ClusterRecord("a", "evidence", 1, 3, covered=1)
             for query in ("ferries", "新闻", '"sail to"'):
                 assert {hit.key for hit in store.search(query).hits} == {"1", "2"}
             assert store.site_summaries()[0].fit is None
