@@ -22,7 +22,7 @@ import secrets
 import sys
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,6 +41,8 @@ from benchmarks.loopback import serve
 from benchmarks.robustness import peak_mib
 from benchmarks.tables import Table
 from benchmarks.web import Newspapers
+from noiseclean_scrapy.config import Config
+from noiseclean_scrapy.maintenance import load_model
 from noiseclean_scrapy.store import Store
 
 WEBS = {"one": 1, "many": 10}
@@ -66,7 +68,7 @@ COLUMNS = {
     "lock_share": "time in lock waits",
     "peak_mib": "peak MiB of a process",
     "versions": "tree versions",
-    "same": "same pages / trees / texts",
+    "same": "same pages / trees / texts / texts cleaned again",
 }
 
 
@@ -335,27 +337,39 @@ def final_state(connection: Connection, stored_at_kill: set[str]) -> dict[str, A
 
 
 def compare(database: str, first: Path) -> str:
-    """Pages, trees and texts against those of the first crawl of this web, which are kept."""
-    with Store(database, read_only=True) as store:
-        texts = {
-            p.url: _digest((p.cleaned.text if p.cleaned else "").encode()) for p in store.pages()
-        }
-        trees = {
-            name: _digest(cluster.tree or b"")
-            for name in (record.name for record in store.clusters())
-            if (cluster := store.cluster(name))
-        }
+    """Pages, trees and texts against those of the first crawl of this web, which are kept.
+
+    The last share is that of the texts once all pages have been cleaned by their newest tree.
+    """
+    with Store(database, store_html=True) as store:
+        state = {"texts": _texts(store), "trees": {}}
+        for record in store.clusters():
+            cluster = store.cluster(record.name)
+            assert cluster
+            state["trees"][record.name] = _digest(cluster.tree or b"")
+            model = load_model(store, cluster, Config())
+            for _ in store.clean_stored(record.name, model.clean):
+                pass
+        state["cleaned again"] = _texts(store)
     if not first.exists():
         first.parent.mkdir(parents=True, exist_ok=True)
-        first.write_text(json.dumps({"texts": texts, "trees": trees}))
+        first.write_text(json.dumps(state))
         return "the first"
     other = json.loads(first.read_text())
-    both = texts.keys() & other["texts"].keys()
-    missing = len(texts.keys() ^ other["texts"].keys())
-    trees_equal = sum(digest == other["trees"].get(name) for name, digest in trees.items())
-    texts_equal = sum(texts[url] == other["texts"][url] for url in both) / len(both)
+    missing = len(state["texts"].keys() ^ other["texts"].keys())
     pages = "all" if not missing else f"{missing} differ"
-    return f"{pages} / {trees_equal} of {len(trees)} / {texts_equal:.2%}"
+    trees = sum(other["trees"].get(name) == tree for name, tree in state["trees"].items())
+    shares = [f"{_equal(state[which], other[which]):.2%}" for which in ("texts", "cleaned again")]
+    return " / ".join([pages, f"{trees} of {len(state['trees'])}", *shares])
+
+
+def _texts(store: Store) -> dict[str, str]:
+    return {p.url: _digest((p.cleaned.text if p.cleaned else "").encode()) for p in store.pages()}
+
+
+def _equal(texts: Mapping[str, str], others: Mapping[str, str]) -> float:
+    both = texts.keys() & others.keys()
+    return sum(texts[url] == others[url] for url in both) / max(len(both), 1)
 
 
 def _digest(data: bytes) -> str:
