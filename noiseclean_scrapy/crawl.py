@@ -17,6 +17,7 @@ from noiseclean_scrapy.bounded import bounded_response, selector_of
 from noiseclean_scrapy.clean_page import CleanPage
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import StoreError
+from noiseclean_scrapy.heap import trim_heap
 from noiseclean_scrapy.metadata import Metadata, extract_metadata
 from noiseclean_scrapy.methods import Model
 from noiseclean_scrapy.page import Page, build_page
@@ -174,6 +175,7 @@ class Crawl:
                 await self._sites.follow()
             except StoreError as error:
                 self._pages.count_refusal(error)
+        await run_in_thread(trim_heap)
 
     async def close(self) -> None:
         """Write what waits, and build the trees that have new pages to learn."""
@@ -220,10 +222,12 @@ class Crawl:
             records, written = await self._pages.write()
             self._pages.refused = False
             self._sites.note_written(records)
+            stale = [record for record in records if record.key in written.stale]
+            records.clear()  # their HTML is not held while trees grow
             for site in list(growing):
                 await self._sites.grow(site, growing.pop(site))
             await self._sites.follow(written.clusters)
-            await self._clean_stale([record for record in records if record.key in written.stale])
+            await self._clean_stale(stale)
             self._sites.make_room()
         except StoreError as error:
             self._pages.count_refusal(error)

@@ -24,11 +24,12 @@ _PAGES_HELD = 4_000_000
 
 @dataclass(slots=True)
 class Learner:
-    """The tree of `version` and, learned on top of it, the pages of `keys`."""
+    """The tree of `version`, stored in `tree_bytes`, and the pages of `keys` learned on top."""
 
     version: int
     cleaner: SiteCleaner
     keys: set[str] = field(default_factory=set)
+    tree_bytes: int = 0
 
 
 def new_cleaner(record: ClusterRecord | None, config: Config) -> SiteCleaner:
@@ -43,7 +44,11 @@ def load_learner(store: Store, name: str, config: Config) -> tuple[Learner, Clus
     record = store.cluster(name)
     if record is None:
         return None
-    learner = Learner(record.version, new_cleaner(record, config.of_tree(record.method)))
+    learner = Learner(
+        record.version,
+        new_cleaner(record, config.of_tree(record.method)),
+        tree_bytes=len(record.tree or b""),
+    )
     learner.cleaner.model()
     return learner, record
 
@@ -129,8 +134,10 @@ class Grower:
             self.errors = learn_pages(self.learner, pages, self.config, self._held)
         cleaner = self.learner.cleaner
         cleaner.model()
-        self.learner, self.built = Learner(newest.version + 1, cleaner), True
-        return NewTree(self.config.tree_kind, cleaner.to_bytes(), self._clean)
+        tree = cleaner.to_bytes()
+        self.learner = Learner(newest.version + 1, cleaner, tree_bytes=len(tree))
+        self.built = True
+        return NewTree(self.config.tree_kind, tree, self._clean)
 
     def _clean(self, record: PageRecord) -> Cleaned | None:
         assert self.learner

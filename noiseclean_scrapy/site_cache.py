@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
 
 _SITES_IN_MEMORY = 256
+_TREE_BYTES_IN_MEMORY = 32 * 2**20
+"""Of stored trees: as `evidence` some 300 MiB in memory, as style trees up to 1 GiB."""
 _NAMES_AT_ONCE = 500
 _BUSY_SECONDS = 0.05
 _IDLE = timedelta(minutes=10)
@@ -69,11 +71,13 @@ class SiteCache:
 
     def make_room(self) -> None:
         """Let go of the sites that were not needed for longest; the store knows all of them."""
-        excess = len(self._sites) - _SITES_IN_MEMORY
-        for site in [site for site in self if not site.busy and not site.unwritten][
-            : max(excess, 0)
-        ]:
-            del self._sites[site.name]
+        sites, size = len(self._sites), sum(site.size for site in self)
+        for site in self:
+            if (sites <= _SITES_IN_MEMORY and size <= _TREE_BYTES_IN_MEMORY) or sites == 1:
+                break
+            if not site.busy and not site.unwritten:
+                del self._sites[site.name]
+                sites, size = sites - 1, size - site.size
 
     async def renew_interim(self, site: Site) -> None:
         """Take what a site without a tree has learned so far into use."""

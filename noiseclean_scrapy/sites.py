@@ -15,6 +15,8 @@ from noiseclean_scrapy.store import ClusterRecord, Growth, Store
 _INTERIM_GROWTH = 1.3
 _REDESIGN_FIT = 0.5
 REDESIGN_PAGES = 10
+_PAGE_BYTES = 3000
+"""What a page adds to a stored tree, at most, as long as the tree is small."""
 
 
 class Site:
@@ -33,6 +35,7 @@ class Site:
         if record:
             self.note(record)
             self.version = record.version
+        self._tree_bytes = len(record.tree or b"") if record else 0
         cleaner = new_cleaner(record, self.config)
         # A record of a listing has no tree: what it has learned is read when it is needed.
         is_known = record is None or not record.version or record.tree is not None
@@ -77,6 +80,11 @@ class Site:
     def pages(self) -> int:
         """Number of pages learned or to be learned: those of the store and those on their way."""
         return self.learned + len(self.unwritten)
+
+    @property
+    def size(self) -> int:
+        """Bytes of the tree as stored; in memory it takes ten to forty times as much."""
+        return self._tree_bytes or _PAGE_BYTES * self.pages
 
     @property
     def due(self) -> bool:
@@ -128,6 +136,7 @@ class Site:
             return
         was_redesigned = self.redesigned
         self.version, self.model = learner.version, learner.cleaner.model()
+        self._tree_bytes = learner.tree_bytes
         self._fit, self._judged = 1.0, 0
         self._pages_per_version = self.config.refresh_pages
         if was_redesigned:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -22,6 +23,7 @@ logger = logging.getLogger(__name__)
 
 
 _BATCHES_WAITING = 20
+_BYTES_WAITING = 128 * 2**20
 _SPOOLED_AT_ONCE = 500
 _ROOMS_WITHOUT_SPOOL = 10
 
@@ -29,9 +31,10 @@ _ROOMS_WITHOUT_SPOOL = 10
 class WaitingPages:
     """Pages on their way into the store: each once, with all that is known of it.
 
-    While the store refuses, more than `room` pages go to the spool, a local file, and from there to
-    the store when it is back, in this crawl or in a later one. Where the spool refuses as well,
-    pages stay in memory, and above ten times the room the oldest keep their text only.
+    While the store refuses, more than `room` pages, or 128 MiB of their HTML, go to the spool, a
+    local file, and from there to the store when it is back, in this crawl or in a later one. Where
+    the spool refuses as well, pages stay in memory, and above ten times as many, or as much, the
+    oldest keep their text only.
     """
 
     def __init__(self, config: Config, stats: StatsCollector, writer: Writer, spool: Spool) -> None:
@@ -42,6 +45,7 @@ class WaitingPages:
         self.refused = False
         self.room = _BATCHES_WAITING * config.batch_size
         self._records: dict[str, PageRecord] = {}
+        self._bytes = 0
         self._writes = 0
 
     def __len__(self) -> int:
@@ -50,12 +54,12 @@ class WaitingPages:
     @property
     def is_full(self) -> bool:
         """Whether more pages wait in memory than there is room for."""
-        return len(self._records) > self.room
+        return len(self._records) > self.room or self._bytes > _BYTES_WAITING
 
     def add(self, record: PageRecord) -> None:
         """Let a record wait; what it leaves None is kept from an earlier one."""
         known = self._records.get(record.key)
-        self._records[record.key] = _joined(record, known) if known else record
+        self._put(_joined(record, known) if known else record)
 
     async def find(self, key: str) -> PageRecord | None:
         """What is known of a page: what waits to be written, else what the store has."""
@@ -146,11 +150,23 @@ class WaitingPages:
         for record in records:
             if self._records.get(record.key) is record:
                 del self._records[record.key]
+                self._bytes -= _bytes(record)
 
     def _drop_html(self) -> None:
         excess = len(self._records) - _ROOMS_WITHOUT_SPOOL * self.room
-        for key in list(self._records)[: max(excess, 0)]:
-            self._records[key] = replace(self._records[key], html=None, position=None)
+        for number, record in enumerate(list(self._records.values())):
+            if number >= excess and self._bytes <= _ROOMS_WITHOUT_SPOOL * _BYTES_WAITING:
+                break
+            self._put(replace(record, html=None, position=None))
+
+    def _put(self, record: PageRecord) -> None:
+        known = self._records.get(record.key)
+        self._bytes += _bytes(record) - (_bytes(known) if known else 0)
+        self._records[record.key] = record
+
+
+def _bytes(record: PageRecord) -> int:
+    return sys.getsizeof(record.html) if record.html else 0
 
 
 def _joined(record: PageRecord, known: PageRecord) -> PageRecord:

@@ -32,7 +32,7 @@ from fault_points import (
 from private_postgresql import private_postgresql
 from sqlalchemy import Engine, event
 
-from noiseclean_scrapy import SiteCleaner, site_cache, sites
+from noiseclean_scrapy import SiteCleaner, site_cache, sites, stored_pages
 from noiseclean_scrapy import crawl as crawl_module
 from noiseclean_scrapy.crawl import Crawl
 from noiseclean_scrapy.errors import StoreError
@@ -280,7 +280,7 @@ def test_a_page_that_a_tree_cannot_learn_does_not_stop_the_tree(
     sqlite_url: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     run_until(sqlite_url, 100)
-    build = sites.build_page
+    build = stored_pages.build_page
 
     def starved(*arguments: Any, url: str, **options: Any) -> Any:
         if url.endswith("/1"):
@@ -290,7 +290,7 @@ def test_a_page_that_a_tree_cannot_learn_does_not_stop_the_tree(
     run_statement(sqlite_url, "DELETE FROM noiseclean_tree")
     run_statement(sqlite_url, "UPDATE noiseclean_page SET learned_version = NULL")
     run_statement(sqlite_url, "UPDATE noiseclean_cluster SET version = 0, covered = 0")
-    monkeypatch.setattr(sites, "build_page", starved)
+    monkeypatch.setattr(stored_pages, "build_page", starved)
     crawl = open_crawl(sqlite_url, {})
 
     async def steps() -> None:

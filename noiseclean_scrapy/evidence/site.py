@@ -70,7 +70,7 @@ class SiteEvidence:
         self.max_entries = max_entries
         self.pages = 0.0
         self.sample = PageSample(max(1, max_entries // ENTRIES))
-        self.places: dict[int, list[float]] = {}
+        self.places: dict[int, tuple[float, float]] = {}
         self.texts: dict[int, float] = {}
 
     def observe(self, page: Page, scores: Floats) -> None:
@@ -125,7 +125,7 @@ class SiteEvidence:
         copied.pages = self.pages
         copied.sample.votes = dict(self.sample.votes)
         copied.texts = dict(self.texts)
-        copied.places = {place: list(sums) for place, sums in self.places.items()}
+        copied.places = dict(self.places)
         return copied
 
     def decay(self, factor: float) -> None:
@@ -175,10 +175,10 @@ class SiteEvidence:
             else:
                 del texts[text]
         for place, mean in zip(votes.places, votes.means, strict=True):
-            sums = places.setdefault(place, [0.0, 0.0])
-            sums[0] += weight
-            sums[1] += weight * mean
-            if not sums[0]:
+            pages, total = places.get(place, _NO_VOTES)
+            if pages + weight:
+                places[place] = pages + weight, total + weight * mean
+            else:
                 del places[place]
 
 

@@ -1,0 +1,121 @@
+"""Memory of a crawl: sites leave it by the size of their trees, waiting pages by their HTML."""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+import re
+import sqlite3
+from pathlib import Path
+
+import databases
+import pytest
+from databases import read_rows
+from fault_points import open_crawl, see
+
+from noiseclean_scrapy import site_cache, waiting_pages
+from noiseclean_scrapy.crawl import Crawl
+from noiseclean_scrapy.heap import trim_heap
+
+sqlite_url = databases.sqlite_url
+HOSTS = ("a.example", "b.example", "c.example")
+
+
+def test_sites_leave_memory_by_the_size_of_their_trees(
+    sqlite_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def run() -> None:
+        crawl = open_crawl(sqlite_url, {"NOISECLEAN_SAMPLE_QUOTA": 3})
+        for host in HOSTS:
+            for number in range(3):
+                await see(crawl, number, host=host)
+        await crawl._flush()
+        sizes = {site.name: site.size for site in crawl.sites}
+        assert list(sizes) == list(HOSTS)
+        query = "SELECT cluster, length(tree) FROM noiseclean_tree"
+        assert sizes == dict(read_rows(sqlite_url, query))
+
+        monkeypatch.setattr(site_cache, "_TREE_BYTES_IN_MEMORY", sum(sizes.values()))
+        crawl._sites.make_room()
+        assert [site.name for site in crawl.sites] == list(HOSTS)
+        # The one that was not needed for longest goes, those with pages on their way stay.
+        await see(crawl, 3, host="b.example")
+        monkeypatch.setattr(site_cache, "_TREE_BYTES_IN_MEMORY", 1)
+        crawl._sites.make_room()
+        assert [site.name for site in crawl.sites] == ["b.example"]
+        # A site that comes back has the size that it had.
+        monkeypatch.setattr(site_cache, "_TREE_BYTES_IN_MEMORY", sum(sizes.values()))
+        await see(crawl, 3, host="a.example")
+        assert {site.name: site.size for site in crawl.sites} == {
+            name: sizes[name] for name in ("a.example", "b.example")
+        }
+        await close(crawl)
+
+    asyncio.run(run())
+
+
+def test_a_site_without_a_tree_is_reckoned_by_its_pages(sqlite_url: str) -> None:
+    async def run() -> None:
+        crawl = open_crawl(sqlite_url, {})
+        await see(crawl, 0)
+        (site,) = crawl.sites
+        one = site.size
+        await see(crawl, 1)
+        assert 0 < 2 * one == site.size
+        await close(crawl)
+
+    asyncio.run(run())
+
+
+def test_large_pages_go_to_the_spool_however_few_they_are(
+    sqlite_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(waiting_pages, "_BYTES_WAITING", 2000)
+
+    async def run() -> None:
+        crawl = open_crawl(f"{sqlite_url}?timeout=0.05", {"NOISECLEAN_BATCH_SIZE": 50})
+        other = sqlite3.connect(tmp_path / "noiseclean.db", isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        for number in range(8):
+            crawl._last_flush = 0
+            await see(crawl, number)
+        pages = crawl._pages
+        assert pages._bytes == sum(map(waiting_pages._bytes, pages._records.values()))
+        assert pages.spool.pages > 0
+        assert set(pages._records).union(page.key for page in pages.spool.read(9)) == {
+            f"a.example{number:04}" for number in range(8)
+        }
+        other.execute("ROLLBACK")
+        other.close()
+        await crawl.tick()
+        crawl._last_flush = 0
+        await crawl.tick()
+        assert (len(pages), pages._bytes) == (0, 0)
+        await close(crawl)
+
+    asyncio.run(run())
+    assert read_rows(sqlite_url, "SELECT count(*) FROM noiseclean_page") == [(8,)]
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc has malloc_trim")
+def test_what_was_freed_goes_back_to_the_system() -> None:
+    # All but the last of many blocks of the C library's are freed: it keeps them for itself.
+    blocks = [bytes(2000) for _ in range(30_000)]
+    last = blocks.pop()
+    del blocks
+    before = resident_kib()
+    assert trim_heap()
+    assert before - resident_kib() > 30_000
+    assert len(last) == 2000
+
+
+def resident_kib() -> int:
+    status = Path("/proc/self/status").read_text(encoding="utf-8", errors="replace")
+    found = re.search(r"^VmRSS:\s+(\d+) kB$", status, flags=re.MULTILINE)
+    assert found
+    return int(found[1])
+
+
+async def close(crawl: Crawl) -> None:
+    await crawl.close()
+    crawl.writer.store.close()
