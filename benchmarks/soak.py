@@ -6,8 +6,9 @@
 
 Sites are redesigned, answer with errors and with hostile pages; the database refuses now and then
 (SQLite: another program locks it; PostgreSQL: connections are closed). The exit status is 1 if a
-page with an item has no text in the database, if anything but refusals of the database was logged
-as an error, or (from 20 minutes on) if memory grew by more than a tenth in the second half.
+page with an item has no text in the database and waits in no spool either, if anything but refusals
+of the database was logged as an error, or if memory grew in the second half: by more than a tenth,
+below 20 minutes by more than a quarter.
 """
 
 from __future__ import annotations
@@ -48,9 +49,10 @@ BUSY_SECONDS = 1
 WALKERS = 24
 HICCUP_SECONDS, PAUSE_SECONDS = 4, 20
 SAMPLES = 200
-GROWTH = 0.1
-LEAST_MINUTES = 20
-"""A shorter crawl is still filling its caches and trees."""
+GROWTH, SHORT_GROWTH = 0.1, 0.25
+LONG_MINUTES = 20
+"""A shorter crawl is still filling its caches and trees: parsed pages that stay would show in two
+minutes, a few kilobytes a page would not."""
 # What Scrapy itself logs of servers that fail.
 _OF_SERVERS = ("scrapy.downloadermiddlewares.retry", "scrapy.core.scraper")
 _OF_DATABASES = ("the database", "goes on waiting")
@@ -60,14 +62,17 @@ _OF_DATABASES = ("the database", "goes on waiting")
 class Outcome:
     """What a crawl came to.
 
+    `spooled` pages wait in the spool for the next crawl, `lost` ones are nowhere.
     `samples` are (seconds, pages, MiB); `mib_per_hour` is the slope of a line through those of the
-    second half. `errors` are the messages of errors that nobody expected.
+    second half, `growth` is from its first third to its last. `errors` are the messages of errors
+    that nobody expected.
     """
 
     pages: int
     learned: int
     trees: int
     refusals: int
+    spooled: int
     lost: list[str]
     errors: list[str]
     samples: list[tuple[float, int, float]]
@@ -92,20 +97,21 @@ def main(argv: Sequence[str] | None = None) -> int:
             "NOISECLEAN_MAX_TREE_NODES": args.tree_nodes,
             "NOISECLEAN_REFRESH_PAGES": 100,
             "NOISECLEAN_SAMPLE_QUOTA": 30,
+            "NOISECLEAN_SPOOL": f"{folder}/spool.db",
         }
         context = multiprocessing.get_context("spawn")
         with ProcessPoolExecutor(1, mp_context=context) as pool, hiccups(url, 60 * args.minutes):
             arguments = (web.hosts, web.paths, 60 * args.minutes)
             work = pool.submit(run_crawl, settings, proxy, folder, arguments)
             stats, samples, errors = work.result()
-        outcome = judge(url, Path(folder, "pages"), stats, samples, errors)
+        outcome = judge(url, Path(folder), stats, samples, errors)
     Console().print(table(outcome, args.minutes).to_rich())
     for message in [*outcome.lost, *outcome.errors][:20]:
         print(message, file=sys.stderr)
     report = environment(VERSIONS) | {"minutes": args.minutes, "sites": args.sites}
     args.out.parent.mkdir(parents=True, exist_ok=True)
     args.out.write_text(json.dumps(report | asdict(outcome), indent=1) + "\n", encoding="utf-8")
-    is_flat = outcome.growth <= GROWTH or args.minutes < LEAST_MINUTES
+    is_flat = outcome.growth <= (GROWTH if args.minutes >= LONG_MINUTES else SHORT_GROWTH)
     return 0 if is_flat and not outcome.lost and not outcome.errors else 1
 
 
@@ -166,7 +172,9 @@ class SoakSpider(scrapy.Spider):
         self.seen += 1
         passed = time.monotonic() - self.begun
         if passed >= self.seconds * (len(self.samples) + 1) / SAMPLES:
-            self.samples.append((round(passed, 1), self.seen, round(resident_mib(), 1)))
+            self.samples.append(
+                (round(passed, 1), self.seen, round(resident_mib(collected=False), 1))
+            )
         if isinstance(response, scrapy.http.HtmlResponse):
             self.items.write(f"{response.url}\n")
             yield {"url": response.url}
@@ -233,15 +241,16 @@ def _disconnect(url: str) -> None:
 
 def judge(
     url: str,
-    log: Path,
+    folder: Path,
     stats: dict[str, Any],
     samples: list[tuple[float, int, float]],
     errors: list[str],
 ) -> Outcome:
     """Compare what gave an item with what is stored, and look at memory."""
-    expected = set(log.read_text(encoding="utf-8").split())
-    with Store(url, read_only=True) as store:
-        stored = {page.url for page in store.pages()}
+    expected = set((folder / "pages").read_text(encoding="utf-8").split())
+    stored, spooled = stored_addresses(url), set[str]()
+    if (spool := folder / "spool.db").exists():
+        spooled = stored_addresses(f"sqlite:///{spool}")
     ours = {name.removeprefix("noiseclean/"): n for name, n in stats.items()}
     ill = [name for name in ours if name == "errors" or name.startswith("spider_exceptions")]
     counted = [f"{name} in the stats: {ours[name]}" for name in ill]
@@ -254,12 +263,19 @@ def judge(
         learned=ours.get("pages/learned", 0),
         trees=ours.get("trees/built", 0),
         refusals=ours.get("store/errors", 0),
-        lost=sorted(expected - stored),
+        spooled=len((expected & spooled) - stored),
+        lost=sorted(expected - stored - spooled),
         errors=[*errors, *counted],
         samples=samples,
         mib_per_hour=round(3600 * float(slope), 1),
         growth=round(growth, 3),
     )
+
+
+def stored_addresses(url: str) -> set[str]:
+    """The addresses of the pages that have a text in a database."""
+    with Store(url, read_only=True) as store:
+        return {page.url for page in store.pages()}
 
 
 def table(outcome: Outcome, minutes: float) -> Table:
@@ -270,6 +286,7 @@ def table(outcome: Outcome, minutes: float) -> Table:
         "pages learned": outcome.learned,
         "trees built": outcome.trees,
         "refusals of the database": outcome.refusals,
+        "pages that wait in the spool": outcome.spooled,
         "lost pages": len(outcome.lost),
         "unhandled errors": len(outcome.errors),
         "memory in the middle, MiB": middle[2],

@@ -32,7 +32,7 @@ from fault_points import (
 from private_postgresql import private_postgresql
 from sqlalchemy import Engine, event
 
-from noiseclean_scrapy import SiteCleaner, site_cache, sites, stored_pages
+from noiseclean_scrapy import SiteCleaner, site_cache, stored_pages
 from noiseclean_scrapy import crawl as crawl_module
 from noiseclean_scrapy.crawl import Crawl
 from noiseclean_scrapy.errors import StoreError
