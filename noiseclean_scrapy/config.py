@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -249,13 +250,25 @@ def _patterns(name: str, value: Any) -> tuple[re.Pattern[str], ...]:
     return patterns
 
 
+def _dict(name: str, value: Any, expected: str) -> dict[str, Any]:
+    """A dict with names as keys; on a command line it is written in JSON, as in Scrapy."""
+    found = value
+    if isinstance(value, str):
+        try:
+            found = json.loads(value)
+        except ValueError:
+            raise _error(name, value, expected) from None
+    if not isinstance(found, Mapping) or not all(isinstance(key, str) for key in found):
+        raise _error(name, value, expected)
+    return dict(found)
+
+
 def _fields(name: str, value: Any) -> Mapping[str, str]:
-    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
-        raise _error(name, value, "a dict of item field to value name")
-    for source in value.values():
+    fields = _dict(name, value, "a dict of item field to value name")
+    for source in fields.values():
         if source not in ITEM_VALUES:
             raise _error(name, source, f"made of the values {', '.join(ITEM_VALUES)}")
-    return dict(value)
+    return fields
 
 
 def _overrides(name: str, value: Any) -> Overrides:
@@ -277,9 +290,7 @@ def _method(name: str, value: Any) -> str:
 
 
 def _options(name: str, value: Any) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
-        raise _error(name, value, "a dict of option name to value")
-    return dict(value)
+    return _dict(name, value, "a dict of option name to value")
 
 
 def _database_url(name: str, value: Any) -> str:

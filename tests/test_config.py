@@ -79,6 +79,8 @@ def test_counts_are_whole_numbers(name: str, value: Any) -> None:
         ("deny", [b"a"], "a list of regular expressions"),
         ("fields", "text", "a dict of item field to value name"),
         ("fields", {5: "text"}, "a dict of item field to value name"),
+        ("fields", '["text"]', "a dict of item field to value name"),
+        ("method_options", "lean", "a dict of option name to value"),
         ("cluster_by", "planet", "'domain', 'host', 'template', or a callable"),
         ("cluster_by", "test_config.missing", "a callable"),
         ("cluster_by", "test_config.RESPONSE", "a callable"),
@@ -87,6 +89,12 @@ def test_counts_are_whole_numbers(name: str, value: Any) -> None:
 )
 def test_wrong_values_are_named(name: str, value: Any, expected: str) -> None:
     assert_refuses(name, value, expected, repr(value))
+
+
+def test_dicts_are_written_in_json_on_a_command_line() -> None:
+    read = config(method_options='{"lean": "recall"}', fields='{"body": "text"}')
+    assert read.method_options == {"lean": "recall"}
+    assert read.fields == {"body": "text"}
 
 
 def test_a_wrong_field_value_is_named_with_the_right_ones() -> None:
