@@ -116,6 +116,7 @@ class Crawl:
             site.observe(key, page)
             site.unwritten.add(key)
             record = replace(record, position=self._wishes)
+            self._sites.hold(record, page)
         visit = Visit(record, page, stored)
         self._remember(response, visit)
         if not self.config.read_only and not visit.is_final:

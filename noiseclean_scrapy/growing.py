@@ -10,7 +10,7 @@ from noiseclean_scrapy.clean_page import clean_page
 from noiseclean_scrapy.cleaner import SiteCleaner
 from noiseclean_scrapy.config import Config, by_domain
 from noiseclean_scrapy.errors import TreeDataError
-from noiseclean_scrapy.page import Page
+from noiseclean_scrapy.held_pages import HeldPages
 from noiseclean_scrapy.store import Cleaned, ClusterRecord, Growth, NewTree, PageRecord, Store
 from noiseclean_scrapy.stored_pages import stored_page, to_record
 
@@ -18,8 +18,6 @@ logger = logging.getLogger(__name__)
 
 REDESIGN_DECAY = 0.25
 """What each page learned before a redesign counts after it."""
-_PAGES_HELD = 4_000_000
-"""Characters of HTML whose pages are kept parsed between learning and cleaning them."""
 
 
 @dataclass(slots=True)
@@ -86,7 +84,7 @@ class Grower:
     `learner` may be None or behind: what it lacks is read from the store. There is a new tree when
     at least `pages_due` pages wait; `built` tells whether there was. If the newest tree is
     `redesigned_version`, what it has learned counts less from now on. `errors` are the pages that
-    could not be learned or cleaned.
+    could not be learned or cleaned. Pages that are `held` are not built again from their HTML.
     """
 
     cluster: str
@@ -96,12 +94,12 @@ class Grower:
     redesigned_version: int | None = None
     built: bool = False
     errors: list[str] = field(default_factory=list)
-    _held: dict[str, Page] = field(default_factory=dict)
+    held: HeldPages = field(default_factory=HeldPages)
 
     def without_learner(self) -> Grower:
         """The same for another process, which reads what is learned from its store."""
         config = replace(self.config, cluster_by=by_domain, topic=None)
-        return replace(self, learner=None, config=config, _held={})
+        return replace(self, learner=None, config=config, held=HeldPages())
 
     def run(self, store: Store) -> Growth:
         """Let the store's tree grow; what the store refuses has changed nothing there."""
@@ -131,7 +129,7 @@ class Grower:
         if redesigned:
             self.learner.cleaner.decay(REDESIGN_DECAY)
         if len(self.learner.keys) < len(keys):
-            self.errors = learn_pages(self.learner, pages, self.config, self._held)
+            self.errors = learn_pages(self.learner, pages, self.config, self.held)
         cleaner = self.learner.cleaner
         cleaner.model()
         tree = cleaner.to_bytes()
@@ -142,7 +140,7 @@ class Grower:
     def _clean(self, record: PageRecord) -> Cleaned | None:
         assert self.learner
         try:
-            page = self._held.pop(record.key, None) or stored_page(record, self.config)
+            page = self.held.take(record) or stored_page(record, self.config)
             return to_record(clean_page(self.learner.cleaner.model(), page), self.learner.version)
         except Exception as error:
             _log(record, "cleaned again", error)
@@ -154,28 +152,26 @@ def learn_pages(
     learner: Learner,
     pages: Iterable[PageRecord],
     config: Config,
-    held: dict[str, Page] | None = None,
+    held: HeldPages | None = None,
 ) -> list[str]:
     """Learn the pages that are new to a learner; the keys of those that cannot be learned.
 
-    Pages are kept in `held` as long as there is room.
+    They are in `held` afterwards, as far as there is room.
     """
-    room = _PAGES_HELD
+    held = held or HeldPages(room=0)
     failed = []
     for record in pages:
         if record.key in learner.keys:
             continue
         try:
-            page = stored_page(record, config)
+            page = held.take(record) or stored_page(record, config)
             learner.cleaner.observe_page(page)
         except Exception as error:
             _log(record, "learned", error)
             failed.append(record.key)
         else:
             learner.keys.add(record.key)
-            room -= len(record.html or "")
-            if held is not None and room > 0:
-                held[record.key] = page
+            held.add(record, page)
     return failed
 
 

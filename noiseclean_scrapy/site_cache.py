@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,8 @@ from scrapy.utils.asyncio import run_in_thread, sleep
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import TreeDataError
 from noiseclean_scrapy.growing import Grower, load_learner, repair_tree
+from noiseclean_scrapy.held_pages import HeldPages
+from noiseclean_scrapy.page import Page
 from noiseclean_scrapy.sites import Site, load_site
 from noiseclean_scrapy.store import ClusterRecord, PageRecord
 from noiseclean_scrapy.writer import Writer, grow_tree
@@ -41,6 +44,7 @@ class SiteCache:
         self.writer = writer
         self._sites: OrderedDict[str, Site] = OrderedDict()
         self._seen: set[str] = set()
+        self._held = HeldPages()
 
     def __iter__(self) -> Iterator[Site]:
         return iter(list(self._sites.values()))
@@ -92,7 +96,12 @@ class SiteCache:
 
     def take_due(self) -> list[tuple[Site, Grower]]:
         """The sites whose trees are due, with what makes them once the pages are written."""
-        return [(site, site.grower()) for site in self if site.due]
+        return [(site, self._grower(site)) for site in self if site.due]
+
+    def hold(self, record: PageRecord, page: Page) -> None:
+        """Keep a page parsed until it is cleaned again, as far as there is room."""
+        if not self.writer.is_process:
+            self._held.add(record, page)
 
     async def grow(self, site: Site, grower: Grower) -> None:
         """Let the tree of a site grow, and take it into use."""
@@ -178,8 +187,11 @@ class SiteCache:
                 tries = 2  # one more when the tree has to be repaired
                 while site.learned > site.covered and tries:
                     before = site.covered
-                    await self.grow(site, site.grower(pages_due=1))
+                    await self.grow(site, self._grower(site, pages_due=1))
                     tries = 2 if site.covered > before else tries - 1
+
+    def _grower(self, site: Site, *, pages_due: int | None = None) -> Grower:
+        return replace(site.grower(pages_due=pages_due), held=self._held)
 
     def _note_cluster(self, name: str) -> None:
         self._seen.add(name)

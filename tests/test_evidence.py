@@ -350,7 +350,9 @@ def test_what_makes_a_discussion() -> None:
         ([1, -1, -1], [False, True, True]),
         ([-1, -1, -1], [False, True, True]),
     ):
-        assert exclusions.comments(features, np.array(scores)).tolist() == expected
+        kinds = {"comments": exclusions.comments(features)}
+        found = exclusions.excluded(["comments"], kinds, features.lengths, np.array(scores))
+        assert found.tolist() == expected
 
 
 def test_declared_discussions_keep_their_comments() -> None:
@@ -358,8 +360,7 @@ def test_declared_discussions_keep_their_comments() -> None:
     for kind, expected in (("DiscussionForumPosting", False), ("QAPage", False), ("Thing", True)):
         script = f'<script type="application/ld+json">{{"@type": "{kind}"}}</script>'
         features = PageFeatures(build_page(script + body))
-        found = exclusions.comments(features, np.array([1, 1]))
-        assert found.tolist() == [False, expected]
+        assert exclusions.comments(features).tolist() == [False, expected]
 
 
 @pytest.mark.parametrize("name", ["tables", "images", "links"])

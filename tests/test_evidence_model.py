@@ -26,7 +26,7 @@ from slow_evidence import (
 from slow_small_sites import examples, random_bodies, sites
 
 from noiseclean_scrapy.evidence.context import context_features
-from noiseclean_scrapy.evidence.exclusions import EXCLUSIONS
+from noiseclean_scrapy.evidence.exclusions import KINDS
 from noiseclean_scrapy.evidence.features import PageFeatures
 from noiseclean_scrapy.evidence.layout import PageArrays
 from noiseclean_scrapy.evidence.model import WEIGHTS, EvidenceModel, load_model, save_model
@@ -379,8 +379,8 @@ def assert_sound(page: Page) -> None:
         assert np.isfinite(matrix).all()
         assert not set(names) & set(features.names)
         assert len(set(names)) == len(names)
-    for excluded in EXCLUSIONS.values():
-        found = excluded(features, np.ones(count))
+    for excluded in KINDS.values():
+        found = excluded(features)
         assert (found.shape, found.dtype) == ((count,), np.dtype(bool))
     assert np.isfinite(model.score(features)).all()
 

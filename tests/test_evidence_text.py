@@ -126,7 +126,7 @@ def test_a_page_that_was_observed_is_not_read_again_and_judged_alike() -> None:
     assert isinstance(reading, Reading)
     assert load_model().read(page) is reading
     judged = method.model().judge(page)
-    assert page.reading is None
+    assert page.reading is reading
     fresh = method.model().judge(build_page(source))
     assert [v.score for v in judged.verdicts] == [v.score for v in fresh.verdicts]
     assert [dict(v.evidence) for v in judged.verdicts] == [dict(v.evidence) for v in fresh.verdicts]

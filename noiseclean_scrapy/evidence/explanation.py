@@ -5,25 +5,36 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from noiseclean_scrapy.evidence.model import load_model
+from noiseclean_scrapy.evidence.features import PageFeatures
+from noiseclean_scrapy.evidence.model import EvidenceModel
 from noiseclean_scrapy.evidence.site import SiteTerms
 from noiseclean_scrapy.evidence.wording import in_words, kind_of
+from noiseclean_scrapy.page import Page
 
 STRONGEST = 5
 """Features of the page and its neighbours that are named."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PageEvidence:
-    """What explanations of a page's blocks are worked out from: (blocks, features), site, cut."""
+    """What explanations of a page's blocks are worked out from: the page, its site, the cut."""
 
-    matrix: NDArray[np.float32]
+    page: Page
+    model: EvidenceModel
     terms: SiteTerms
     threshold: float
+
+    @cached_property
+    def matrix(self) -> NDArray[np.float32]:
+        """(blocks, features), made anew: it is large, and of few pages it is asked for."""
+        matrix = self.model.matrix(PageFeatures(self.page))
+        self.page.texts = self.page.arrays = None
+        return matrix
 
 
 class Explanation(Mapping[str, float]):
@@ -59,7 +70,7 @@ class Explanation(Mapping[str, float]):
         return self._found
 
     def _explain(self) -> dict[str, float]:
-        trees = load_model().together
+        trees = self._page.model.together
         row, terms, index = self._page.matrix[self._index], self._page.terms, self._index
         prior, changes = trees.contributions(row)
         place, repetition = float(terms.place[index]), float(terms.repetition[index])

@@ -17,7 +17,7 @@ QUANTUM = 2.0**20
 
 
 class PageKeys:
-    """The keys of a page of B blocks, given the blocks' log-odds by the page alone.
+    """The keys of a page of B blocks, given the blocks' log-odds `scores` (B) by the page alone.
 
     `places` (P) are the places of all blocks and `means` (P) the mean log-odds there; `own` (B) and
     `around` (B) say which of them is that of each block and that around it. `texts` (B) stand for
@@ -27,6 +27,7 @@ class PageKeys:
     """
 
     def __init__(self, page: Page, scores: Floats) -> None:
+        self.scores = scores
         if not page.blocks:
             self.places: list[int] = []
             self.texts: list[int] = []
@@ -42,3 +43,12 @@ class PageKeys:
         content = content_signature([block.text for block in page.blocks], scores)
         names = (self.layout, *words(page.title), content or self.texts)
         self.signature = hash64("\0".join(map(str, names)))
+
+
+def page_keys(page: Page, scores: Floats) -> PageKeys:
+    """The keys of a page; kept with it, instead of the larger tables that they come from."""
+    keys = page.keys
+    if not isinstance(keys, PageKeys) or keys.scores is not scores:
+        keys = page.keys = PageKeys(page, scores)
+        page.texts = page.arrays = None
+    return keys

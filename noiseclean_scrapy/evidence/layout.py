@@ -122,9 +122,10 @@ class PageArrays:
 
 def page_arrays(page: Page) -> PageArrays:
     """The arrays of a page; made once, then kept with the page."""
-    if not isinstance(page.arrays, PageArrays):
-        page.arrays = PageArrays(page)
-    return page.arrays
+    arrays = page.arrays
+    if not isinstance(arrays, PageArrays):
+        arrays = page.arrays = PageArrays(page)
+    return arrays
 
 
 def summed(values: NDArray[np.generic]) -> NDArray[Any]:

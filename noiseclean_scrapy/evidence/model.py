@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noiseclean_scrapy.evidence.context import context_features
+from noiseclean_scrapy.evidence.exclusions import KINDS
 from noiseclean_scrapy.evidence.features import PageFeatures
 from noiseclean_scrapy.evidence.layout import Floats
 from noiseclean_scrapy.evidence.trees import BoostedTrees
@@ -22,12 +24,17 @@ WEIGHTS = Path(__file__).parent / "weights.npz"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reading:
-    """What a model makes of a page alone: (blocks, features), and each block's log-odds."""
+    """What a model makes of a page of B blocks alone, as small as it is needed again.
+
+    `scores` (B) are the blocks' log-odds; `lengths` and `characters` (B) are those of `TextTable`;
+    `kinds` tells for each of KINDS which blocks (B) are of it.
+    """
 
     model: EvidenceModel
-    features: PageFeatures
-    matrix: NDArray[np.float32]
     scores: Floats
+    lengths: Floats
+    characters: Floats
+    kinds: Mapping[str, NDArray[np.bool_]]
 
 
 @dataclass(frozen=True)
@@ -44,12 +51,18 @@ class EvidenceModel:
         return np.concatenate([features.matrix.T, context.T]).T
 
     def read(self, page: Page) -> Reading:
-        """The reading of a page with blocks; kept with it, so that a crawl reads each page once."""
+        """The reading of a page with blocks; kept with it, so that a page is read once."""
         reading = page.reading
         if not isinstance(reading, Reading) or reading.model is not self:
             features = PageFeatures(page)
-            matrix = self.matrix(features)
-            reading = page.reading = Reading(self, features, matrix, self.together.score(matrix))
+            scores = self.score(features)
+            reading = page.reading = Reading(
+                self,
+                scores,
+                features.lengths.copy(),
+                features.texts.characters.copy(),
+                {name: is_of_kind(features) for name, is_of_kind in KINDS.items()},
+            )
         return reading
 
     def score(self, features: PageFeatures) -> Floats:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noiseclean_scrapy.evidence.keys import PageKeys
+from noiseclean_scrapy.evidence.keys import page_keys
 from noiseclean_scrapy.evidence.layout import Floats
 from noiseclean_scrapy.evidence.sample import PageSample, PageVotes
 from noiseclean_scrapy.page import Page
@@ -76,7 +76,7 @@ class SiteEvidence:
     def observe(self, page: Page, scores: Floats) -> None:
         """Count a page whose blocks have these log-odds by the page alone."""
         self.pages += 1
-        self._add(PageVotes.of(PageKeys(page, scores)))
+        self._add(PageVotes.of(page_keys(page, scores)))
         if len(self.sample.votes) > 1.25 * self.sample.most:
             self._prune()
 
@@ -86,7 +86,7 @@ class SiteEvidence:
         zeros = np.zeros(count)
         if not self.sample.votes or not count:
             return SiteTerms(zeros, zeros, zeros, zeros, np.zeros(count, dtype=bool))
-        keys = PageKeys(page, scores)
+        keys = page_keys(page, scores)
         sums = [self.places.get(place, _NO_VOTES) for place in keys.places]
         known = np.array([votes > 0 for votes, _ in sums], dtype=bool)[keys.own]
         # Neither the page nor a copy of it votes on itself.

@@ -96,9 +96,10 @@ class TextTable:
 
 def text_table(page: Page) -> TextTable:
     """The table of a page's texts; made once, then kept with the page."""
-    if not isinstance(page.texts, TextTable):
-        page.texts = TextTable([block.text for block in page.blocks])
-    return page.texts
+    table = page.texts
+    if not isinstance(table, TextTable):
+        table = page.texts = TextTable([block.text for block in page.blocks])
+    return table
 
 
 def _rows(texts: Sequence[str]) -> list[bytes]:

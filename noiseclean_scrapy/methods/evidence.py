@@ -10,7 +10,7 @@ import numpy as np
 
 from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.evidence.decision import LEANS, threshold
-from noiseclean_scrapy.evidence.exclusions import EXCLUSIONS
+from noiseclean_scrapy.evidence.exclusions import excluded
 from noiseclean_scrapy.evidence.explanation import Explanation, PageEvidence
 from noiseclean_scrapy.evidence.model import EvidenceModel, load_model
 from noiseclean_scrapy.evidence.site import SiteEvidence
@@ -93,21 +93,16 @@ class SiteModel(Model):
         if not page.blocks:
             return PageVerdict((), {}, 1.0)
         reading = self.page_model.read(page)
-        features = reading.features
         terms = self.site.terms(page, reading.scores)
-        # They are large, and most pages are judged once.
-        page.reading = page.texts = page.arrays = None
         scores = reading.scores + terms.total
         chance = 1 / (1 + np.exp(-np.clip(scores, -30, 30)))
-        eligible = np.ones(len(scores), dtype=bool)
-        for name in self.left_out:
-            eligible &= ~EXCLUSIONS[name](features, scores)
-        least = threshold(chance[eligible], features.lengths[eligible], self.lean)
+        eligible = ~excluded(self.left_out, reading.kinds, reading.lengths, scores)
+        least = threshold(chance[eligible], reading.lengths[eligible], self.lean)
         kept = eligible & (chance >= least)
-        evidence = PageEvidence(reading.matrix, terms, least)
+        evidence = PageEvidence(page, self.page_model, terms, least)
         explanations = map(Explanation, repeat(evidence), range(len(scores)))
         verdicts = tuple(map(Verdict, kept.tolist(), chance.tolist(), explanations))
-        characters = features.texts.characters
+        characters = reading.characters
         known = float(characters[terms.known].sum()) / max(float(characters.sum()), 1.0)
         fit = known if self.site.pages else 1.0
         return PageVerdict(verdicts, KeptFeatures(page, verdicts), fit)

@@ -61,8 +61,8 @@ class Page:
     `description` and `declared` are what the page's metadata says of its content: the summary for
     search engines, and the texts and kind of page in JSON-LD. `characters_lost` tells how much text
     the parser cut off (0: none that matters), `truncated` that the budget for one page did not
-    suffice, `reads_hidden` that hidden text counts. `words`, `texts`, `arrays` and `reading` are
-    where `word_sets` and the method `evidence` keep what they found, for whoever asks next.
+    suffice, `reads_hidden` that hidden text counts. `words`, `texts`, `arrays`, `reading`, `keys`
+    are where `word_sets` and the method `evidence` keep what they found, for whoever asks next.
     """
 
     url: str
@@ -79,6 +79,7 @@ class Page:
     texts: object = field(default=None, init=False, repr=False, compare=False)
     arrays: object = field(default=None, init=False, repr=False, compare=False)
     reading: object = field(default=None, init=False, repr=False, compare=False)
+    keys: object = field(default=None, init=False, repr=False, compare=False)
 
     def path(self, element: int) -> Iterator[Element]:
         """The element and its ancestors, innermost first."""
