@@ -18,7 +18,7 @@ from noiseclean_scrapy.clean_page import CleanPage
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.heap import trim_heap
-from noiseclean_scrapy.metadata import Metadata, extract_metadata
+from noiseclean_scrapy.metadata import Metadata, extract_metadata, page_facts
 from noiseclean_scrapy.methods import Model
 from noiseclean_scrapy.page import Page, build_page
 from noiseclean_scrapy.site_cache import SiteCache
@@ -30,6 +30,7 @@ from noiseclean_scrapy.waiting_pages import WaitingPages
 from noiseclean_scrapy.writer import Writer
 
 if TYPE_CHECKING:
+    from lxml.etree import _Element
     from scrapy.http import HtmlResponse, Response
     from scrapy.statscollectors import StatsCollector
 
@@ -44,6 +45,7 @@ _MOMENT_SECONDS = 0.02
 class Visit:
     """One page of the crawl: its record, what the store knew of it, and its cleaning.
 
+    `facts` are what `page_facts` took from the page; None where another process is to read it.
     `cleaned` is what `model`, the tree of `version`, gave; `kept` is the cleaning that has gone to
     the store because of an item.
     """
@@ -51,6 +53,7 @@ class Visit:
     record: PageRecord
     page: Page
     stored: PageRecord | None
+    facts: _Element | None = None
     metadata: Metadata | None = None
     cleaned: CleanPage | None = None
     model: Model | None = None
@@ -100,6 +103,9 @@ class Crawl:
         page = build_page(selector, url=url, text=text, rules=rules, budget=budget)
         page.truncated |= read is not response
         self._note(page)
+        # Before the spider may change what is parsed; it need not be parsed again for them.
+        needs_facts = self.config.metadata and not self.writer.is_process
+        facts = page_facts(selector) if needs_facts else None
         site, stored = await self._look_up(cluster, key)
         # From here on nothing is awaited until the page waits: two responses of it learn it once.
         record = PageRecord(
@@ -117,7 +123,7 @@ class Crawl:
             site.unwritten.add(key)
             record = replace(record, position=self._wishes)
             self._sites.hold(record, page)
-        visit = Visit(record, page, stored)
+        visit = Visit(record, page, stored, facts)
         self._remember(response, visit)
         if not self.config.read_only and not visit.is_final:
             self._pages.add(record)
@@ -149,8 +155,8 @@ class Crawl:
         """What the visit's page tells of itself, read once; None where that is switched off."""
         page = await self.clean(visit)
         if visit.metadata is None and self.config.metadata:
-            html = visit.record.html or ""
-            visit.metadata = extract_metadata(html, url=page.url, text=page.text)
+            source = visit.record.html or "" if visit.facts is None else visit.facts
+            visit.metadata = extract_metadata(source, url=page.url, text=page.text)
         return visit.metadata
 
     async def keep(self, visit: Visit) -> None:
@@ -162,8 +168,10 @@ class Crawl:
         is_new = visit.kept is not page
         visit.kept = page
         if is_new and not self.config.read_only and not visit.is_final:
-            # Metadata that no item has asked for is read when the page is written.
             cleaned = to_record(page, visit.version)
+            if visit.facts is not None:
+                await self.metadata(visit)
+            # A process that writes reads the metadata that no item has asked for.
             self._pages.add(replace(visit.record, cleaned=cleaned, metadata=visit.metadata))
             await self._flush_if(False)
 

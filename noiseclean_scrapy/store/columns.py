@@ -11,6 +11,9 @@ from typing import Any
 from sqlalchemy import DateTime, Dialect, LargeBinary, Text
 from sqlalchemy.types import TypeDecorator
 
+_LEVEL = 1  # half the time of the usual level, for a seventh more bytes
+_JSON = json.JSONEncoder(separators=(",", ":"))
+
 
 def storable_text(text: str) -> str:
     """Text with U+FFFD for NUL, which PostgreSQL refuses, and lone surrogates, which UTF-8 lacks.
@@ -66,7 +69,9 @@ class CompressedText(TypeDecorator[str]):
     cache_ok = True
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> bytes | None:
-        return None if value is None else zlib.compress(value.encode("utf-8", "surrogatepass"))
+        if value is None:
+            return None
+        return zlib.compress(value.encode("utf-8", "surrogatepass"), _LEVEL)
 
     def process_result_value(self, value: bytes | None, dialect: Dialect) -> str | None:
         return None if value is None else zlib.decompress(value).decode("utf-8", "surrogatepass")
@@ -83,7 +88,7 @@ class CompressedMappings(TypeDecorator[tuple[Mapping[str, Any], ...]]):
     ) -> bytes | None:
         if value is None:
             return None
-        return zlib.compress(json.dumps([dict(mapping) for mapping in value]).encode("ascii"))
+        return zlib.compress(_JSON.encode(list(map(dict, value))).encode("ascii"), _LEVEL)
 
     def process_result_value(
         self, value: bytes | None, dialect: Dialect
