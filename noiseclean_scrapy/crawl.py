@@ -271,7 +271,7 @@ class Crawl:
         while True:
             site = await self._site(cluster)
             try:
-                stored = await self._pages.find(key)
+                stored = await self._pages.find(key, is_new=site.is_new(key))
             except StoreError as error:
                 self._pages.count_refusal(error)
                 stored = None

@@ -16,7 +16,8 @@ _NODE_BYTES = 100
 class HeldPages:
     """Pages by the key and the hash of the body that they come from, the oldest of which give way.
 
-    What is not held is built again from the stored HTML. Several threads may use it.
+    What is not held is built again from the stored HTML. Several threads may use it; to another
+    process it goes empty.
     """
 
     def __init__(self, room: int = ROOM) -> None:
@@ -24,6 +25,9 @@ class HeldPages:
         self._pages: OrderedDict[tuple[str, str], tuple[Page, int]] = OrderedDict()
         self._size = 0
         self._lock = threading.Lock()
+
+    def __reduce__(self) -> tuple[type[HeldPages], tuple[int]]:
+        return HeldPages, (self.room,)
 
     def add(self, record: PageRecord, page: Page) -> None:
         """Hold the page of a record that has its HTML."""

@@ -135,7 +135,7 @@ class SiteCache:
         """Take note of pages that have been written."""
         for record in records:
             if record.cluster in self._sites:
-                self._sites[record.cluster].unwritten.discard(record.key)
+                self._sites[record.cluster].note_written(record.key)
 
     async def follow(self, states: Iterable[ClusterRecord] | None = None) -> None:
         """Take note of what others have done to the sites in memory, and adopt their trees."""

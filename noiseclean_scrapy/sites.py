@@ -25,7 +25,8 @@ class Site:
     `learned` pages have been given a position, by whichever process; the tree of `version` covers
     `covered` of them; `unwritten` are pages to be learned that wait to be written. The model in use
     is that version's, before the first version an interim one. While a thread has the `learner`
-    (`busy`) there is none here: pages seen meanwhile are learned from the store.
+    (`busy`) there is none here: pages seen meanwhile are learned from the store. `own` are the
+    pages written from here, as long as the store can have no others; else None.
     """
 
     def __init__(self, name: str, config: Config, record: ClusterRecord | None = None) -> None:
@@ -41,6 +42,7 @@ class Site:
         is_known = record is None or not record.version or record.tree is not None
         self.learner: Learner | None = Learner(self.version, cleaner) if is_known else None
         self.unwritten: set[str] = set()
+        self.own: set[str] | None = None
         self.busy = False
         self.model: Model = cleaner.model()
         self._interim_pages = 0.0
@@ -51,6 +53,18 @@ class Site:
     def note(self, record: ClusterRecord) -> None:
         """Take note of how many pages the site has in the store."""
         self.learned, self.covered = record.learned, record.covered
+        if self.own is not None and self.learned > len(self.own | self.unwritten):
+            self.own = None
+
+    def note_written(self, key: str) -> None:
+        """Take note of a page that is in the store now."""
+        self.unwritten.discard(key)
+        if self.own is not None:
+            self.own.add(key)
+
+    def is_new(self, key: str) -> bool:
+        """Whether the store is known not to have a page; it need not be asked."""
+        return self.own is not None and key not in self.own
 
     def observe(self, key: str, page: Page) -> None:
         """Learn a page ahead of the tree that will cover it, unless a thread has the learner."""
@@ -155,7 +169,10 @@ def grow_site(store: Store, site: Site) -> Growth:
 
 def load_site(store: Store, name: str, config: Config) -> Site:
     """The cluster as the store knows it; without a tree, what its provisional pages teach."""
-    site = Site(name, config, store.cluster(name))
+    record = store.cluster(name)
+    site = Site(name, config, record)
+    if record is None:
+        site.own = set()
     if not site.version and site.learned:
         learner = site.take_learner()
         assert learner

@@ -61,9 +61,14 @@ class WaitingPages:
         known = self._records.get(record.key)
         self._put(_joined(record, known) if known else record)
 
-    async def find(self, key: str) -> PageRecord | None:
-        """What is known of a page: what waits to be written, else what the store has."""
+    async def find(self, key: str, *, is_new: bool = False) -> PageRecord | None:
+        """What is known of a page: what waits to be written, else what the store has.
+
+        With `is_new` the store is known not to have it.
+        """
         while key not in self._records:
+            if is_new:
+                return None
             if self.refused:
                 # Whether it was learned before is for the store to decide when it is back.
                 return None

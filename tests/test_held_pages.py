@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import replace
 from datetime import datetime, timezone
 
@@ -49,3 +50,11 @@ def test_a_page_larger_than_the_room_is_not_held() -> None:
     held, one = HeldPages(room=309), record(1)
     held.add(one, page(one))
     assert held.take(one) is None
+
+
+def test_another_process_holds_its_own_pages() -> None:
+    held, one = HeldPages(room=1000), record(1)
+    held.add(one, page(one))
+    copy = pickle.loads(pickle.dumps(held))
+    assert copy.room == 1000
+    assert copy.take(one) is None
