@@ -33,6 +33,8 @@ class Site:
         self.name = name
         self.config = config.of_tree(record.method) if record else config
         self.version, self.learned, self.covered = 0, 0, 0
+        self.unwritten: set[str] = set()
+        self.own: set[str] | None = None
         if record:
             self.note(record)
             self.version = record.version
@@ -41,8 +43,6 @@ class Site:
         # A record of a listing has no tree: what it has learned is read when it is needed.
         is_known = record is None or not record.version or record.tree is not None
         self.learner: Learner | None = Learner(self.version, cleaner) if is_known else None
-        self.unwritten: set[str] = set()
-        self.own: set[str] | None = None
         self.busy = False
         self.model: Model = cleaner.model()
         self._interim_pages = 0.0
