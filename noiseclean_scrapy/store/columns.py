@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import DateTime, Dialect, LargeBinary, Text
 from sqlalchemy.types import TypeDecorator
 
-_LEVEL = 1  # half the time of the usual level, for a seventh more bytes
+_LEVEL = 1  # half the time of the usual level, for an eighth more bytes
 _JSON = json.JSONEncoder(separators=(",", ":"))
 
 
