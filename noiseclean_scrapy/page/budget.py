@@ -58,7 +58,10 @@ class PageBudget:
 
 def _may_have_wide_tag(text: str) -> bool:
     """Whether much follows the beginning of a tag before the next `>`."""
-    return any(len(part) > _WIDE and _TAG.search(part) for part in text.split(">"))
+    parts = text.split(">")
+    if max(map(len, parts)) <= _WIDE:
+        return False
+    return any(len(part) > _WIDE and _TAG.search(part) for part in parts)
 
 
 DEFAULT_BUDGET = PageBudget()
