@@ -17,6 +17,7 @@ CORPUS = "big9-dev"
 def test_a_small_run_measures_all_it_promises(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    pytest.importorskip("matplotlib", reason="drawing needs the extra bench")
     if not (SHARED / "corpora" / CORPUS).is_dir():
         pytest.skip(f"the corpus {CORPUS} is not there")
     pages = read_corpus(SHARED / "corpora" / CORPUS)[:3]
