@@ -227,6 +227,7 @@ class Crawl:
         self._flushing = True
         # Taken now, so that they know no page that is not written.
         growing = dict(self._sites.take_due())
+        stale: list[PageRecord] = []
         try:
             records, written = await self._pages.write()
             self._pages.refused = False
@@ -243,19 +244,23 @@ class Crawl:
             if self._pages.is_full:
                 await self._pages.spill()
         finally:
+            for record in stale:  # the store has refused since: their texts are still to be written
+                self._pages.add(record)
             for site, grower in growing.items():
                 site.give_back(grower.learner)
             self._flushing = False
             self._last_flush = monotonic()
 
     async def _clean_stale(self, records: list[PageRecord]) -> None:
-        """Clean pages again that a tree has covered while their text was on its way."""
-        for record in records:
+        """Clean pages again that a tree has covered while their text was on its way; takes them."""
+        while records:
+            record = records[-1]
             site = await self._sites.get(record.cluster)
             cleaned = await run_in_thread(
                 clean_record, record, site.model, site.version, site.config
             )
             self._pages.add(replace(record, cleaned=cleaned))
+            records.pop()
 
     async def _site(self, name: str) -> Site:
         if self._pages.refused:
