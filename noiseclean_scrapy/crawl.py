@@ -245,7 +245,7 @@ class Crawl:
                 await self._pages.spill()
         finally:
             for record in stale:  # the store has refused since: their texts are still to be written
-                self._pages.add(record)
+                self._pages.put_back(record)
             for site, grower in growing.items():
                 site.give_back(grower.learner)
             self._flushing = False
@@ -259,7 +259,7 @@ class Crawl:
             cleaned = await run_in_thread(
                 clean_record, record, site.model, site.version, site.config
             )
-            self._pages.add(replace(record, cleaned=cleaned))
+            self._pages.put_back(replace(record, cleaned=cleaned))
             records.pop()
 
     async def _site(self, name: str) -> Site:

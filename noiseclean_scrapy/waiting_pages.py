@@ -61,16 +61,19 @@ class WaitingPages:
         known = self._records.get(record.key)
         self._put(_joined(record, known) if known else record)
 
+    def put_back(self, record: PageRecord) -> None:
+        """Let a record wait again; what has come of its page since stays above it."""
+        newer = self._records.get(record.key)
+        self._put(_joined(newer, record) if newer else record)
+
     async def find(self, key: str, *, is_new: bool = False) -> PageRecord | None:
         """What is known of a page: what waits to be written, else what the store has.
 
         With `is_new` the store is known not to have it.
         """
         while key not in self._records:
-            if is_new:
-                return None
-            if self.refused:
-                # Whether it was learned before is for the store to decide when it is back.
+            # While the store refuses, whether the page was learned is for it to decide later.
+            if is_new or self.refused:
                 return None
             writes = self._writes
             stored = await run_in_thread(self.writer.store.find, key)
