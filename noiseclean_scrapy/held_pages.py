@@ -8,7 +8,7 @@ from collections import OrderedDict
 from noiseclean_scrapy.page import Page
 from noiseclean_scrapy.store import PageRecord
 
-ROOM = 64 << 20
+ROOM = 32 << 20
 """Bytes that held pages may take, about; a page of a newspaper takes 150,000."""
 _NODE_BYTES = 100
 
