@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import crawling
 import scrapy
 from crawl_site import Answer
 from crawling import Crawled, Plan
+from redis_queues import FollowSpider, redis_queue
 from scrapy.http import Response
 from scrapy.linkextractors import LinkExtractor
 from scrapy.settings import Settings
@@ -342,3 +344,48 @@ def test_answers_that_are_no_pages_are_left_alone(tmp_path: Path) -> None:
 def test_defaults_bound_nothing() -> None:
     config = Config()
     assert (config.topic, config.site_budget, config.revisits) == (None, 0, 0)
+
+
+# Requests that processes share
+
+
+def crawl_shared(
+    folder: Path, pages: dict[str, Any], processes: int, **settings: Any
+) -> list[Crawled]:
+    """What the processes of a crawl leave, which share their requests by scrapy-redis."""
+    with crawl_site.serve(pages) as server, redis_queue() as queue:
+        queue.seed([f"{server.url}/"])
+        plan = Plan(
+            FollowSpider, {**ONE_AT_A_TIME, **queue.settings, **settings}, {"name": queue.name}
+        )
+
+        def run(number: int) -> Crawled:
+            own = folder / str(number)
+            own.mkdir()
+            return crawling.crawl(own, plan)[0]
+
+        with ThreadPoolExecutor(processes) as pool:
+            crawls = list(pool.map(run, range(processes)))
+        assert queue.waiting() == 0
+    for crawled in crawls:
+        assert crawled.stats["finish_reason"] == "finished"
+        assert crawled.lines("ERROR", "") == []
+    return crawls
+
+
+def test_priorities_pass_through_scrapy_redis(tmp_path: Path) -> None:
+    [crawled] = crawl_shared(tmp_path, newspaper(), 1)
+    order = paths(crawled)
+    assert set(order[1:5]) == {f"/wind/{number}" for number in range(4)}
+    assert set(order) == set(newspaper())
+
+
+def test_processes_that_revisit_come_to_an_end(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"NOISECLEAN_REVISITS": 30, "NOISECLEAN_REVISIT_SECONDS": 0.1}
+    crawls = crawl_shared(tmp_path, hub_site(), 2, MAX_IDLE_TIME_BEFORE_CLOSE=3, **settings)
+    fetched = [path for crawled in crawls for path in paths(crawled)]
+    stories = {f"/{name}/{number}" for name in ("lively", "still") for number in range(6)}
+    assert {"/", "/lively", "/still", *stories} <= set(fetched)
+    revisits = [crawled.ours.get("focus/revisits", 0) for crawled in crawls]
+    assert 30 <= sum(revisits) <= 60
+    assert sum(fetched.count(path) for path in ("/lively", "/still")) == 2 + sum(revisits)

@@ -74,6 +74,7 @@ class HubRevisits(PipelineUser):
             self._call.stop()
 
     def spider_idle(self) -> None:
+        self._waiting.clear()  # other processes may have taken what was scheduled here
         middleware = self.middleware
         if middleware and self._are_left(middleware) and self._has_hubs(middleware):
             raise DontCloseSpider
