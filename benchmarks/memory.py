@@ -98,7 +98,7 @@ def learn_pages(method: str, pages: int) -> Curve:
         if number == 1:  # caches of words and stemmers are filled as well
             start = resident_mib()
         if number in LEARNED or number == pages:
-            curve.append((number, round(resident_mib() - start, 1)))
+            add_point(curve, number, resident_mib() - start)
     return curve
 
 
@@ -145,8 +145,14 @@ class SitesSpider(scrapy.Spider):
     def parse(self, response: Response) -> Iterator[Any]:
         self.seen += 1
         if self.seen % (2 * self.sites // POINTS) == 0:
-            self.curve.append((self.seen, round(resident_mib(), 1)))
+            add_point(self.curve, self.seen, resident_mib())
         yield {"headline": response.css("h1::text").get()}
+
+
+def add_point(curve: Curve, pages: int, mib: float) -> None:
+    """Note a point of a curve, and tell of it: the next may be minutes away."""
+    curve.append((pages, round(mib, 1)))
+    print(f"{pages:,} pages: {mib:.0f} MiB", file=sys.stderr)
 
 
 def resident_mib(*, collected: bool = True) -> float:
