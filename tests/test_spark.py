@@ -314,6 +314,35 @@ def test_command_lines(tmp_path: Path) -> None:
     assert "did you mean NOISECLEAN_METHOD" in run_spark(*wrong, folder=tmp_path, code=2)
 
 
+def test_archives_in_a_bucket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    need_spark()
+    from moto.server import ThreadedMotoServer
+    from pyarrow.fs import FileSystem
+
+    folder = tmp_path / "archives"
+    write_warcs(folder, [response(f"http://a.org/{n}", story(n)) for n in range(4)], 2)
+    server = ThreadedMotoServer("127.0.0.1", 0)
+    server.start()
+    try:
+        host, port = server.get_host_and_port()
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
+        monkeypatch.setenv("AWS_ACCESS_KEY_ID", "anyone")
+        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "anything")
+        monkeypatch.setenv("AWS_REGION", "us-east-1")
+        store, _ = FileSystem.from_uri("s3://crawl/?allow_bucket_creation=true")
+        store.create_dir("crawl")
+        for path in folder.iterdir():
+            with store.open_output_stream(f"crawl/{path.name}", compression=None) as stream:
+                stream.write(path.read_bytes())
+        module = (sys.executable, "-m", "noiseclean_scrapy.batch.spark")
+        arguments = ("s3a://crawl/warc.paths.gz", "--base", "s3://crawl/", "-o", "out")
+        told = run_spark(*module, *arguments, folder=tmp_path)
+    finally:
+        server.stop()
+    assert "4 pages of 1 site cleaned, written to out (0 missing, 0 damaged, 0 failed)" in told
+    assert written_lines(tmp_path / "out") == cleaned_lines(folder)
+
+
 @pytest.mark.skipif(not CORPORA.is_dir(), reason="the corpora are not beside the repository")
 def test_real_pages(spark: SparkSession, tmp_path: Path) -> None:  # noqa: F811
     records = []
