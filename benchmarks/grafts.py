@@ -3,19 +3,22 @@
 Comments, and further stories below an article, look like content and are none; single pages hardly
 teach it, since a forum's posts are content where they stand alone. So posts of a forum, another
 article, or a list are grafted behind the content of an article, as noise. On the other hand content
-may stand in several boxes like them: so the content of some pages is wrapped into sections.
+may stand in several boxes like them: so the content of some pages is wrapped into sections. What is
+one paragraph on a site is a line in a large block on another: so some content is cut anew.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from noiseclean_scrapy.page import Element, Page
+from noiseclean_scrapy.page import Element, Page, TextBlock
 
 _MAIN_SHARE = 0.8
 _LEAST_CONTENT = 500
+_SENTENCE = re.compile(r"\S.*?(?:[.!?]+(?=\s|$)|[。！？]+|$)")
 
 WRAPPERS = (
     ("div",),
@@ -49,9 +52,7 @@ def graft(
         source = article if own else other
         if content < 0:
             block = source.blocks[~content]
-            element = made.elements[indices[own, block.element]]
-            element.content.append(~len(made.blocks))
-            made.blocks.append(replace(block, index=len(made.blocks), element=element.index))
+            _append_block(made, block, indices[own, block.element])
             origins.append((own, block.index))
             continue
         original = source.elements[content]
@@ -86,14 +87,112 @@ def wrap(page: Page, trunk: int, seed: int) -> Page:
         if content < 0:
             block = page.blocks[~content]
             element = box if content in children else indices[block.element]
-            made.elements[element].content.append(~len(made.blocks))
-            made.blocks.append(replace(block, index=len(made.blocks), element=element))
+            _append_block(made, block, element)
             continue
         original = page.elements[content]
         parent = box if content in children else indices.get(original.parent, -1)
         indices[content] = _append(made, replace(original, parent=parent, content=[]))
         waiting.extend(reversed(original.content))
     return made
+
+
+def join(page: Page, trunk: int, seed: int) -> tuple[Page, list[tuple[int, ...]]]:
+    """The page with paragraphs of the element `trunk` in blocks of several each.
+
+    As where lines end with BR. With each block come the indexes of those that it is made of.
+    """
+    chance = random.Random(seed)
+    most = chance.choice((2, 4, 8, 100))
+
+    def cut(element: Element) -> Iterator[list[int]]:
+        run: list[int] = []
+        for child in element.content:
+            plain = child >= 0 and _only_block(page, child)
+            if run and (not plain or len(run) == most):
+                yield run
+                run = []
+            if plain:
+                run.append(child)
+            else:
+                yield [child]
+        if run:
+            yield run
+
+    made = replace(page, elements=[], blocks=[])
+    origins: list[tuple[int, ...]] = []
+    indices: dict[int, int] = {}
+    waiting = [[0]]
+    while waiting:
+        contents = waiting.pop()
+        if len(contents) > 1:
+            blocks = [page.blocks[~page.elements[child].content[0]] for child in contents]
+            _append_block(made, _joined(blocks), indices[trunk])
+            origins.append(tuple(block.index for block in blocks))
+        elif contents[0] < 0:
+            block = page.blocks[~contents[0]]
+            _append_block(made, block, indices[block.element])
+            origins.append((block.index,))
+        else:
+            element = page.elements[contents[0]]
+            parent = indices.get(element.parent, -1)
+            indices[element.index] = _append(made, replace(element, parent=parent, content=[]))
+            is_trunk = element.index == trunk
+            waiting += reversed([*cut(element)] if is_trunk else [[c] for c in element.content])
+    return made, origins
+
+
+def split(page: Page, trunk: int) -> tuple[Page, list[tuple[int, ...]]]:
+    """The page with every sentence in `trunk` in an element like that of its paragraph.
+
+    Blocks with links stay whole. With each block comes the index of that which it is from.
+    """
+    made = replace(page, elements=[], blocks=[])
+    origins: list[tuple[int, ...]] = []
+    indices: dict[int, int] = {}
+    inside: set[int] = set()
+    waiting = [0]
+    while waiting:
+        content = waiting.pop()
+        if content < 0:
+            block = page.blocks[~content]
+            _append_block(made, block, indices[block.element])
+            origins.append((block.index,))
+            continue
+        element = page.elements[content]
+        parent = indices.get(element.parent, -1)
+        if content == trunk or element.parent in inside:
+            inside.add(content)
+        if content in inside and content != trunk and _only_block(page, content):
+            block = page.blocks[~element.content[0]]
+            pieces = [block.text] if block.links else _SENTENCE.findall(block.text)
+            for piece in pieces:
+                place = _append(made, replace(element, parent=parent, content=[]))
+                _append_block(made, replace(block, text=piece), place)
+                origins.append((block.index,))
+            continue
+        indices[content] = _append(made, replace(element, parent=parent, content=[]))
+        waiting.extend(reversed(element.content))
+    return made, origins
+
+
+def _only_block(page: Page, element: int) -> bool:
+    content = page.elements[element].content
+    return len(content) == 1 and content[0] < 0 and bool(page.blocks[~content[0]].text)
+
+
+def _joined(blocks: Sequence[TextBlock]) -> TextBlock:
+    return replace(
+        blocks[0],
+        text=" ".join(block.text for block in blocks),
+        link_characters=sum(block.link_characters for block in blocks),
+        images=tuple(image for block in blocks for image in block.images),
+        links=tuple(link for block in blocks for link in block.links),
+    )
+
+
+def _append_block(page: Page, block: TextBlock, element: int) -> None:
+    page.elements[element].content.append(~len(page.blocks))
+    page.blocks.append(replace(block, index=len(page.blocks), element=element))
 
 
 def _append(page: Page, element: Element) -> int:

@@ -34,7 +34,7 @@ from rich.table import Table
 
 from benchmarks.corpora import SHARED, CorpusPage, environment, load_scorer, read_corpus
 from benchmarks.extraction import NO_CLEANING
-from benchmarks.grafts import content_element, graft, wrap
+from benchmarks.grafts import content_element, graft, join, split, wrap
 from noiseclean_scrapy.clean_page import clean_page
 from noiseclean_scrapy.evidence import decision
 from noiseclean_scrapy.evidence.context import context_features
@@ -152,7 +152,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.error(f"no corpora in {args.shared}: name the folder with --shared")
     start = time.monotonic()
     examples = load_examples(args.shared)
-    examples += make_grafts(examples) + make_wrapped(examples)
+    examples += make_grafts(examples) + make_wrapped(examples) + make_recut(examples)
     console = Console()
     console.print(f"{len(examples)} pages, {time.monotonic() - start:.0f} s")
     alone = [e.features.matrix for e in examples]
@@ -273,6 +273,39 @@ def make_wrapped(examples: Sequence[Example]) -> list[Example]:
         if example.gold_tokens and trunk and chance.random() < 1 / 4:
             page = wrap(example.features.page, trunk, chance.randrange(1 << 30))
             made.append(replace(example, corpus="wrapped", features=PageFeatures(page)))
+    return made
+
+
+def make_recut(examples: Sequence[Example]) -> list[Example]:
+    """Every fourth page with its content in larger blocks, or in one block a sentence."""
+    chance = random.Random(2)
+    made = []
+    for example in examples:
+        old, labels = example.features.page, example.labels
+        trunk = content_element(old, labels.tolist())
+        if not (example.gold_tokens and trunk and chance.random() < 1 / 4):
+            continue
+        seed = chance.randrange(1 << 30)
+        page, origins = join(old, trunk, seed) if seed % 2 else split(old, trunk)
+        if len(page.blocks) == len(old.blocks):
+            continue
+        lengths = np.array([max(len(block.text), 1) for block in old.blocks])
+        tokens = np.maximum(example.tokens, 0.5)
+        shares, counts = [], []
+        for block, origin in zip(page.blocks, origins, strict=True):
+            of = np.array(origin)
+            known = bool((labels[of] >= 0).all())
+            shares.append(np.average(labels[of], weights=tokens[of]) if known else -1.0)
+            counts.append(example.tokens[of].sum() * len(block.text) / lengths[of].sum())
+        made.append(
+            replace(
+                example,
+                corpus="recut",
+                features=PageFeatures(page),
+                labels=np.array(shares),
+                tokens=np.array(counts),
+            )
+        )
     return made
 
 

@@ -19,7 +19,7 @@ pytest.importorskip("rapidfuzz")
 
 from benchmarks import train_evidence as train
 from benchmarks.corpora import load_scorer
-from benchmarks.grafts import WRAPPERS, content_element, graft, wrap
+from benchmarks.grafts import WRAPPERS, content_element, graft, join, split, wrap
 from noiseclean_scrapy.evidence.context import context_features
 from noiseclean_scrapy.evidence.trees import BoostedTrees
 from noiseclean_scrapy.page import Page, build_page
@@ -242,13 +242,7 @@ def test_grafts_stand_behind_the_content_or_what_is_around_it() -> None:
     for seed in range(30):
         made, origins = graft(article, trunk, SCION, 2, seed)
         assert graft(article, trunk, SCION, 2, seed) == (made, origins)
-        assert [e.index for e in made.elements] == list(range(len(made.elements)))
-        assert [b.index for b in made.blocks] == list(range(len(made.blocks)))
-        for element in made.elements[1:]:
-            assert element.parent < element.index
-            assert made.elements[element.parent].content.count(element.index) == 1
-        for block in made.blocks:
-            assert made.elements[block.element].content.count(~block.index) == 1
+        _check_tree(made)
         texts = [block.text for block in made.blocks]
         assert texts == ["A", "X", "Y", "Z", "B", "C"]
         root = next(e for e in made.elements if e.label == "div.posts")
@@ -408,14 +402,71 @@ def test_wrapping_keeps_blocks_and_their_order() -> None:
     for seed in range(8):
         made = wrap(page, trunk, seed)
         assert [b.text for b in made.blocks] == [b.text for b in page.blocks]
-        assert [b.index for b in made.blocks] == list(range(len(page.blocks)))
-        assert [e.index for e in made.elements] == list(range(len(made.elements)))
+        _check_tree(made)
         boxes = made.elements[made.elements[trunk].content[0]]
         assert boxes.label in {labels[0] for labels in WRAPPERS}
-        for element in made.elements:
-            for content in element.content:
-                child = made.elements[content].parent if content >= 0 else element.index
-                assert child == element.index
+
+
+UNCUT = page_of(
+    "<nav>n</nav><div id=story>t1<p>A one. B two!<p>C 3.5 is<p><a href=x>L one. L two.</a>"
+    "<ul><li>l1<li>l2</ul></div><footer>F. G.</footer>"
+)
+STORY = next(e.index for e in UNCUT.elements if "#story" in e.label)
+
+
+def test_joining_by_hand() -> None:
+    found = set()
+    for seed in range(12):
+        made, origins = join(UNCUT, STORY, seed)
+        assert join(UNCUT, STORY, seed) == (made, origins)
+        _check_tree(made)
+        texts = [block.text for block in made.blocks]
+        found.add((*texts[2:-3], *origins[2:-3]))
+        assert texts[:2] + texts[-3:] == ["n", "t1", "l1", "l2", "F. G."]
+        joined = made.blocks[2]
+        assert joined.element == made.blocks[1].element
+        assert made.elements[joined.element].label == UNCUT.elements[STORY].label
+        links = sum(block.link_characters for block in made.blocks)
+        assert (links, sum(len(block.links) for block in made.blocks)) == (13, 1)
+    assert found == {
+        ("A one. B two! C 3.5 is", "L one. L two.", (2, 3), (4,)),
+        ("A one. B two! C 3.5 is L one. L two.", (2, 3, 4)),
+    }
+
+
+def test_splitting_by_hand() -> None:
+    made, origins = split(UNCUT, STORY)
+    _check_tree(made)
+    assert [block.text for block in made.blocks] == [
+        *("n", "t1", "A one.", "B two!", "C 3.5 is", "L one. L two.", "l1", "l2", "F. G."),
+    ]
+    assert origins == [(0,), (1,), (2,), (2,), (3,), (4,), (5,), (6,), (7,)]
+    assert [made.elements[block.element].tag for block in made.blocks[2:6]] == ["p"] * 4
+    chinese = page_of(f"<div><p>{'一' * 300}。{'二' * 300}！</p></div>")
+    assert [len(block.text) for block in split(chinese, 1)[0].blocks] == [301, 301]
+
+
+def test_what_is_cut_anew_keeps_its_labels(examples: list[train.Example]) -> None:
+    made = train.make_recut(examples)
+    assert made
+    by_id = {example.id: example for example in examples}
+    for example in made:
+        source = by_id[example.id]
+        assert len(example.labels) == len(example.tokens) == len(example.features.page.blocks)
+        assert (example.corpus, example.fold) == ("recut", source.fold)
+        content, of = (float((e.labels * e.tokens)[e.labels > 0].sum()) for e in (example, source))
+        assert content == pytest.approx(of, rel=0.02)
+
+
+def _check_tree(page: Page) -> None:
+    """Elements and blocks are numbered in order, and stand once in what holds them."""
+    assert [e.index for e in page.elements] == list(range(len(page.elements)))
+    assert [b.index for b in page.blocks] == list(range(len(page.blocks)))
+    for element in page.elements[1:]:
+        assert element.parent < element.index
+        assert page.elements[element.parent].content.count(element.index) == 1
+    for block in page.blocks:
+        assert page.elements[block.element].content.count(~block.index) == 1
 
 
 def test_every_feature_is_in_one_family(examples: list[train.Example]) -> None:
