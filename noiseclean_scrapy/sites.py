@@ -15,6 +15,8 @@ from noiseclean_scrapy.store import ClusterRecord, Growth, Store
 _INTERIM_GROWTH = 1.3
 _REDESIGN_FIT = 0.5
 REDESIGN_PAGES = 10
+_OWN_PAGES = 10_000
+"""Keys that a site remembers, 130 bytes each, instead of asking the store."""
 _PAGE_BYTES = 3000
 """What a page adds to a stored tree, at most, as long as the tree is small."""
 
@@ -26,7 +28,7 @@ class Site:
     `covered` of them; `unwritten` are pages to be learned that wait to be written. The model in use
     is that version's, before the first version an interim one. While a thread has the `learner`
     (`busy`) there is none here: pages seen meanwhile are learned from the store. `own` are the
-    pages written from here, as long as the store can have no others; else None.
+    pages written from here, as long as the store can have no others and they are few; else None.
     """
 
     def __init__(self, name: str, config: Config, record: ClusterRecord | None = None) -> None:
@@ -61,6 +63,8 @@ class Site:
         self.unwritten.discard(key)
         if self.own is not None:
             self.own.add(key)
+            if len(self.own) > _OWN_PAGES:
+                self.own = None
 
     def is_new(self, key: str) -> bool:
         """Whether the store is known not to have a page; it need not be asked."""

@@ -13,11 +13,12 @@ import pytest
 from databases import read_rows
 from fault_points import open_crawl, see
 
-from noiseclean_scrapy import site_cache, waiting_pages
+from noiseclean_scrapy import site_cache, sites, waiting_pages
 from noiseclean_scrapy.crawl import Crawl
 from noiseclean_scrapy.heap import trim_heap
 
 sqlite_url = databases.sqlite_url
+KEYS = "SELECT key FROM noiseclean_page"
 HOSTS = ("a.example", "b.example", "c.example")
 
 
@@ -65,6 +66,34 @@ def test_a_site_without_a_tree_is_reckoned_by_its_pages(sqlite_url: str) -> None
         await close(crawl)
 
     asyncio.run(run())
+
+
+def test_the_store_is_asked_for_pages_of_a_site_that_has_many(
+    sqlite_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sites, "_OWN_PAGES", 3)
+
+    async def run() -> None:
+        crawl = open_crawl(sqlite_url, {})
+        for number in range(3):
+            await see(crawl, number)
+        await crawl._flush()
+        [site] = crawl.sites
+        assert site.own == {row[0] for row in read_rows(sqlite_url, KEYS)}
+        for number in (3, 4):
+            await see(crawl, number)
+        await crawl._flush()
+        assert site.own is None
+        for number in range(6):
+            await see(crawl, number)
+        assert site.own is None
+        await close(crawl)
+
+    asyncio.run(run())
+    # None was learned twice.
+    assert len(read_rows(sqlite_url, KEYS)) == 6
+    positions = "SELECT position FROM noiseclean_page ORDER BY position"
+    assert [row[0] for row in read_rows(sqlite_url, positions)] == list(range(1, 7))
 
 
 def test_large_pages_go_to_the_spool_however_few_they_are(
