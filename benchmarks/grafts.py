@@ -13,6 +13,8 @@ import random
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import groupby
 
 from noiseclean_scrapy.page import Element, Page, TextBlock
 
@@ -104,19 +106,11 @@ def join(page: Page, trunk: int, seed: int) -> tuple[Page, list[tuple[int, ...]]
     chance = random.Random(seed)
     most = chance.choice((2, 4, 8, 100))
 
-    def cut(element: Element) -> Iterator[list[int]]:
-        run: list[int] = []
-        for child in element.content:
-            plain = child >= 0 and _only_block(page, child)
-            if run and (not plain or len(run) == most):
-                yield run
-                run = []
-            if plain:
-                run.append(child)
-            else:
-                yield [child]
-        if run:
-            yield run
+    def runs(content: list[int]) -> Iterator[list[int]]:
+        for plain, found in groupby(content, partial(_is_paragraph, page)):
+            run = list(found)
+            size = most if plain else 1
+            yield from (run[start : start + size] for start in range(0, len(run), size))
 
     made = replace(page, elements=[], blocks=[])
     origins: list[tuple[int, ...]] = []
@@ -136,8 +130,8 @@ def join(page: Page, trunk: int, seed: int) -> tuple[Page, list[tuple[int, ...]]
             element = page.elements[contents[0]]
             parent = indices.get(element.parent, -1)
             indices[element.index] = _append(made, replace(element, parent=parent, content=[]))
-            is_trunk = element.index == trunk
-            waiting += reversed([*cut(element)] if is_trunk else [[c] for c in element.content])
+            single = [[child] for child in element.content]
+            waiting += reversed([*runs(element.content)] if element.index == trunk else single)
     return made, origins
 
 
@@ -162,7 +156,7 @@ def split(page: Page, trunk: int) -> tuple[Page, list[tuple[int, ...]]]:
         parent = indices.get(element.parent, -1)
         if content == trunk or element.parent in inside:
             inside.add(content)
-        if content in inside and content != trunk and _only_block(page, content):
+        if content in inside and content != trunk and _is_paragraph(page, content):
             block = page.blocks[~element.content[0]]
             pieces = [block.text] if block.links else _SENTENCE.findall(block.text)
             for piece in pieces:
@@ -175,9 +169,12 @@ def split(page: Page, trunk: int) -> tuple[Page, list[tuple[int, ...]]]:
     return made, origins
 
 
-def _only_block(page: Page, element: int) -> bool:
-    content = page.elements[element].content
-    return len(content) == 1 and content[0] < 0 and bool(page.blocks[~content[0]].text)
+def _is_paragraph(page: Page, content: int) -> bool:
+    """Whether it is an element with one text block and nothing else."""
+    if content < 0:
+        return False
+    inside = page.elements[content].content
+    return len(inside) == 1 and inside[0] < 0 and bool(page.blocks[~inside[0]].text)
 
 
 def _joined(blocks: Sequence[TextBlock]) -> TextBlock:
