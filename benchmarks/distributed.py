@@ -53,6 +53,8 @@ POSTGRESQL_URL = os.environ.get(
 )
 REDIS_URL = os.environ.get("NOISECLEAN_TEST_REDIS", "redis://127.0.0.1:6379/15")
 IDLE_SECONDS = 8
+START_SECONDS = 60
+"""So long a process waits for its first page: of one site, one process takes the first address."""
 OTHER_PAGES = 90
 """Pages of a newspaper that are no articles, about."""
 COLUMNS = {
@@ -90,6 +92,7 @@ class SharedSpider(RedisSpider):  # type: ignore[misc]
     def __init__(self, task: Task) -> None:
         super().__init__(task.name)
         self.allowed_domains = list(task.hosts)
+        self.started = time.time()
 
     def parse(self, response: Response) -> Iterator[Any]:
         assert isinstance(response, TextResponse)
@@ -102,6 +105,8 @@ class SharedSpider(RedisSpider):  # type: ignore[misc]
 
     def spider_idle(self) -> None:
         self.idle_since = time.time()
+        if not self.first_page and self.idle_since < self.started + START_SECONDS:
+            self.spider_idle_start_time = int(self.idle_since)
         super().spider_idle()
 
 
