@@ -55,8 +55,10 @@ class Site:
     def note(self, record: ClusterRecord) -> None:
         """Take note of how many pages the site has in the store."""
         self.learned, self.covered = record.learned, record.covered
-        if self.own is not None and self.learned > len(self.own | self.unwritten):
-            self.own = None
+        if self.own is not None:
+            on_their_way = len(self.unwritten - self.own)
+            if self.learned > len(self.own) + on_their_way:
+                self.own = None
 
     def note_written(self, key: str) -> None:
         """Take note of a page that is in the store now."""
