@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sqlite3
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timezone
 from pathlib import Path
-from threading import Barrier
+from threading import Barrier, Timer
 
 import databases
 import pytest
@@ -54,6 +55,19 @@ def test_many_open_an_empty_database_at_once(database_url: str) -> None:
         for opened in [threads.submit(open_store) for _ in range(8)]:
             opened.result(timeout=100)
     assert databases.read_rows(database_url, VERSION) == [(SCHEMA_VERSION,)]
+
+
+def test_waits_for_who_begins_the_database_as_well(tmp_path: Path) -> None:
+    path = tmp_path / "noiseclean.db"
+    other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN EXCLUSIVE")
+    done = Timer(0.3, other.rollback)
+    done.start()
+    url = f"sqlite:///{path}?timeout=0"  # SQLite itself does not always wait
+    Store(url).close()
+    done.join()
+    other.close()
+    assert databases.read_rows(url, VERSION) == [(SCHEMA_VERSION,)]
 
 
 def test_a_newer_schema_is_refused(database_url: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 from urllib.parse import quote
 
@@ -16,6 +17,7 @@ from noiseclean_scrapy.errors import StoreError
 # A process that saves a tree cleans its provisional pages while the others wait.
 SQLITE_BUSY_SECONDS = 120
 POSTGRESQL_CONNECT_SECONDS = 10
+_WAL_SECONDS, _MOMENT_SECONDS = 5.0, 0.02
 
 _WRITES = "noiseclean_writes"
 _EXPECTED = "expected sqlite:///file.db or postgresql://user:password@host/database"
@@ -103,12 +105,29 @@ def _read_only_file(url: URL) -> URL:
     return url.set(database=f"file:{quote(path.as_posix())}", query=query)
 
 
+def _use_wal(connection: sqlite3.Connection) -> None:
+    """Switch to a write-ahead log; of two that begin a database at once SQLite refuses one."""
+    deadline = monotonic() + _WAL_SECONDS
+    while not _switch_to_wal(connection, is_last=monotonic() > deadline):
+        sleep(_MOMENT_SECONDS)
+
+
+def _switch_to_wal(connection: sqlite3.Connection, *, is_last: bool) -> bool:
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+    except sqlite3.OperationalError as error:
+        if is_last or "locked" not in str(error):
+            raise
+        return False
+    return True
+
+
 def _set_up_sqlite(engine: Engine, *, read_only: bool) -> None:
     def set_pragmas(connection: sqlite3.Connection, _record: object) -> None:
         connection.execute("PRAGMA foreign_keys = ON")
         if not read_only:
             # A killed process loses nothing this way; only a power cut could take the last commits.
-            connection.execute("PRAGMA journal_mode = WAL")
+            _use_wal(connection)
             connection.execute("PRAGMA synchronous = NORMAL")
 
     def begin(connection: Connection) -> None:
