@@ -1,12 +1,16 @@
-"""Pages that wait, parsed, to be cleaned again."""
+"""Pages that wait, as they were read, to be cleaned again."""
 
 from __future__ import annotations
 
+import copy
+import gc
 import pickle
 from dataclasses import replace
 from datetime import datetime, timezone
 
-from noiseclean_scrapy.held_pages import HeldPages
+from noiseclean_scrapy.evidence.keys import page_keys
+from noiseclean_scrapy.evidence.model import load_model
+from noiseclean_scrapy.held_pages import HeldPages, PackedPage
 from noiseclean_scrapy.page import Page, build_page
 from noiseclean_scrapy.store import PageRecord
 
@@ -24,8 +28,40 @@ def test_a_page_is_held_until_it_is_taken() -> None:
     held, one = HeldPages(), record(1)
     fog = page(one)
     held.add(one, fog)
-    assert held.take(replace(one, html=None)) is fog
+    assert held.take(replace(one, html=None)) == fog
     assert held.take(one) is None
+
+
+def test_a_page_comes_back_as_it_was_with_what_was_read_in_it() -> None:
+    article = build_page(
+        "<html lang=en><title>Fog</title><body><main class=story><h1>Fog</h1>"
+        "<p>It was <a href=/sea>the sea</a>.<img src=a.png></main><div hidden>Menu</div>"
+        '<script type="application/ld+json">{"@type": "NewsArticle", "articleBody": "It was"}'
+        "</script>",
+        url="https://example.com/1",
+        rules=lambda root: {root.find(".//h1"): "title"},
+    )
+    keys = page_keys(article, load_model().read(article).scores)
+    original = copy.deepcopy(article)
+    held, one = HeldPages(), record(1)
+    held.add(one, article)
+    back = held.take(one)
+    assert back == original
+    assert back.blocks[0].rule == "title"
+    assert back.declared.body == "It was"
+    assert load_model().read(back) is article.reading
+    assert page_keys(back, load_model().read(back).scores) is keys
+
+
+def test_a_held_page_is_a_handful_of_objects() -> None:
+    article = build_page("<p>Fog</p>" * 1000)
+    gc.collect()
+    before = len(gc.get_objects())
+    packed = PackedPage(article)
+    del article
+    gc.collect()
+    assert packed.size > 1000
+    assert len(gc.get_objects()) < before - 1990
 
 
 def test_another_body_or_address_is_another_page() -> None:
@@ -36,9 +72,8 @@ def test_another_body_or_address_is_another_page() -> None:
 
 
 def test_the_oldest_give_way() -> None:
-    # BODY, P and one text block are 300 bytes, the HTML 10.
     records = [record(number) for number in range(4)]
-    held = HeldPages(room=3 * 310)
+    held = HeldPages(room=3 * PackedPage(page(records[0])).size)
     for one in (*records, records[-1]):
         held.add(one, page(one))
     assert [held.take(one) is not None for one in records] == [False, True, True, True]
@@ -47,7 +82,8 @@ def test_the_oldest_give_way() -> None:
 
 
 def test_a_page_larger_than_the_room_is_not_held() -> None:
-    held, one = HeldPages(room=309), record(1)
+    one = record(1)
+    held = HeldPages(room=PackedPage(page(one)).size - 1)
     held.add(one, page(one))
     assert held.take(one) is None
 
