@@ -12,9 +12,9 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
 from itertools import groupby
+from typing import TypeAlias, cast
 
 from noiseclean_scrapy.page import Element, Page, TextBlock
 
@@ -32,172 +32,157 @@ WRAPPERS = (
 )
 """Labels of the boxes that content is wrapped into, the outer one first."""
 
-Origin = tuple[bool, int]
-"""Whether something comes from the article, and its index there."""
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A block of the page that another one was made of, or of the one grafted into it."""
+
+    index: int
+    is_grafted: bool = False
 
 
-def graft(
-    article: Page, trunk: int, other: Page, scion: int, seed: int
-) -> tuple[Page, list[Origin]]:
-    """The article with the element `scion` of another page, and where each of its blocks is from.
+Made: TypeAlias = tuple[Page, list[tuple[Origin, ...]]]
+"""A page, and for each of its blocks those that it is made of."""
 
-    The graft stands right behind the element `trunk` or behind one of the two around it.
+
+@dataclass(slots=True, eq=False)
+class _Leaf:
+    block: TextBlock
+    origins: tuple[Origin, ...]
+
+
+@dataclass(slots=True, eq=False)
+class _Node:
+    element: Element
+    content: list[_Part]
+
+
+_Part: TypeAlias = "_Node | _Leaf"
+
+
+def graft(article: Page, trunk: int, other: Page, scion: int, seed: int) -> Made:
+    """The article with the element `scion` of another page behind its element `trunk`.
+
+    Right behind it, or behind one of the two around it.
     """
     around = [e.index for e in article.path(trunk) if e.index][:3]
-    place = random.Random(seed).choice(around)
-    made = replace(article, elements=[], blocks=[])
-    origins: list[Origin] = []
-    indices: dict[Origin, int] = {}
-    waiting: list[tuple[bool, int]] = [(True, 0)]
-    while waiting:
-        own, content = waiting.pop()
-        source = article if own else other
-        if content < 0:
-            block = source.blocks[~content]
-            _append_block(made, block, indices[own, block.element])
-            origins.append((own, block.index))
-            continue
-        original = source.elements[content]
-        root = not own and content == scion
-        above = (True, article.elements[place].parent) if root else (own, original.parent)
-        parent = indices.get(above, -1)
-        indices[own, content] = _append(made, replace(original, parent=parent, content=[]))
-        for child in reversed(original.content):
-            if own and child == place:
-                waiting.append((False, scion))
-            waiting.append((own, child))
-    return made, origins
+    place = article.elements[random.Random(seed).choice(around)]
+    nodes = _nodes(article)
+    siblings = nodes[place.parent].content
+    siblings.insert(siblings.index(nodes[place.index]) + 1, _nodes(other, is_grafted=True)[scion])
+    return _page(article, nodes[0])
 
 
-def wrap(page: Page, trunk: int, seed: int) -> Page:
+def wrap(page: Page, trunk: int, seed: int) -> Made:
     """The page with the children of the element `trunk` in boxes of several each."""
     chance = random.Random(seed)
     labels = chance.choice(WRAPPERS)
-    children = page.elements[trunk].content
     size = chance.randint(2, 8)
-    starts = {child for number, child in enumerate(children) if number % size == 0}
-    made = replace(page, elements=[], blocks=[])
-    indices: dict[int, int] = {}
-    box = -1
-    waiting = [0]
-    while waiting:
-        content = waiting.pop()
-        if content in starts:
-            box = indices[trunk]
-            for label in labels:
-                box = _append(made, Element(0, box, label.partition(".")[0], label, "*", 1))
-        if content < 0:
-            block = page.blocks[~content]
-            element = box if content in children else indices[block.element]
-            _append_block(made, block, element)
-            continue
-        original = page.elements[content]
-        parent = box if content in children else indices.get(original.parent, -1)
-        indices[content] = _append(made, replace(original, parent=parent, content=[]))
-        waiting.extend(reversed(original.content))
-    return made
+    nodes = _nodes(page)
+    boxes: list[_Part] = []
+    for content in _runs(nodes[trunk].content, size):
+        for label in reversed(labels):
+            content = [_Node(Element(0, 0, label.partition(".")[0], label, "*", 1), content)]
+        boxes += content
+    nodes[trunk].content = boxes
+    return _page(page, nodes[0])
 
 
-def join(page: Page, trunk: int, seed: int) -> tuple[Page, list[tuple[int, ...]]]:
+def join(page: Page, trunk: int, seed: int) -> Made:
     """The page with paragraphs of the element `trunk` in blocks of several each.
 
-    As where lines end with BR. With each block come the indexes of those that it is made of.
+    As where lines end with BR.
     """
-    chance = random.Random(seed)
-    most = chance.choice((2, 4, 8, 100))
-
-    def runs(content: list[int]) -> Iterator[list[int]]:
-        for plain, found in groupby(content, partial(_is_paragraph, page)):
-            run = list(found)
-            size = most if plain else 1
-            yield from (run[start : start + size] for start in range(0, len(run), size))
-
-    made = replace(page, elements=[], blocks=[])
-    origins: list[tuple[int, ...]] = []
-    indices: dict[int, int] = {}
-    waiting = [[0]]
-    while waiting:
-        contents = waiting.pop()
-        if len(contents) > 1:
-            blocks = [page.blocks[~page.elements[child].content[0]] for child in contents]
-            _append_block(made, _joined(blocks), indices[trunk])
-            origins.append(tuple(block.index for block in blocks))
-        elif contents[0] < 0:
-            block = page.blocks[~contents[0]]
-            _append_block(made, block, indices[block.element])
-            origins.append((block.index,))
-        else:
-            element = page.elements[contents[0]]
-            parent = indices.get(element.parent, -1)
-            indices[element.index] = _append(made, replace(element, parent=parent, content=[]))
-            single = [[child] for child in element.content]
-            waiting += reversed([*runs(element.content)] if element.index == trunk else single)
-    return made, origins
+    most = random.Random(seed).choice((2, 4, 8, 100))
+    nodes = _nodes(page)
+    content: list[_Part] = []
+    for _, found in groupby(nodes[trunk].content, lambda part: _paragraph(part) is None):
+        for run in _runs([*found], most):
+            leaves = [leaf for part in run if (leaf := _paragraph(part))]
+            content += [_joined(leaves)] if len(leaves) > 1 else run
+    nodes[trunk].content = content
+    return _page(page, nodes[0])
 
 
-def split(page: Page, trunk: int) -> tuple[Page, list[tuple[int, ...]]]:
+def split(page: Page, trunk: int) -> Made:
     """The page with every sentence in `trunk` in an element like that of its paragraph.
 
-    Blocks with links stay whole. With each block comes the index of that which it is from.
+    Blocks with links stay whole.
     """
-    made = replace(page, elements=[], blocks=[])
-    origins: list[tuple[int, ...]] = []
-    indices: dict[int, int] = {}
-    inside: set[int] = set()
-    waiting = [0]
-    while waiting:
-        content = waiting.pop()
-        if content < 0:
-            block = page.blocks[~content]
-            _append_block(made, block, indices[block.element])
-            origins.append((block.index,))
-            continue
-        element = page.elements[content]
-        parent = indices.get(element.parent, -1)
-        if content == trunk or element.parent in inside:
-            inside.add(content)
-        if content in inside and content != trunk and _is_paragraph(page, content):
-            block = page.blocks[~element.content[0]]
-            pieces = [block.text] if block.links else _SENTENCE.findall(block.text)
-            for piece in pieces:
-                place = _append(made, replace(element, parent=parent, content=[]))
-                _append_block(made, replace(block, text=piece), place)
-                origins.append((block.index,))
-            continue
-        indices[content] = _append(made, replace(element, parent=parent, content=[]))
-        waiting.extend(reversed(element.content))
-    return made, origins
+    nodes = _nodes(page)
+    for node in nodes.values():
+        if any(above.index == trunk for above in page.path(node.element.index)):
+            node.content = [piece for part in node.content for piece in _sentences(part)]
+    return _page(page, nodes[0])
 
 
-def _is_paragraph(page: Page, content: int) -> bool:
-    """Whether it is an element with one text block and nothing else."""
-    if content < 0:
-        return False
-    inside = page.elements[content].content
-    return len(inside) == 1 and inside[0] < 0 and bool(page.blocks[~inside[0]].text)
+def _sentences(part: _Part) -> Iterator[_Part]:
+    leaf = _paragraph(part)
+    if leaf is None or leaf.block.links:
+        yield part
+        return
+    for text in _SENTENCE.findall(leaf.block.text):
+        piece = _Leaf(replace(leaf.block, text=text), leaf.origins)
+        yield replace(cast("_Node", part), content=[piece])
 
 
-def _joined(blocks: Sequence[TextBlock]) -> TextBlock:
-    return replace(
+def _paragraph(part: _Part) -> _Leaf | None:
+    """The text of an element that has one text block and nothing else."""
+    if isinstance(part, _Node) and len(part.content) == 1:
+        [only] = part.content
+        return only if isinstance(only, _Leaf) and only.block.text else None
+    return None
+
+
+def _joined(leaves: Sequence[_Leaf]) -> _Leaf:
+    blocks = [leaf.block for leaf in leaves]
+    joined = replace(
         blocks[0],
         text=" ".join(block.text for block in blocks),
         link_characters=sum(block.link_characters for block in blocks),
         images=tuple(image for block in blocks for image in block.images),
         links=tuple(link for block in blocks for link in block.links),
     )
+    return _Leaf(joined, tuple(origin for leaf in leaves for origin in leaf.origins))
 
 
-def _append_block(page: Page, block: TextBlock, element: int) -> None:
-    page.elements[element].content.append(~len(page.blocks))
-    page.blocks.append(replace(block, index=len(page.blocks), element=element))
+def _runs(parts: list[_Part], size: int) -> Iterator[list[_Part]]:
+    return (parts[start : start + size] for start in range(0, len(parts), size))
 
 
-def _append(page: Page, element: Element) -> int:
-    element.index = len(page.elements)
-    page.elements.append(element)
-    if element.parent >= 0:
-        page.elements[element.parent].content.append(element.index)
-    return element.index
+def _nodes(page: Page, *, is_grafted: bool = False) -> dict[int, _Node]:
+    """The page's elements as nodes that hold one another, by their index."""
+    nodes: dict[int, _Node] = {}
+    for element in reversed(page.elements):
+        nodes[element.index] = _Node(
+            element,
+            [
+                nodes[at] if at >= 0 else _Leaf(page.blocks[~at], (Origin(~at, is_grafted),))
+                for at in element.content
+            ],
+        )
+    return nodes
+
+
+def _page(like: Page, root: _Node) -> Made:
+    """A page of the nodes, and what its blocks are made of; else like another one."""
+    made = replace(like, elements=[], blocks=[])
+    origins: list[tuple[Origin, ...]] = []
+    waiting: list[tuple[int, _Part]] = [(-1, root)]
+    while waiting:
+        parent, part = waiting.pop()
+        if isinstance(part, _Leaf):
+            index = len(made.blocks)
+            made.blocks.append(replace(part.block, index=index, element=parent))
+            origins.append(part.origins)
+            made.elements[parent].content.append(~index)
+        else:
+            index = len(made.elements)
+            made.elements.append(replace(part.element, index=index, parent=parent, content=[]))
+            if parent >= 0:
+                made.elements[parent].content.append(index)
+            waiting.extend((index, child) for child in reversed(part.content))
+    return made, origins
 
 
 def content_element(page: Page, labels: Sequence[float]) -> int:

@@ -249,8 +249,9 @@ def make_grafts(examples: Sequence[Example]) -> list[Example]:
         page, origins = graft(
             example.features.page, trunk, other.features.page, scion, chance.randrange(1 << 30)
         )
-        tokens = [(example if own else other).tokens[index] for own, index in origins]
-        labels = [example.labels[index] if own else 0.0 for own, index in origins]
+        sources = [(other if of.is_grafted else example, of) for [of] in origins]
+        tokens = [source.tokens[of.index] for source, of in sources]
+        labels = [0.0 if of.is_grafted else example.labels[of.index] for [of] in origins]
         made.append(
             replace(
                 example,
@@ -271,7 +272,7 @@ def make_wrapped(examples: Sequence[Example]) -> list[Example]:
     for example in examples:
         trunk = content_element(example.features.page, example.labels.tolist())
         if example.gold_tokens and trunk and chance.random() < 1 / 4:
-            page = wrap(example.features.page, trunk, chance.randrange(1 << 30))
+            page, _ = wrap(example.features.page, trunk, chance.randrange(1 << 30))
             made.append(replace(example, corpus="wrapped", features=PageFeatures(page)))
     return made
 
@@ -293,7 +294,7 @@ def make_recut(examples: Sequence[Example]) -> list[Example]:
         tokens = np.maximum(example.tokens, 0.5)
         shares, counts = [], []
         for block, origin in zip(page.blocks, origins, strict=True):
-            of = np.array(origin)
+            of = np.array([source.index for source in origin])
             known = bool((labels[of] >= 0).all())
             shares.append(np.average(labels[of], weights=tokens[of]) if known else -1.0)
             counts.append(example.tokens[of].sum() * len(block.text) / lengths[of].sum())

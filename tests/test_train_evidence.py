@@ -19,7 +19,7 @@ pytest.importorskip("rapidfuzz")
 
 from benchmarks import train_evidence as train
 from benchmarks.corpora import load_scorer
-from benchmarks.grafts import WRAPPERS, content_element, graft, join, split, wrap
+from benchmarks.grafts import WRAPPERS, Origin, content_element, graft, join, split, wrap
 from noiseclean_scrapy.evidence.context import context_features
 from noiseclean_scrapy.evidence.trees import BoostedTrees
 from noiseclean_scrapy.page import Page, build_page
@@ -215,9 +215,9 @@ def test_graft_by_hand() -> None:
     made, origins = graft(TRUNK, 1, SCION, 2, seed=0)
     assert [block.text for block in made.blocks] == ["A1", "A2", "A3", "X", "Y", "Z", "F"]
     assert origins == [
-        *((True, 0), (True, 1), (True, 2)),
-        *((False, 1), (False, 2), (False, 3)),
-        (True, 3),
+        *((Origin(number),) for number in range(3)),
+        *((Origin(number, is_grafted=True),) for number in range(1, 4)),
+        (Origin(3),),
     ]
     assert [(e.label, e.parent) for e in made.elements] == [
         *(("body", -1), ("div.story", 0), ("p", 1), ("p", 1)),
@@ -400,8 +400,9 @@ def test_wrapping_keeps_blocks_and_their_order() -> None:
     page = page_of("<nav>n</nav><div id=story>t1<p>p1</p><p>p2</p>t2<ul><li>l1<li>l2</ul></div>")
     trunk = next(e.index for e in page.elements if "#story" in e.label)
     for seed in range(8):
-        made = wrap(page, trunk, seed)
+        made, origins = wrap(page, trunk, seed)
         assert [b.text for b in made.blocks] == [b.text for b in page.blocks]
+        assert origins == [(Origin(number),) for number in range(len(page.blocks))]
         _check_tree(made)
         boxes = made.elements[made.elements[trunk].content[0]]
         assert boxes.label in {labels[0] for labels in WRAPPERS}
@@ -421,7 +422,7 @@ def test_joining_by_hand() -> None:
         assert join(UNCUT, STORY, seed) == (made, origins)
         _check_tree(made)
         texts = [block.text for block in made.blocks]
-        found.add((*texts[2:-3], *origins[2:-3]))
+        found.add((*texts[2:-3], *(tuple(of.index for of in made_of) for made_of in origins[2:-3])))
         assert texts[:2] + texts[-3:] == ["n", "t1", "l1", "l2", "F. G."]
         joined = made.blocks[2]
         assert joined.element == made.blocks[1].element
@@ -440,7 +441,7 @@ def test_splitting_by_hand() -> None:
     assert [block.text for block in made.blocks] == [
         *("n", "t1", "A one.", "B two!", "C 3.5 is", "L one. L two.", "l1", "l2", "F. G."),
     ]
-    assert origins == [(0,), (1,), (2,), (2,), (3,), (4,), (5,), (6,), (7,)]
+    assert origins == [(Origin(number),) for number in (0, 1, 2, 2, 3, 4, 5, 6, 7)]
     assert [made.elements[block.element].tag for block in made.blocks[2:6]] == ["p"] * 4
     chinese = page_of(f"<div><p>{'一' * 300}。{'二' * 300}！</p></div>")
     assert [len(block.text) for block in split(chinese, 1)[0].blocks] == [301, 301]
