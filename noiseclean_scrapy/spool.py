@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import islice
+from itertools import chain
 from pathlib import Path
 
 from noiseclean_scrapy.store import PageRecord, Store
@@ -27,13 +27,21 @@ class Spool:
         self._open().write(pages, method=_METHOD)
         self.pages = self._open().count_pages().pages
 
-    def read(self, limit: int) -> list[PageRecord]:
-        """Some of the pages, in the order in which they want to be learned."""
+    def read(self, limit: int, room: int) -> list[PageRecord]:
+        """Up to `limit` of the pages, in the order in which they want to be learned.
+
+        No more than one of them goes beyond `room` characters of HTML.
+        """
         if not self.pages:
             return []
         store = self._open()
-        pages = (page for name in store.clusters() for page in store.pages_with_html(name.name))
-        return sorted(islice(pages, limit), key=lambda page: (page.position or 0, page.key))
+        found: list[PageRecord] = []
+        for page in chain.from_iterable(store.pages_with_html(c.name) for c in store.clusters()):
+            found.append(page)
+            room -= len(page.html or "")
+            if len(found) == limit or room <= 0:
+                break
+        return sorted(found, key=lambda page: (page.position or 0, page.key))
 
     def remove(self, keys: Sequence[str]) -> None:
         """Forget pages that are stored elsewhere."""

@@ -145,7 +145,7 @@ class WaitingPages:
 
     def _read_spool(self) -> list[tuple[str, PageRecord]]:
         pages = []
-        for page in self.spool.read(_SPOOLED_AT_ONCE):
+        for page in self.spool.read(_SPOOLED_AT_ONCE, _BYTES_WAITING):
             stored = self.writer.store.find(page.key)
             # Another process may have fetched the page again meanwhile.
             if stored is None or stored.fetched_at <= page.fetched_at:
