@@ -23,7 +23,8 @@ class Block:
     verdict, by name. `xpath` locates the element that holds the text, `place` is where that stands
     in the layout: the labels from BODY down, such as `body/div.main/article/p` (the last 2,000
     characters of it). `rule` is the
-    user's override that decided (`keep`, `drop`, `title`), empty where the method did.
+    user's override that decided (`keep`, `drop`, `title`), empty where the method did. `hidden`
+    tells that it was left out since the page's markup hides it from readers.
     """
 
     text: str
@@ -34,6 +35,7 @@ class Block:
     evidence: Mapping[str, float]
     place: str = ""
     rule: str = ""
+    hidden: bool = False
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,7 @@ class CleanPage:
     _page: Page = field(repr=False)
     _verdicts: Sequence[Verdict] = field(repr=False)
     _kept: Sequence[bool] = field(repr=False)
+    _hidden: Sequence[bool] = field(repr=False)
     _headline: int = field(repr=False)  # the index of its text block, -1 where it is left out
 
     @cached_property
@@ -120,9 +123,10 @@ class CleanPage:
                 evidence=verdict.evidence,
                 place=places[source.element],
                 rule=source.rule or "",
+                hidden=hidden,
             )
-            for source, kept, verdict in zip(
-                self._page.blocks, self._kept, self._verdicts, strict=True
+            for source, kept, hidden, verdict in zip(
+                self._page.blocks, self._kept, self._hidden, self._verdicts, strict=True
             )
         ]
 
@@ -150,14 +154,17 @@ def clean_page(model: Model, page: Page, *, headline: bool = True) -> CleanPage:
     """
     verdict = model.judge(page)
     title_block = _headline(page)
+    hidden = [
+        out_of_sight and source.rule is None
+        for source, out_of_sight in zip(page.blocks, hidden_blocks(page), strict=True)
+    ]
     kept = [
         judged.kept and not out_of_sight if source.rule is None else source.rule != "drop"
-        for source, judged, out_of_sight in zip(
-            page.blocks, verdict.verdicts, hidden_blocks(page), strict=True
-        )
+        for source, judged, out_of_sight in zip(page.blocks, verdict.verdicts, hidden, strict=True)
     ]
     if title_block:
         kept[title_block.index] = headline
+        hidden[title_block.index] = False
     return CleanPage(
         url=page.url,
         title=title_block.text if title_block else page.title,
@@ -168,6 +175,7 @@ def clean_page(model: Model, page: Page, *, headline: bool = True) -> CleanPage:
         _page=page,
         _verdicts=verdict.verdicts,
         _kept=kept,
+        _hidden=hidden,
         _headline=title_block.index if title_block and headline else -1,
     )
 

@@ -49,4 +49,5 @@ def _block_record(block: Block) -> dict[str, Any]:
         "kept": block.kept,
         "score": round(block.score, 4),
     }
-    return {**record, "rule": block.rule} if block.rule else record
+    seldom = {"rule": block.rule, "hidden": block.hidden}
+    return record | {name: value for name, value in seldom.items() if value}

@@ -11,6 +11,8 @@ from noiseclean_scrapy.methods import METHODS
 from noiseclean_scrapy.overrides import Overrides
 from noiseclean_scrapy.page import Page, PageBudget, TextBlock, build_page
 from noiseclean_scrapy.page.hidden import hidden_blocks, hides
+from noiseclean_scrapy.report.reasons import verdict_in_words
+from noiseclean_scrapy.stored_pages import to_record
 
 STORY = "".join(
     f"<p>{start} the fog lay over the harbour of Porto until noon, and no ferry left its pier."
@@ -95,7 +97,13 @@ def test_hidden_text_does_not_reach_the_output_unless_asked_for(
     cleaned = SiteCleaner(method).clean(html)
     assert SECRET not in cleaned.text
     assert SECRET not in cleaned.html
-    assert SECRET in [block.text for block in cleaned.blocks]
+    [secret] = [block for block in cleaned.blocks if block.text == SECRET]
+    assert secret.hidden
+    assert verdict_in_words(secret, headline=False) == (
+        "Left out: the page's markup hides it from readers."
+    )
+    stored = [block["text"] for block in to_record(cleaned, 1).blocks if block.get("hidden")]
+    assert stored == [SECRET] == [block.text for block in cleaned.blocks if block.hidden]
     asked = SiteCleaner("shingle-template", budget=PageBudget(hidden=True)).clean(html)
     assert SECRET in asked.text
 
@@ -118,4 +126,5 @@ def test_a_rule_to_keep_decides_before(tmp_path: Path) -> None:
     html = f"<body>{STORY}<div id=box hidden><p>{SECRET}</p></div>"
     overrides = Overrides.read(path)
     cleaned = SiteCleaner().clean(html, url="https://example.com/", overrides=overrides)
+    assert not any(block.hidden for block in cleaned.blocks)
     assert SECRET in cleaned.text

@@ -151,6 +151,7 @@ def _block_row(page: CleanPage, block: Block) -> dict[str, Any]:
         "kept": _is_kept(page, block),
         "headline": block is page.headline,
         "rule": block.rule,
+        "hidden": block.hidden,
         "score": block.score,
         "evidence": {name: float(value) for name, value in block.evidence.items()},
     }

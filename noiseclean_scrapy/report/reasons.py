@@ -38,6 +38,8 @@ def verdict_in_words(block: Block, *, headline: bool) -> str:
         return _RULES[block.rule]
     if headline:
         return "Kept: it is the headline of the page."
+    if block.hidden:
+        return "Left out: the page's markup hides it from readers."
     verdict = "Kept" if block.kept else "Left out"
     evidence = block.evidence
     if "log_odds" not in evidence:
