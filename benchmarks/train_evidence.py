@@ -42,7 +42,7 @@ from noiseclean_scrapy.evidence.features import PageFeatures
 from noiseclean_scrapy.evidence.model import WEIGHTS, EvidenceModel, save_model
 from noiseclean_scrapy.evidence.trees import BoostedTrees, level_means
 from noiseclean_scrapy.methods.evidence import EvidenceMethod, SiteModel
-from noiseclean_scrapy.page import build_page
+from noiseclean_scrapy.page import PageBudget, build_page
 from noiseclean_scrapy.page.headline import find_headline
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -203,9 +203,12 @@ def load_examples(shared: Path, corpora: Iterable[str] = tuple(CORPORA)) -> list
 
 
 def make_example(corpus: str, shared: Path, source: CorpusPage) -> Example | None:
-    """The page with its labels; None without any."""
+    """The page with its labels; None without any.
+
+    With its hidden text, from which there is as much to learn.
+    """
     scorer = load_scorer(shared)
-    page = build_page(source.html, url=source.url)
+    page = build_page(source.html, url=source.url, budget=PageBudget(hidden=True))
     tokens = [scorer.tokens(block.text) for block in page.blocks]
     gold = None if source.gold is None else scorer.tokens(source.gold)
     if gold is not None:
