@@ -13,7 +13,7 @@ from noiseclean_scrapy.page import Element, Page, TextBlock
 from noiseclean_scrapy.store import PageRecord
 
 ROOM = 32 << 20
-"""Bytes that held pages may take, about; a page of a newspaper takes 50,000."""
+"""Bytes that held pages may take, about; a page of a newspaper takes 60,000."""
 _BLOCK_BYTES = 150
 _ELEMENT_VALUES, _BLOCK_VALUES = (
     attrgetter(*(field.name for field in fields(kind))) for kind in (Element, TextBlock)
