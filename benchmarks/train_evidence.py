@@ -252,8 +252,7 @@ def make_grafts(examples: Sequence[Example]) -> list[Example]:
         page, origins = graft(
             example.features.page, trunk, other.features.page, scion, chance.randrange(1 << 30)
         )
-        sources = [(other if of.is_grafted else example, of) for [of] in origins]
-        tokens = [source.tokens[of.index] for source, of in sources]
+        tokens = [(other if of.is_grafted else example).tokens[of.index] for [of] in origins]
         labels = [0.0 if of.is_grafted else example.labels[of.index] for [of] in origins]
         made.append(
             replace(

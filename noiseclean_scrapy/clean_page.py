@@ -22,9 +22,9 @@ class Block:
     `score` is the importance in [0, 1] that the method gives it; `evidence` is what led to the
     verdict, by name. `xpath` locates the element that holds the text, `place` is where that stands
     in the layout: the labels from BODY down, such as `body/div.main/article/p` (the last 2,000
-    characters of it). `rule` is the
-    user's override that decided (`keep`, `drop`, `title`), empty where the method did. `hidden`
-    tells that it was left out since the page's markup hides it from readers.
+    characters of it). `rule` is the user's override that decided (`keep`, `drop`, `title`), empty
+    where the method did. `hidden` tells that it was left out since the page's markup hides it from
+    readers.
     """
 
     text: str

@@ -381,6 +381,7 @@ def test_priorities_pass_through_scrapy_redis(tmp_path: Path) -> None:
 
 
 def test_processes_that_revisit_come_to_an_end(tmp_path: Path) -> None:
+    # One may know the list that never changes alone, and visits it ever more seldom: few revisits.
     settings: dict[str, Any] = {"NOISECLEAN_REVISITS": 10, "NOISECLEAN_REVISIT_SECONDS": 0.1}
     crawls = crawl_shared(tmp_path, hub_site(), 2, MAX_IDLE_TIME_BEFORE_CLOSE=3, **settings)
     fetched = [path for crawled in crawls for path in paths(crawled)]
