@@ -58,10 +58,18 @@ class PageBudget:
 
 def _may_have_wide_tag(text: str) -> bool:
     """Whether much follows the beginning of a tag before the next `>`."""
-    parts = text.split(">")
-    if max(map(len, parts)) <= _WIDE:
-        return False
-    return any(len(part) > _WIDE and _TAG.search(part) for part in parts)
+    end = 0
+    while end + _WIDE < len(text):
+        last = text.rfind(">", end, end + _WIDE + 1)
+        if last >= 0:
+            end = last + 1
+            continue
+        following = text.find(">", end + _WIDE)
+        part_end = following if following >= 0 else len(text)
+        if _TAG.search(text, end, part_end):
+            return True
+        end = part_end + 1
+    return False
 
 
 DEFAULT_BUDGET = PageBudget()
