@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TypeAlias, cast
 
-from noiseclean_scrapy.page import Element, Page, TextBlock
+from noiseclean_scrapy.page import Element, Page, PageTable, TextBlock
 
 _MAIN_SHARE = 0.8
 _LEAST_CONTENT = 500
@@ -166,23 +166,22 @@ def _nodes(page: Page, *, is_grafted: bool = False) -> dict[int, _Node]:
 
 def _page(like: Page, root: _Node) -> Made:
     """A page of the nodes, and what its blocks are made of; else like another one."""
-    made = replace(like, elements=[], blocks=[])
+    table = PageTable()
     origins: list[tuple[Origin, ...]] = []
     waiting: list[tuple[int, _Part]] = [(-1, root)]
     while waiting:
         parent, part = waiting.pop()
         if isinstance(part, _Leaf):
-            index = len(made.blocks)
-            made.blocks.append(replace(part.block, index=index, element=parent))
+            block = part.block
+            table.add_block(parent, block.text, block.link_characters, block.images, block.links)
             origins.append(part.origins)
-            made.elements[parent].content.append(~index)
         else:
-            index = len(made.elements)
-            made.elements.append(replace(part.element, index=index, parent=parent, content=[]))
-            if parent >= 0:
-                made.elements[parent].content.append(index)
+            here, index = part.element, len(table.tags)
+            table.add_element(
+                parent, here.tag, here.label, here.node_test, here.number, here.hidden
+            )
             waiting.extend((index, child) for child in reversed(part.content))
-    return made, origins
+    return replace(like, table=table), origins
 
 
 def content_element(page: Page, labels: Sequence[float]) -> int:

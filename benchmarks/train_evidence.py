@@ -217,7 +217,7 @@ def make_example(corpus: str, shared: Path, source: CorpusPage) -> Example | Non
         labels = snippet_labels(tokens, source.row, scorer)
     headline = find_headline(page)
     if headline is not None:
-        labels[headline.index] = -1
+        labels[headline] = -1
     if not page.blocks or labels.max() < 0:
         return None
     return Example(

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from noiseclean_scrapy.markup import to_html, to_markdown
 from noiseclean_scrapy.methods.base import Model, Verdict
-from noiseclean_scrapy.page import Page, TextBlock
+from noiseclean_scrapy.page import Page
 from noiseclean_scrapy.page.headline import find_headline
 from noiseclean_scrapy.page.hidden import hidden_blocks
 
@@ -91,7 +91,7 @@ class CleanPage:
     @property
     def visible_characters(self) -> int:
         """Characters of text on the page: those that were kept and those that were dropped."""
-        return sum([len(block.text) for block in self._page.blocks])
+        return sum(map(len, self._page.table.texts))
 
     @property
     def kept_characters(self) -> int:
@@ -138,8 +138,8 @@ class CleanPage:
                 yield index
 
     def _kept_texts(self) -> list[str]:
-        blocks = self._page.blocks
-        return [text for index in self._kept_indices() if (text := blocks[index].text)]
+        texts = self._page.table.texts
+        return [text for index in self._kept_indices() if (text := texts[index])]
 
     def _kept_blocks(self) -> list[Block]:
         blocks = self._blocks
@@ -153,21 +153,22 @@ def clean_page(model: Model, page: Page, *, headline: bool = True) -> CleanPage:
     is left out (see `hidden_blocks`).
     """
     verdict = model.judge(page)
+    table = page.table
     title_block = _headline(page)
     hidden = [
-        out_of_sight and source.rule is None
-        for source, out_of_sight in zip(page.blocks, hidden_blocks(page), strict=True)
+        out_of_sight and rule is None
+        for rule, out_of_sight in zip(table.rules, hidden_blocks(page), strict=True)
     ]
     kept = [
-        judged.kept and not out_of_sight if source.rule is None else source.rule != "drop"
-        for source, judged, out_of_sight in zip(page.blocks, verdict.verdicts, hidden, strict=True)
+        judged.kept and not out_of_sight if rule is None else rule != "drop"
+        for rule, judged, out_of_sight in zip(table.rules, verdict.verdicts, hidden, strict=True)
     ]
-    if title_block:
-        kept[title_block.index] = headline
-        hidden[title_block.index] = False
+    if title_block is not None:
+        kept[title_block] = headline
+        hidden[title_block] = False
     return CleanPage(
         url=page.url,
-        title=title_block.text if title_block else page.title,
+        title=page.title if title_block is None else table.texts[title_block],
         weights=verdict.weights,
         fit=verdict.fit,
         characters_lost=page.characters_lost,
@@ -176,15 +177,18 @@ def clean_page(model: Model, page: Page, *, headline: bool = True) -> CleanPage:
         _verdicts=verdict.verdicts,
         _kept=kept,
         _hidden=hidden,
-        _headline=title_block.index if title_block and headline else -1,
+        _headline=-1 if title_block is None or not headline else title_block,
     )
 
 
-def _headline(page: Page) -> TextBlock | None:
-    """The block that the user calls the title, else the one that looks like it."""
-    ruled = next((block for block in page.blocks if block.rule == "title" and block.text), None)
-    found = ruled or find_headline(page)
-    return None if found and found.rule == "drop" else found
+def _headline(page: Page) -> int | None:
+    """The number of the block that the user calls the title, else of what looks like it."""
+    rules, texts = page.table.rules, page.table.texts
+    ruled = (number for number, rule in enumerate(rules) if rule == "title" and texts[number])
+    found = next(ruled, None)
+    if found is None:
+        found = find_headline(page)
+    return None if found is not None and rules[found] == "drop" else found
 
 
 def _locations(page: Page) -> tuple[list[str], list[str]]:

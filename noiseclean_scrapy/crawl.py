@@ -284,7 +284,7 @@ class Crawl:
                 return site, stored
 
     def _may_learn(self, record: PageRecord, page: Page) -> bool:
-        return record.position is None and not self.config.read_only and bool(page.blocks)
+        return record.position is None and not self.config.read_only and bool(page.table.texts)
 
     # Pages seen
 

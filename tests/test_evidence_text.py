@@ -107,7 +107,7 @@ def test_few_rows_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 @given(_TEXTS)
 def test_words_of_a_page_are_those_of_its_blocks(texts: list[str]) -> None:
     page = build_page("".join(f"<p>{text}<a href='/{text}'>x</a><img src=i>" for text in texts))
-    page.blocks[0].text = " ".join(map(chr, range(0x61, 0x61 + LONGEST)))
+    page.table.texts[0] = " ".join(map(chr, range(0x61, 0x61 + LONGEST)))
     expected = [set(words(b.text)) if len(b.text) <= LONGEST else set() for b in page.blocks]
     assert word_sets(page) == expected
     assert word_sets(page) is word_sets(page)

@@ -23,7 +23,7 @@ from style_trees import (
 )
 
 from noiseclean_scrapy.methods.style_tree import StyleTreeModel
-from noiseclean_scrapy.page import Element, Page, TextBlock
+from noiseclean_scrapy.page import Page, PageTable
 from noiseclean_scrapy.page.layout import Layout
 from noiseclean_scrapy.site import style_tree, threshold
 from noiseclean_scrapy.site.counts import FeatureCounts, weighted_log
@@ -218,10 +218,11 @@ def test_model_chooses_its_threshold_from_leaves_on_two_pages_or_more() -> None:
 
 
 def deep_page(levels: int) -> Page:
-    elements = [Element(n, n - 1, "div", "div", "div", 1, [n + 1]) for n in range(levels)]
-    elements[-1].content = [~0]
-    block = TextBlock(0, levels - 1, "deep text", 0, (), ())
-    return Page("", "", "", elements, [block])
+    table = PageTable()
+    for above in range(-1, levels - 1):
+        table.add_element(above, "div", "div", "div", 1, False)
+    table.add_block(levels - 1, "deep text", 0, (), ())
+    return Page("", "", "", table)
 
 
 def test_deep_page() -> None:

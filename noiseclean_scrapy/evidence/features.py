@@ -97,8 +97,8 @@ class PageFeatures:
         self.arrays = page_arrays(page)
         self.texts = text_table(page)
         self.lengths = self.texts.lengths
-        self._columns = Columns(len(FEATURES), len(page.blocks))
-        if page.blocks:
+        self._columns = Columns(len(FEATURES), len(page.table.texts))
+        if page.table.texts:
             self._add_text()
             self._add_places()
             self._add_ancestors()
@@ -119,23 +119,20 @@ class PageFeatures:
     @property
     def cell_lengths(self) -> Floats:
         """Mean length of the blocks in the TABLE around each block; infinite without one."""
-        nearest = [-1] * len(self.page.elements)
-        for element in self.page.elements:
-            above = nearest[element.parent] if element.index else -1
-            nearest[element.index] = element.index if element.tag == "table" else above
-        table = np.array(nearest, dtype=np.int64)[self.arrays.element]
+        tables = np.array([tag == "table" for tag in self.page.table.tags])
+        table = self.arrays.nearest(tables)[self.arrays.element]
         blocks = np.maximum(self.arrays.end - self.arrays.first, 1)
         means = self.arrays.below(self.lengths) / blocks
-        return np.where(table >= 0, means[table], np.inf)
+        return np.where(tables[table], means[table], np.inf)
 
     def near(self, group: str) -> NDArray[np.bool_]:
         """Which blocks' own element, or one of the two above, belongs to a group."""
         return _having(self._near, group)
 
     def _add_text(self) -> None:
-        page, texts, blocks = self.page, self.texts, self.page.blocks
+        page, texts, table = self.page, self.texts, self.page.table
         own_words = word_sets(page)
-        linked = np.array([b.link_characters for b in blocks], dtype=np.float64)
+        linked = np.array(table.link_characters, dtype=np.float64)
         self.link_share = linked / np.maximum(texts.characters, 1)
         self.sentences = texts.features[FIELDS.index("sentences")]
         self.long = np.where((self.lengths >= LONG) & (self.link_share < 0.5), self.lengths, 0.0)
@@ -145,12 +142,12 @@ class PageFeatures:
         self._in_title = np.array([_share(own, title) for own in own_words])
         self._in_title[texts.characters >= LONGEST] = 0.0
         self._columns.next(3)[:] = texts.features[:3]
-        self._columns.add([len(b.links) for b in blocks], self.link_share)
+        self._columns.add([*map(len, table.links)], self.link_share)
         self._columns.next(len(FIELDS) - 3)[:] = texts.features[3:]
         self._columns.add(
-            [len(b.images) for b in blocks],
+            [*map(len, table.images)],
             self._in_title,
-            _counts([b.text for b in blocks]),
+            _counts(table.texts),
             *self._metadata(own_words),
         )
 
@@ -161,15 +158,14 @@ class PageFeatures:
         body, parts = (" ".join(words(text)) for text in (page.declared.body, page.declared.parts))
         in_description = declared = np.full(len(own_words), -1.0)
         if described:
-            long = [len(block.text) > LONGEST for block in page.blocks]
             in_description = np.array(
                 [
-                    _share(frozenset(words(block.text)) if is_long else own, described, 3)
-                    for block, own, is_long in zip(page.blocks, own_words, long, strict=True)
+                    _share(frozenset(words(text)) if len(text) > LONGEST else own, described, 3)
+                    for text, own in zip(page.table.texts, own_words, strict=True)
                 ]
             )
         if parts or len(body) > LONG:
-            texts = [" ".join(words(block.text)) for block in page.blocks]
+            texts = [" ".join(words(text)) for text in page.table.texts]
             if len(body) > LONG:
                 declared = np.array([float(_stands_in(text, body)) for text in texts])
             if parts:
@@ -181,10 +177,11 @@ class PageFeatures:
         arrays = self.arrays
         labels = zip(arrays.label_tags, arrays.label_names, strict=True)
         bits = np.array([element_bits(tag, label) for tag, label in labels], dtype=np.int64)
-        hidden = [e.hidden for e in self.page.elements]
-        bits = bits[arrays.labels] | np.array(hidden, dtype=np.int64) * _BITS["hidden"]
+        bits = (
+            bits[arrays.labels] | np.array(self.page.table.hidden, dtype=np.int64) * _BITS["hidden"]
+        )
         # What BODY and whole-page wrappers are called says nothing of a block.
-        whole = arrays.end - arrays.first >= _WHOLE * len(self.page.blocks)
+        whole = arrays.end - arrays.first >= _WHOLE * len(self.lengths)
         local = np.where(whole, 0, bits)
         self._own = bits[arrays.element]
         self._ancestors = arrays.ancestors(_ANCESTORS)
@@ -327,9 +324,9 @@ class PageFeatures:
         """How many blocks ago a line announced related stories, comments, and so on."""
         index = np.arange(len(self.lengths))
         lines = np.flatnonzero((self.link_share < 0.5) & (self.texts.characters <= LONGEST_LINE))
-        blocks = self.page.blocks
+        texts = self.page.table.texts
         said = np.zeros(len(index), dtype=np.int64)
-        said[lines] = [_PHRASE_NUMBERS[announced(blocks[line].text)] for line in lines.tolist()]
+        said[lines] = [_PHRASE_NUMBERS[announced(texts[line])] for line in lines.tolist()]
         for_each = said == np.arange(1, len(PHRASES) + 1)[:, None]
         last = np.maximum.accumulate(np.where(for_each, index, -_FAR), axis=1)
         self._columns.next(len(PHRASES))[:] = np.minimum(index - last, _FAR)

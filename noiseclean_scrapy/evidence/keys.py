@@ -28,7 +28,7 @@ class PageKeys:
 
     def __init__(self, page: Page, scores: Floats) -> None:
         self.scores = scores
-        if not page.blocks:
+        if not page.table.texts:
             self.places: list[int] = []
             self.texts: list[int] = []
             self.own = self.around = np.zeros(0, dtype=np.int64)
@@ -40,7 +40,7 @@ class PageKeys:
             own = np.array(self.places, dtype=np.uint64)[self.own]
             self.texts = (text_table(page).keys ^ own).tolist()
         self.layout = min(self.places, default=0)
-        content = content_signature([block.text for block in page.blocks], scores)
+        content = content_signature(page.table.texts, scores)
         names = (self.layout, *words(page.title), content or self.texts)
         self.signature = hash64("\0".join(map(str, names)))
 

@@ -26,19 +26,17 @@ class PageArrays:
     """
 
     def __init__(self, page: Page) -> None:
-        elements = page.elements
-        count = len(elements)
-        parents = [e.parent for e in elements]
-        parents[0] = 0
-        names = [e.label for e in elements]
-        tags = dict(zip(names, [e.tag for e in elements], strict=True))
+        table = page.table
+        count = len(table.labels)
+        tags = dict(zip(table.labels, table.tags, strict=True))
         self.label_names, self.label_tags = list(tags), list(tags.values())
         number = dict(zip(tags, range(len(tags)), strict=True))
-        self.labels = _integers([number[name] for name in names])
-        self.parent = _integers(parents)
-        self.element = _integers([b.element for b in page.blocks])
+        self.labels = _integers([number[name] for name in table.labels])
+        self.parent = np.array(table.parents, dtype=np.int64)
+        self.parent[0] = 0
+        self.element = np.array(table.owners, dtype=np.int64)
         self.depth = self._depth()
-        self.first, self.end = self._ranges(parents)
+        self.first, self.end = self._ranges(self.parent.tolist())
         self.places = _numbered(self.labels[self.parent] * len(tags) + self.labels)
         _, self.groups, sizes = np.unique(
             self.parent * (len(tags) + 1) + self.labels + (np.arange(count) > 0),

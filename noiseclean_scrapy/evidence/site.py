@@ -82,7 +82,7 @@ class SiteEvidence:
 
     def terms(self, page: Page, scores: Floats) -> SiteTerms:
         """What the other pages of the site say of each block; zeros where there are none."""
-        count = len(page.blocks)
+        count = len(page.table.texts)
         zeros = np.zeros(count)
         if not self.sample.votes or not count:
             return SiteTerms(zeros, zeros, zeros, zeros, np.zeros(count, dtype=bool))

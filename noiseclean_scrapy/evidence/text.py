@@ -98,7 +98,7 @@ def text_table(page: Page) -> TextTable:
     """The table of a page's texts; made once, then kept with the page."""
     table = page.texts
     if not isinstance(table, TextTable):
-        table = page.texts = TextTable([block.text for block in page.blocks])
+        table = page.texts = TextTable(page.table.texts)
     return table
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -91,10 +91,11 @@ class KeptFeatures(Mapping[str, float]):
     Counted when they are first looked at.
     """
 
-    __slots__ = ("_blocks", "_counts")
+    __slots__ = ("_counts", "_page", "_verdicts")
 
-    def __init__(self, page: Page, verdicts: Iterable[Verdict]) -> None:
-        self._blocks = list(compress(page.blocks, [verdict.kept for verdict in verdicts]))
+    def __init__(self, page: Page, verdicts: Sequence[Verdict]) -> None:
+        self._page = page
+        self._verdicts = verdicts
         self._counts: Counter[str] | None = None
 
     def __getitem__(self, name: str) -> float:
@@ -112,7 +113,8 @@ class KeptFeatures(Mapping[str, float]):
     def _found(self) -> Counter[str]:
         if self._counts is None:
             counts: Counter[str] = Counter()
-            for block in self._blocks:
+            kept = [verdict.kept for verdict in self._verdicts]
+            for block in compress(self._page.blocks, kept):
                 counts.update(words(block.text))
                 counts.update(targets(block))
             self._counts = counts

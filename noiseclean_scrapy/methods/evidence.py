@@ -57,7 +57,7 @@ class EvidenceMethod(Method):
         return self.site.pages
 
     def observe(self, page: Page) -> None:
-        scores = load_model().read(page).scores if page.blocks else np.zeros(0)
+        scores = load_model().read(page).scores if page.table.texts else np.zeros(0)
         self.site.observe(page, scores)
 
     def merge(self, other: EvidenceMethod) -> None:
@@ -90,7 +90,7 @@ class SiteModel(Model):
         return load_model()
 
     def judge(self, page: Page) -> PageVerdict:
-        if not page.blocks:
+        if not page.table.texts:
             return PageVerdict((), {}, 1.0)
         reading = self.page_model.read(page)
         terms = self.site.terms(page, reading.scores)

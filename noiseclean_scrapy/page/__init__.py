@@ -2,7 +2,7 @@
 
 from noiseclean_scrapy.page.budget import DEFAULT_BUDGET, PageBudget
 from noiseclean_scrapy.page.build import Rules, build_page
-from noiseclean_scrapy.page.model import Element, Page, Rule, TextBlock
+from noiseclean_scrapy.page.model import Element, Page, PageTable, Rule, TextBlock
 from noiseclean_scrapy.page.parse import Html
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "Html",
     "Page",
     "PageBudget",
+    "PageTable",
     "Rule",
     "Rules",
     "TextBlock",

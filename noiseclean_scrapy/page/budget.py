@@ -8,7 +8,7 @@ from dataclasses import dataclass
 _END = 10_000
 _SHORT, _LONG = 20_000, 300_000
 _WIDE = 4000
-_TAG = re.compile(r"</?[a-z]", re.IGNORECASE)
+_SEPARATORS, _FEW = "= \t\n\r\f<", 1000  # each of them between two units at most
 # In units of an attribute's name, value, or the white space between; each is matched as a whole,
 # so that the time is linear. What looks like a tag in a script ends with it.
 _WIDE_TAG = re.compile(
@@ -57,7 +57,7 @@ class PageBudget:
 
 
 def _may_have_wide_tag(text: str) -> bool:
-    """Whether much follows the beginning of a tag before the next `>`."""
+    """Whether thousands of attributes follow the beginning of a tag before the next `>`."""
     end = 0
     while end + _WIDE < len(text):
         last = text.rfind(">", end, end + _WIDE + 1)
@@ -66,7 +66,8 @@ def _may_have_wide_tag(text: str) -> bool:
             continue
         following = text.find(">", end + _WIDE)
         part_end = following if following >= 0 else len(text)
-        if _TAG.search(text, end, part_end):
+        separators = sum(text.count(mark, end, part_end) for mark in _SEPARATORS)
+        if separators > _FEW and _WIDE_TAG.search(text, end, part_end):
             return True
         end = part_end + 1
     return False

@@ -43,7 +43,7 @@ def word_sets(page: Page) -> list[frozenset[str]]:
     Found once, then kept with the page.
     """
     if page.words is None:
-        texts = [block.text for block in page.blocks]
+        texts = page.table.texts
         sets = list(map(_kept_sets.get, texts))
         if None in sets:
             made = _word_sets([t for t, s in zip(texts, sets, strict=True) if s is None])
@@ -65,7 +65,7 @@ def _word_sets(texts: Iterable[str]) -> dict[str, frozenset[str]]:
 
 def masked_texts(page: Page) -> list[str]:
     """The text of each block in lower case, digits masked."""
-    return masked([block.text for block in page.blocks])
+    return masked(page.table.texts)
 
 
 def masked(texts: Sequence[str]) -> list[str]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import lru_cache
-from itertools import islice
 
-from noiseclean_scrapy.page.model import Element, Page
+from noiseclean_scrapy.page.model import Page, PageTable
 
 UNFOLDED = 0.5
 """Where hidden elements hold this share of a page's long text, a script is to show them."""
@@ -15,6 +14,7 @@ LONG = 80
 """Characters from which on a block is long text, unless half of it is links."""
 
 _FAR = -500.0
+_FOLDS_ABOVE = 3  # elements, the hidden one itself among them
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)")
 _MAY_HIDE = re.compile(
     r"none|hidden|collapse|opacity|font-size|indent|absolute|fixed|clip|color", re.IGNORECASE
@@ -51,19 +51,18 @@ def hidden_blocks(page: Page) -> list[bool]:
     The latter is what is called a tab, an accordion, a slide and so on. Nothing is hidden on a
     page most of whose long text is: a script shows it once it is loaded.
     """
-    hidden = [False] * len(page.elements)
-    if page.reads_hidden or not any(element.hidden for element in page.elements):
-        return [False] * len(page.blocks)
-    for element in page.elements:
-        above = element.parent >= 0 and hidden[element.parent]
-        hidden[element.index] = above or (element.hidden and not _is_folded(page, element))
-    found = [hidden[block.element] for block in page.blocks]
+    table = page.table
+    if page.reads_hidden or 1 not in table.hidden:
+        return [False] * len(table.texts)
+    hidden = [False] * len(table.tags)
+    for index, (parent, by_itself) in enumerate(zip(table.parents, table.hidden, strict=True)):
+        above = parent >= 0 and hidden[parent]
+        hidden[index] = above or (by_itself == 1 and not _is_folded(table, index))
+    found = [hidden[owner] for owner in table.owners]
     if any(found):
         long = [
-            len(block.text)
-            if len(block.text) >= LONG and 2 * block.link_characters < len(block.text)
-            else 0
-            for block in page.blocks
+            len(text) if len(text) >= LONG and 2 * linked < len(text) else 0
+            for text, linked in zip(table.texts, table.link_characters, strict=True)
         ]
         out_of_sight = sum(n for n, here in zip(long, found, strict=True) if here)
         if out_of_sight >= UNFOLDED * sum(long) > 0:
@@ -71,9 +70,14 @@ def hidden_blocks(page: Page) -> list[bool]:
     return found
 
 
-def _is_folded(page: Page, element: Element) -> bool:
-    around = islice(page.path(element.index), 3)
-    return any(_FOLDED.search(above.label) for above in around)
+def _is_folded(table: PageTable, element: int) -> bool:
+    for _ in range(_FOLDS_ABOVE):
+        if element < 0:
+            break
+        if _FOLDED.search(table.labels[element]):
+            return True
+        element = table.parents[element]
+    return False
 
 
 def _declarations(style: str) -> dict[str, str]:
