@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from noiseclean_scrapy.compiled import blocks
 from noiseclean_scrapy.evidence.columns import Columns
-from noiseclean_scrapy.evidence.features import LONG, PageFeatures
+from noiseclean_scrapy.evidence.features import BITS, LONG, PageFeatures
 from noiseclean_scrapy.evidence.layout import Floats, Integers, PageArrays, window_means
 
 _LEVELS = 5
@@ -17,6 +18,7 @@ _WINDOWS = (4, 12)
 _MAIN_SHARE = 0.7
 _GOOD = 0.5
 _NOTHING = -0.1
+_COMMENTS = BITS["x_comment"] | BITS["c_comment"]
 
 
 def _names() -> Iterator[str]:
@@ -45,20 +47,30 @@ def context_features(
     features: PageFeatures, score: Floats
 ) -> tuple[tuple[str, ...], NDArray[np.float32]]:
     """Names and matrix (blocks, features) of the context, from each block's log-odds `score`."""
-    return CONTEXT, _Context(features, score).columns.matrix
+    p = 1 / (1 + np.exp(-score))
+    if blocks is None:
+        return CONTEXT, _Context(features, score, p).columns.matrix
+    rows = np.empty((len(CONTEXT), len(score)), dtype=np.float32)
+    twin = blocks.PageContext(rows, features.arrays, features.lengths, p)
+    twin.add_neighbours(score, _NEIGHBOURS, _WINDOWS, _NOTHING)
+    twin.add_containers(_LEVELS, features.arrays.repeated_items, _NOTHING)
+    twin.add_extent(_MAIN_SHARE, features.above, _COMMENTS)
+    twin.add_runs(_GOOD, LONG)
+    twin.add_page(features.link_share, _GOOD)
+    return CONTEXT, rows.T
 
 
 class _Context:
     """A page's blocks with the probability `p` and the expected content `mass` of each."""
 
-    def __init__(self, features: PageFeatures, score: Floats) -> None:
+    def __init__(self, features: PageFeatures, score: Floats, p: Floats) -> None:
         self.features = features
         self.arrays = features.arrays
         self.lengths = np.maximum(features.lengths, 1.0)
-        self.p = 1 / (1 + np.exp(-score))
+        self.p = p
         self.mass = self.p * self.lengths
         self.total = float(self.lengths.sum())
-        self.all_mass = max(float(self.mass.sum()), 1.0)
+        self.all_mass = max(_in_order(self.mass), 1.0)
         self.below_mass, below_text = self.arrays.below(np.stack([self.mass, self.lengths]))
         self.below_text = np.maximum(below_text, 1.0)
         self.good = self.p >= _GOOD
@@ -106,15 +118,15 @@ class _Context:
         arrays, mass, all_mass = self.arrays, self.mass, self.all_mass
         main = _main(self.below_mass)
         index = np.arange(len(mass))
-        comments = self.features.inside("x_comment") | self.features.inside("c_comment")
+        comments = self.features.above & _COMMENTS != 0
         passed = np.cumsum(mass)
         self.columns.add(
             (index >= arrays.first[main]) & (index < arrays.end[main]),
             self.below_mass[main] / self.below_text[main],
             self.below_text[main] / self.total,
             _levels_between(arrays, main),
-            float(mass[comments].sum()) / all_mass,
-            np.log1p(float(mass[~comments].sum())),
+            _in_order(mass[comments]) / all_mass,
+            np.log1p(_in_order(mass[~comments])),
             (passed - mass) / all_mass,
             1 - passed / all_mass,
         )
@@ -135,16 +147,21 @@ class _Context:
         lengths, p, good = self.lengths, self.p, self.good
         found = lengths[good]
         text = float(found.sum())
-        linked = float((lengths * self.features.link_share)[good].sum())
+        linked = _in_order((lengths * self.features.link_share)[good])
         starts = np.count_nonzero(good[1:] & ~good[:-1])
         self.columns.add_values(
             np.log1p(self.all_mass),
             self.all_mass / self.total,
-            float((lengths * p * (1 - p)).sum()) / self.total,
+            _in_order(lengths * p * (1 - p)) / self.total,
             np.log1p(text / max(len(found), 1)),
             linked / max(text, 1.0),
             np.log1p(starts),
         )
+
+
+def _in_order(values: Floats) -> float:
+    """The sum, one value after the other: numpy's own is of pairs."""
+    return float(np.cumsum(values)[-1]) if len(values) else 0.0
 
 
 def _main(mass: Floats) -> int:

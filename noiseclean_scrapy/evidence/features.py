@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from noiseclean_scrapy.compiled import blocks
 from noiseclean_scrapy.evidence.columns import Columns
 from noiseclean_scrapy.evidence.layout import Floats, Integers, page_arrays, window_means
 from noiseclean_scrapy.evidence.phrases import LONGEST as LONGEST_LINE
@@ -21,6 +22,9 @@ from noiseclean_scrapy.page.metadata import KINDS
 LONG = 80
 """Weighted characters from which on a block is long text, unless half of it is links."""
 
+BITS = {name: 1 << bit for bit, name in enumerate(NAMES)}
+"""The bit of each group of tags or class names."""
+
 _ANCESTORS = 5
 _MASKS = ("own", "near", "any")
 _PLACES = [
@@ -29,8 +33,8 @@ _PLACES = [
     for number, mask in enumerate(_MASKS)
     if mask != "near" or name[:2] in ("c_", "r_", "x_")
 ]
-_PLACE_MASKS, _PLACE_BITS = np.array([place[1:] for place in _PLACES], dtype=np.int64).T
-_BITS = {name: 1 << bit for bit, name in enumerate(NAMES)}
+_PLACE_MASKS = np.array([mask for _, mask, _ in _PLACES], dtype=np.int64)
+_PLACE_BITS = np.array([bit for _, _, bit in _PLACES], dtype=np.int64)
 _NEIGHBOURS = np.array([-1, 1, -2, 2, -3, 3])
 _SIDES = ("before", "after")
 _CLOSE = 4  # of the neighbours, those of which more is told
@@ -40,6 +44,7 @@ _WHOLE = 0.95
 _MAIN_SHARE = 0.6
 _DECLARED, _LEAST_DECLARED = 40, 20
 _FAR = 40
+_SENTENCES = FIELDS.index("sentences")
 _PHRASE_NUMBERS = {None: 0} | {name: number for number, name in enumerate(PHRASES, 1)}
 
 
@@ -97,24 +102,20 @@ class PageFeatures:
         self.arrays = page_arrays(page)
         self.texts = text_table(page)
         self.lengths = self.texts.lengths
+        self.sentences = self.texts.features[_SENTENCES]
         self._columns = Columns(len(FEATURES), len(page.table.texts))
         if page.table.texts:
-            self._add_text()
-            self._add_places()
-            self._add_ancestors()
-            self._add_repeated()
-            self._add_same_place()
-            self._add_main()
-            self._add_neighbours()
-            self._add_positions()
-            self._add_sections()
-            self._add_announced()
-            self._add_page()
+            self._read_words()
+            self._read_names()
+            if blocks is None:
+                self._fill()
+            else:
+                self._fill_compiled()
         self.matrix = self._columns.rows.T
 
     def inside(self, group: str) -> NDArray[np.bool_]:
         """Which blocks stand in an element of a group of tags or class names."""
-        return _having(self._above, group)
+        return _having(self.above, group)
 
     @property
     def cell_lengths(self) -> Floats:
@@ -129,27 +130,85 @@ class PageFeatures:
         """Which blocks' own element, or one of the two above, belongs to a group."""
         return _having(self._near, group)
 
+    def _read_words(self) -> None:
+        """What is told by words, and counts of what is no text."""
+        table, own_words = self.page.table, word_sets(self.page)
+        title = set(words(self.page.title))
+        in_title = np.array([_share(own, title) for own in own_words])
+        in_title[self.texts.characters >= LONGEST] = 0.0
+        in_description, declared = self._metadata(own_words)
+        self._in_title = in_title
+        self._counts = np.stack(
+            [
+                np.array([*map(len, table.links)], dtype=np.float64),
+                np.array([*map(len, table.images)], dtype=np.float64),
+                in_title,
+                np.array(_counts(table.texts), dtype=np.float64),
+                in_description,
+                declared,
+            ]
+        )
+
+    def _read_names(self) -> None:
+        """What tags and class names say of each element."""
+        arrays = self.arrays
+        labels = zip(arrays.label_tags, arrays.label_names, strict=True)
+        bits = np.array([element_bits(tag, label) for tag, label in labels], dtype=np.int64)
+        hidden = np.array(self.page.table.hidden, dtype=np.int64)
+        self._bits = bits[arrays.labels] | hidden * BITS["hidden"]
+
+    def _said(self) -> Integers:
+        """The number of what each line announces: related stories, comments, and so on; else 0."""
+        texts = self.page.table.texts
+        lines = np.flatnonzero((self.link_share < 0.5) & (self.texts.characters <= LONGEST_LINE))
+        said = np.zeros(len(texts), dtype=np.int64)
+        said[lines] = [_PHRASE_NUMBERS[announced(texts[line])] for line in lines.tolist()]
+        return said
+
+    def _fill_compiled(self) -> None:
+        table, texts = self.page.table, self.texts
+        twin = blocks.PageFeatures(self._columns.rows, self.arrays, texts)
+        twin.add_text(texts.characters, table.link_characters, self._counts, LONG)
+        self.link_share, self.long = twin.link_share, twin.long
+        twin.add_places(self._bits, _PLACE_MASKS, _PLACE_BITS, _WHOLE * len(self.lengths))
+        self._near, self.above = twin.near, twin.above
+        twin.add_ancestors(_ANCESTORS, _SENTENCES)
+        twin.add_repeated(self.arrays.repeated_items)
+        twin.add_same_place()
+        twin.add_main(_MAIN_SHARE)
+        twin.add_neighbours(tuple(_NEIGHBOURS.tolist()), _CLOSE, _WINDOWS, _SENTENCES)
+        twin.add_positions(self._in_title, BITS["h1"])
+        twin.add_sections(BITS["heading"])
+        twin.add_announced(self._said(), len(PHRASES), _FAR)
+        bits = tuple(BITS[group] for group in ("p", "heading", "h1", "li"))
+        cells = bytearray(tag == "td" for tag in table.tags)
+        kinds = [kind in self.page.declared.kinds for kind in KINDS]
+        twin.add_page(texts.characters, bits, cells, kinds)
+
+    def _fill(self) -> None:
+        self._add_text()
+        self._add_places()
+        self._add_ancestors()
+        self._add_repeated()
+        self._add_same_place()
+        self._add_main()
+        self._add_neighbours()
+        self._add_positions()
+        self._add_sections()
+        self._add_announced()
+        self._add_page()
+
     def _add_text(self) -> None:
-        page, texts, table = self.page, self.texts, self.page.table
-        own_words = word_sets(page)
-        linked = np.array(table.link_characters, dtype=np.float64)
+        texts, counts = self.texts, self._counts
+        linked = np.array(self.page.table.link_characters, dtype=np.float64)
         self.link_share = linked / np.maximum(texts.characters, 1)
-        self.sentences = texts.features[FIELDS.index("sentences")]
         self.long = np.where((self.lengths >= LONG) & (self.link_share < 0.5), self.lengths, 0.0)
         self._linked_text = self.lengths * self.link_share
         self._log = texts.features[0]
-        title = set(words(page.title))
-        self._in_title = np.array([_share(own, title) for own in own_words])
-        self._in_title[texts.characters >= LONGEST] = 0.0
         self._columns.next(3)[:] = texts.features[:3]
-        self._columns.add([*map(len, table.links)], self.link_share)
+        self._columns.add(counts[0], self.link_share)
         self._columns.next(len(FIELDS) - 3)[:] = texts.features[3:]
-        self._columns.add(
-            [*map(len, table.images)],
-            self._in_title,
-            _counts(table.texts),
-            *self._metadata(own_words),
-        )
+        self._columns.add(*counts[1:])
 
     def _metadata(self, own_words: Sequence[frozenset[str]]) -> tuple[Floats, Floats]:
         """How far the description and the declared texts hold each block; -1 where unknown."""
@@ -174,20 +233,15 @@ class PageFeatures:
         return in_description, declared
 
     def _add_places(self) -> None:
-        arrays = self.arrays
-        labels = zip(arrays.label_tags, arrays.label_names, strict=True)
-        bits = np.array([element_bits(tag, label) for tag, label in labels], dtype=np.int64)
-        bits = (
-            bits[arrays.labels] | np.array(self.page.table.hidden, dtype=np.int64) * _BITS["hidden"]
-        )
+        arrays, bits = self.arrays, self._bits
         # What BODY and whole-page wrappers are called says nothing of a block.
         whole = arrays.end - arrays.first >= _WHOLE * len(self.lengths)
         local = np.where(whole, 0, bits)
         self._own = bits[arrays.element]
         self._ancestors = arrays.ancestors(_ANCESTORS)
         self._near = self._own | local[self._ancestors[1]] | local[self._ancestors[2]]
-        self._above = arrays.inherit(local)[arrays.element]
-        answers = np.stack([self._own, self._near, self._above])[_PLACE_MASKS]
+        self.above = arrays.inherit(local)[arrays.element]
+        answers = np.stack([self._own, self._near, self.above])[_PLACE_MASKS]
         answers >>= _PLACE_BITS[:, None]
         answers &= 1
         self._columns.next(len(_PLACES))[:] = answers
@@ -322,11 +376,7 @@ class PageFeatures:
 
     def _add_announced(self) -> None:
         """How many blocks ago a line announced related stories, comments, and so on."""
-        index = np.arange(len(self.lengths))
-        lines = np.flatnonzero((self.link_share < 0.5) & (self.texts.characters <= LONGEST_LINE))
-        texts = self.page.table.texts
-        said = np.zeros(len(index), dtype=np.int64)
-        said[lines] = [_PHRASE_NUMBERS[announced(texts[line])] for line in lines.tolist()]
+        index, said = np.arange(len(self.lengths)), self._said()
         for_each = said == np.arange(1, len(PHRASES) + 1)[:, None]
         last = np.maximum.accumulate(np.where(for_each, index, -_FAR), axis=1)
         self._columns.next(len(PHRASES))[:] = np.minimum(index - last, _FAR)
@@ -341,7 +391,7 @@ class PageFeatures:
         self._columns.add_values(
             np.log1p(len(self.lengths)),
             np.log1p(total),
-            float(self._linked_text.sum()) / total,
+            float(np.cumsum(self._linked_text)[-1]) / total,
             float(self.long.sum()) / total,
             np.log1p(long_blocks),
             np.log1p(float(self.long.sum()) / max(long_blocks, 1)),
@@ -356,7 +406,7 @@ class PageFeatures:
 
 
 def _having(masks: Integers, group: str) -> NDArray[np.bool_]:
-    having: NDArray[np.bool_] = masks & _BITS[group] != 0
+    having: NDArray[np.bool_] = masks & BITS[group] != 0
     return having
 
 

@@ -9,7 +9,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from noiseclean_scrapy.page import Page
+from noiseclean_scrapy.compiled import blocks
+from noiseclean_scrapy.page import Page, PageTable
 
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
@@ -27,6 +28,15 @@ class PageArrays:
 
     def __init__(self, page: Page) -> None:
         table = page.table
+        if blocks is not None:
+            names, arrays = blocks.index_page(table.parents, table.labels, table.tags, table.owners)
+            self.label_names, self.label_tags = names
+            self.labels, self.parent, self.element, self.depth, self.first, self.end = arrays[:6]
+            self.places, self.groups, self.group_sizes, self.group_numbers = arrays[6:]
+        else:
+            self._index(table)
+
+    def _index(self, table: PageTable) -> None:
         count = len(table.labels)
         tags = dict(zip(table.labels, table.tags, strict=True))
         self.label_names, self.label_tags = list(tags), list(tags.values())
@@ -85,6 +95,8 @@ class PageArrays:
     @cached_property
     def repeated_items(self) -> Integers:
         """For each block the nearest element with like siblings, and the nearest around that."""
+        if blocks is not None:
+            return blocks.repeated_items(self.parent, self.group_sizes, self.element)
         nearest = self.repeated_item()
         item = nearest[self.element]
         return np.stack((item, nearest[self.parent[item]]))

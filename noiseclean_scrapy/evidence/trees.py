@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from noiseclean_scrapy.compiled import blocks
 from noiseclean_scrapy.evidence.layout import Floats, Integers
 
 _BLOCKS_AT_ONCE = 1024
@@ -32,6 +33,11 @@ class BoostedTrees:
 
     def score(self, matrix: NDArray[np.float32]) -> Floats:
         """The log-odds of each row of (rows, F)."""
+        if blocks is not None:
+            scores: Floats = blocks.score(
+                np.ascontiguousarray(matrix.T), self.features, self.borders, self._leaves, self.bias
+            )
+            return scores
         parts = [
             self._score(matrix[start : start + _BLOCKS_AT_ONCE])
             for start in range(0, len(matrix), _BLOCKS_AT_ONCE)
@@ -49,7 +55,7 @@ class BoostedTrees:
             chosen += level
         leaves = chosen.astype(np.intp)
         leaves += self._starts
-        scores: Floats = self._leaves.take(leaves).sum(axis=0) + self.bias
+        scores: Floats = self._leaves.ravel().take(leaves).sum(axis=0) + self.bias
         return scores
 
     @cached_property
@@ -63,7 +69,7 @@ class BoostedTrees:
 
     @cached_property
     def _leaves(self) -> Floats:
-        return self.values.astype(np.float64).ravel()
+        return self.values.astype(np.float64)
 
     @cached_property
     def _starts(self) -> Integers:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
+from noiseclean_scrapy import compiled
 from noiseclean_scrapy.page.budget import DEFAULT_BUDGET, PageBudget
 from noiseclean_scrapy.page.document import (
     after_body,
@@ -15,9 +16,9 @@ from noiseclean_scrapy.page.document import (
     title,
 )
 from noiseclean_scrapy.page.metadata import read_metadata
-from noiseclean_scrapy.page.model import Page, Rule
+from noiseclean_scrapy.page.model import Page, PageTable, Rule
 from noiseclean_scrapy.page.parse import Html, parse_html
-from noiseclean_scrapy.page.reading import BudgetSpent, NodeReader
+from noiseclean_scrapy.page.reading import BudgetSpent, NodeReader, NotCompiled
 from noiseclean_scrapy.page.tags import SKIPPED
 
 if TYPE_CHECKING:
@@ -74,8 +75,17 @@ def _read(
     if has_content_in_head(root, skipped):
         body = root
         skipped = skipped - {"head"}
-    reader = NodeReader(body, skipped, ruled, budget)
-    page = Page(url, title(root), language(root, body), reader.table)
+    try:
+        if ruled or compiled.nodes is None:
+            raise NotCompiled
+        table, truncated = _table(compiled.nodes.NodeReader(body, skipped, budget), body, root)
+    except NotCompiled:
+        table, truncated = _table(NodeReader(body, skipped, ruled, budget), body, root)
+    return Page(url, title(root), language(root, body), table, truncated=truncated)
+
+
+def _table(reader: NodeReader, body: _Element, root: _Element) -> tuple[PageTable, bool]:
+    """What a reader finds in the document, and whether the budget was spent before its end."""
     try:
         reader.walk(body, *path(body))
         if body is not root:
@@ -86,5 +96,5 @@ def _read(
             reader.add(part.tail)
         reader.flush()
     except BudgetSpent:
-        page.truncated = True
-    return page
+        return reader.table, True
+    return reader.table, False

@@ -17,16 +17,23 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
 
 _IMAGE_SOURCES = ("src", "data-src", "data-original")
-_HIDDEN_INLINE = frozenset({"span", "font", "b", "i", "em", "strong", "small", "a"})
+HIDDEN_INLINE = frozenset({"span", "font", "b", "i", "em", "strong", "small", "a"})
 _READ = frozenset({"a", "img", "br"})
 _STYLING = frozenset("id class role bgcolor width align itemprop style hidden aria-hidden".split())
 _NOWHERE = 1 << 62
-_DEEPEST = 100
-_LONGEST_VALUE = 2000
+DEEPEST = 100
+LONGEST_VALUE = 2000
 
 
 class BudgetSpent(Exception):  # noqa: N818
     """The page has more elements or blocks than are read of one."""
+
+
+class NotCompiled(Exception):  # noqa: N818
+    """The document has what the compiled reader leaves to the one here.
+
+    That is namespaces, hundreds of different tags, or thousands of levels.
+    """
 
 
 class NodeReader:
@@ -86,7 +93,7 @@ class NodeReader:
                             kind = IS_BLOCK
                         else:
                             inline = len(stack)
-                if not kind and name in _HIDDEN_INLINE and self._is_hidden(node):
+                if not kind and name in HIDDEN_INLINE and self._is_hidden(node):
                     kind = IS_SKIPPED
                 if test:
                     count += 1
@@ -132,7 +139,7 @@ class NodeReader:
     def _is_hidden(self, node: _Element) -> bool:
         """Whether inline content is hidden by its own style, and hidden text is not asked for."""
         style = node.get("style")
-        found = style_hides(style[:_LONGEST_VALUE]) if style else node.get("hidden") is not None
+        found = style_hides(style[:LONGEST_VALUE]) if style else node.get("hidden") is not None
         return found and not self._reads_hidden
 
     def _holds_block(self, node: _Element) -> bool:
@@ -154,7 +161,7 @@ class NodeReader:
     def _open_element(self, node: _Element, name: str, test: str, number: int) -> None:
         if self._pieces or self._images or self._links or self._breaks:
             self.flush()
-        if len(self._open) >= _DEEPEST:
+        if len(self._open) >= DEEPEST:
             self._open.append(self._open[-1])
             return
         table = self.table
@@ -163,7 +170,7 @@ class NodeReader:
             raise BudgetSpent
         parent = self._open[-1] if self._open else -1
         attributes = tuple(
-            [(key, value[:_LONGEST_VALUE]) for key, value in node.items() if key in _STYLING]
+            [(key, value[:LONGEST_VALUE]) for key, value in node.items() if key in _STYLING]
         )
         label, hidden = styling(name, attributes) if attributes else (name, False)
         label = label if node is not self.body else name

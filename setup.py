@@ -1,0 +1,22 @@
+"""The compiled twins of the slowest parts; without a compiler the package works without them."""
+
+import sys
+
+import lxml
+from setuptools import Extension, setup
+
+# The same sums as numpy's: nothing is contracted or reordered.
+FLAGS = [] if sys.platform == "win32" else ["-O3", "-ffp-contract=off"]
+
+setup(
+    ext_modules=[
+        Extension(
+            f"noiseclean_scrapy.compiled.{name}",
+            [f"noiseclean_scrapy/compiled/{name}.pyx"],
+            include_dirs=lxml.get_include(),
+            extra_compile_args=FLAGS,
+            optional=True,
+        )
+        for name in ("nodes", "blocks")
+    ]
+)
