@@ -17,6 +17,6 @@ setup(
             extra_compile_args=FLAGS,
             optional=True,
         )
-        for name in ("nodes", "blocks")
+        for name in ("nodes", "texts", "blocks")
     ]
 )

@@ -160,8 +160,8 @@ def clean_page(model: Model, page: Page, *, headline: bool = True) -> CleanPage:
         for rule, out_of_sight in zip(table.rules, hidden_blocks(page), strict=True)
     ]
     kept = [
-        judged.kept and not out_of_sight if rule is None else rule != "drop"
-        for rule, judged, out_of_sight in zip(table.rules, verdict.verdicts, hidden, strict=True)
+        by_itself and not out_of_sight if rule is None else rule != "drop"
+        for rule, by_itself, out_of_sight in zip(table.rules, verdict.kept, hidden, strict=True)
     ]
     if title_block is not None:
         kept[title_block] = headline

@@ -1,6 +1,6 @@
 """Compiled twins of the slowest parts, for installations that had a C compiler.
 
-`nodes` and `blocks` are None where there was none, or where the environment variable
+`nodes`, `texts` and `blocks` are None where there was none, or where the environment variable
 NOISECLEAN_PURE_PYTHON is set; then the same is done in Python and numpy.
 """
 
@@ -22,3 +22,4 @@ def _load(name: str) -> Any:
 
 blocks = _load("blocks")
 nodes = _load("nodes")
+texts = _load("texts")

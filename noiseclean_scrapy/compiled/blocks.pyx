@@ -4,9 +4,9 @@
 They take and return the same arrays as the functions in numpy that they stand for.
 """
 
-from libc.math cimport exp, log1p
-from libc.stdint cimport int64_t, uint64_t
-from libc.stdlib cimport calloc, free, malloc
+from libc.math cimport log1p
+from libc.stdint cimport int64_t, uint8_t, uint64_t
+from libc.stdlib cimport calloc, free
 
 import numpy as np
 
@@ -58,22 +58,23 @@ def score(
 
 
 cdef Py_ssize_t _number(const int64_t* keys, Py_ssize_t count, int64_t* numbers) except -1:
-    """Number equal keys (>= 0) alike, in the order in which they come; how many there are."""
+    """Number equal keys alike, in the order in which they come; how many there are."""
     cdef size_t size = 16, slot
     cdef Py_ssize_t index, distinct = 0
     while size < 2 * <size_t> count:
         size *= 2
-    cdef int64_t* slots = <int64_t*> _zeros(2 * size, sizeof(int64_t))
+    cdef int64_t* firsts = <int64_t*> _zeros(size, sizeof(int64_t))  # counted from 1
     for index in range(count):
         slot = (<uint64_t> keys[index] * <uint64_t> 0x9E3779B97F4A7C15 >> 20) & (size - 1)
-        while slots[2 * slot] and slots[2 * slot] != keys[index] + 1:
+        while firsts[slot] and keys[firsts[slot] - 1] != keys[index]:
             slot = (slot + 1) & (size - 1)
-        if not slots[2 * slot]:
-            slots[2 * slot] = keys[index] + 1
-            slots[2 * slot + 1] = distinct
+        if firsts[slot]:
+            numbers[index] = numbers[firsts[slot] - 1]
+        else:
+            firsts[slot] = index + 1
+            numbers[index] = distinct
             distinct += 1
-        numbers[index] = slots[2 * slot + 1]
-    free(slots)
+    free(firsts)
     return distinct
 
 
@@ -753,3 +754,107 @@ cdef class PageContext(_Rows):
         self.fill(log1p(text / _at_least(found, 1.0)))
         self.fill(linked / _at_least(text, 1.0))
         self.fill(log1p(starts))
+
+
+cdef inline uint64_t _mixed(uint64_t hashed, uint64_t first, uint64_t second) noexcept:
+    hashed = (hashed ^ hashed >> 30) * first
+    hashed = (hashed ^ hashed >> 27) * second
+    return hashed ^ hashed >> 31
+
+
+def page_places(
+    const uint64_t[::1] labels,
+    const int64_t[::1] parent,
+    const int64_t[::1] element,
+    const uint64_t[::1] factors,
+    const uint64_t[::1] marks,
+):
+    """What `evidence.places.PagePlaces` consists of, from the label hashes (E).
+
+    `factors` are those of the levels, `marks` what the two kinds of places are combined with.
+    """
+    cdef Py_ssize_t index, level, kind, place, blocks = element.shape[0], count = 0
+    cdef int64_t at
+    cdef uint64_t hashed
+    cdef uint64_t[::1] path = np.empty(parent.shape[0], dtype=np.uint64)
+    cdef uint64_t[::1] hashes = np.empty(blocks, dtype=np.uint64)
+    numbers = np.empty((2, blocks), dtype=np.int64)
+    cdef int64_t[:, ::1] number = numbers
+    cdef list keys = []
+    for index in range(parent.shape[0]):
+        at, hashed = index, 0
+        for level in range(factors.shape[0]):
+            hashed += labels[at] * factors[level]
+            if not at:
+                break
+            at = parent[at]
+        path[index] = hashed
+    for kind in range(2):
+        for index in range(blocks):
+            at = parent[element[index]] if kind else element[index]
+            hashes[index] = _mixed(path[at] ^ marks[kind], factors[1], factors[2])
+        _number(<int64_t*> &hashes[0], blocks, &number[kind, 0])
+        count = len(keys)
+        for index in range(blocks):
+            number[kind, index] += count
+            if number[kind, index] == len(keys):
+                keys.append(hashes[index])
+    return keys, numbers[0], numbers[1]
+
+
+def site_sums(
+    dict places,
+    dict texts,
+    list place_keys,
+    list text_keys,
+    const int64_t[::1] own,
+    const int64_t[::1] around,
+    const double[::1] scores,
+    double weight,
+    dict own_means,
+    own_texts,
+    double clip,
+    double place_weight,
+    double support,
+):
+    """Of `SiteEvidence.terms` what asks the sums for each place and each text.
+
+    The pull of the places, on how many other pages each block's place is, on how many its text, and
+    whether any page has its place.
+    """
+    cdef Py_ssize_t place, block, count = len(place_keys), blocks = scores.shape[0]
+    cdef double total, score
+    cdef double[::1] pages = np.empty(count), means = np.empty(count), pull = np.empty(count)
+    cdef uint8_t[::1] is_known = np.empty(count, dtype=np.uint8)
+    moved, there, shown = np.empty(blocks), np.empty(blocks), np.empty(blocks)
+    known = np.empty(blocks, dtype=np.bool_)
+    cdef double[::1] moved_out = moved, there_out = there, shown_out = shown
+    cdef uint8_t[::1] known_out = known.view(np.uint8)
+    for place in range(count):
+        key = place_keys[place]
+        pages[place] = total = 0.0
+        votes = places.get(key)
+        if votes is not None:
+            pages[place], total = <tuple> votes
+        is_known[place] = pages[place] > 0
+        if weight:
+            mean = own_means.get(key)
+            if mean is not None:
+                pages[place] -= weight
+                total -= weight * <double> mean
+        means[place] = _within(total / (pages[place] if pages[place] > 0 else 1.0), -clip, clip)
+        pull[place] = place_weight * (
+            pages[place] * pages[place] / (pages[place] * pages[place] + support * support)
+        )
+    for block in range(blocks):
+        score = _within(scores[block], -clip, clip)
+        moved_out[block] = pull[own[block]] * (means[own[block]] - score)
+        moved_out[block] += pull[around[block]] * (means[around[block]] - score)
+        there_out[block] = pages[own[block]]
+        known_out[block] = is_known[own[block]]
+        text = text_keys[block]
+        on_pages = texts.get(text)
+        shown_out[block] = 0.0 if on_pages is None else <double> on_pages
+        if weight and text in own_texts:
+            shown_out[block] -= weight
+    return moved, there, shown, known

@@ -368,7 +368,9 @@ cdef class NodeReader:
         if is_short:
             if not key.size:
                 return None
-            kept = (name, PyBytes_FromStringAndSize(key.data, key.size))
+            value = <const char*> node.name
+            _append_bytes(key, value, strlen(value))
+            kept = PyBytes_FromStringAndSize(key.data, key.size)
             found = _stylings.get(kept)
             if found is not None:
                 return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -16,7 +17,7 @@ from noiseclean_scrapy.evidence.phrases import PHRASES, announced
 from noiseclean_scrapy.evidence.text import FIELDS, text_table
 from noiseclean_scrapy.evidence.vocabulary import NAMES, element_bits
 from noiseclean_scrapy.page import Page
-from noiseclean_scrapy.page.features import LONGEST, word_sets, words
+from noiseclean_scrapy.page.features import LONGEST, title_words, word_counts, words
 from noiseclean_scrapy.page.metadata import KINDS
 
 LONG = 80
@@ -120,7 +121,7 @@ class PageFeatures:
     @property
     def cell_lengths(self) -> Floats:
         """Mean length of the blocks in the TABLE around each block; infinite without one."""
-        tables = np.array([tag == "table" for tag in self.page.table.tags])
+        tables = np.array([tag == "table" for tag in self.arrays.label_tags])[self.arrays.labels]
         table = self.arrays.nearest(tables)[self.arrays.element]
         blocks = np.maximum(self.arrays.end - self.arrays.first, 1)
         means = self.arrays.below(self.lengths) / blocks
@@ -132,11 +133,10 @@ class PageFeatures:
 
     def _read_words(self) -> None:
         """What is told by words, and counts of what is no text."""
-        table, own_words = self.page.table, word_sets(self.page)
-        title = set(words(self.page.title))
-        in_title = np.array([_share(own, title) for own in own_words])
+        table = self.page.table
+        in_title = _shares(title_words(self.page))
         in_title[self.texts.characters >= LONGEST] = 0.0
-        in_description, declared = self._metadata(own_words)
+        in_description, declared = self._metadata()
         self._in_title = in_title
         self._counts = np.stack(
             [
@@ -181,9 +181,9 @@ class PageFeatures:
         twin.add_sections(BITS["heading"])
         twin.add_announced(self._said(), len(PHRASES), _FAR)
         bits = tuple(BITS[group] for group in ("p", "heading", "h1", "li"))
-        cells = bytearray(tag == "td" for tag in table.tags)
+        cells = np.array([tag == "td" for tag in self.arrays.label_tags]).view(np.uint8)
         kinds = [kind in self.page.declared.kinds for kind in KINDS]
-        twin.add_page(texts.characters, bits, cells, kinds)
+        twin.add_page(texts.characters, bits, cells[self.arrays.labels], kinds)
 
     def _fill(self) -> None:
         self._add_text()
@@ -210,25 +210,20 @@ class PageFeatures:
         self._columns.next(len(FIELDS) - 3)[:] = texts.features[3:]
         self._columns.add(*counts[1:])
 
-    def _metadata(self, own_words: Sequence[frozenset[str]]) -> tuple[Floats, Floats]:
+    def _metadata(self) -> tuple[Floats, Floats]:
         """How far the description and the declared texts hold each block; -1 where unknown."""
-        page = self.page
-        described = set(words(page.description))
+        page, texts = self.page, self.page.table.texts
+        described = frozenset(words(page.description))
         body, parts = (" ".join(words(text)) for text in (page.declared.body, page.declared.parts))
-        in_description = declared = np.full(len(own_words), -1.0)
+        in_description = declared = np.full(len(texts), -1.0)
         if described:
-            in_description = np.array(
-                [
-                    _share(frozenset(words(text)) if len(text) > LONGEST else own, described, 3)
-                    for text, own in zip(page.table.texts, own_words, strict=True)
-                ]
-            )
+            in_description = _shares(word_counts(texts, described, sys.maxsize), more_than=3)
         if parts or len(body) > LONG:
-            texts = [" ".join(words(text)) for text in page.table.texts]
+            plain = [" ".join(words(text)) for text in texts]
             if len(body) > LONG:
-                declared = np.array([float(_stands_in(text, body)) for text in texts])
+                declared = np.array([float(_stands_in(text, body)) for text in plain])
             if parts:
-                stated = np.array([_stands_in(text, parts) for text in texts])
+                stated = np.array([_stands_in(text, parts) for text in plain])
                 declared = np.where(stated, 1.0, declared)
         return in_description, declared
 
@@ -422,11 +417,10 @@ def _counts(texts: Sequence[str]) -> list[int]:
     return [seen[text] for text in texts]
 
 
-def _share(own: frozenset[str], wanted: set[str], more_than: int = 0) -> float:
-    """Share of the words that are wanted; 0 where there are not `more_than` so many."""
-    if wanted.isdisjoint(own) or len(own) <= more_than:
-        return 0.0
-    return len(wanted & own) / len(own)
+def _shares(counts: Integers, more_than: int = 0) -> Floats:
+    """Shares of the words that are wanted (2, B); 0 where there are not `more_than` so many."""
+    found, wanted = counts
+    return np.where(found > more_than, wanted / np.maximum(found, 1), 0.0)
 
 
 def _stands_in(text: str, body: str) -> bool:

@@ -96,7 +96,8 @@ class PageArrays:
     def repeated_items(self) -> Integers:
         """For each block the nearest element with like siblings, and the nearest around that."""
         if blocks is not None:
-            return blocks.repeated_items(self.parent, self.group_sizes, self.element)
+            items: Integers = blocks.repeated_items(self.parent, self.group_sizes, self.element)
+            return items
         nearest = self.repeated_item()
         item = nearest[self.element]
         return np.stack((item, nearest[self.parent[item]]))

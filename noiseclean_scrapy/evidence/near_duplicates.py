@@ -8,6 +8,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from noiseclean_scrapy import compiled
 from noiseclean_scrapy.evidence.layout import Floats
 
 SHINGLE = 32
@@ -46,6 +47,9 @@ def _min_hashes(data: bytes) -> list[int]:
 
     A shingle's hash is a polynomial in its bytes, from differences of one running sum.
     """
+    if compiled.texts is not None:
+        least: list[int] = compiled.texts.min_hashes(data, SHINGLE, _BASE, _INVERSE, _MIXERS)
+        return least
     powers, inverses = _powers(MOST_CONTENT)
     count = len(data) - SHINGLE + 1
     sums = np.zeros(len(data) + 1, dtype=np.uint64)

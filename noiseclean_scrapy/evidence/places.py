@@ -7,6 +7,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from noiseclean_scrapy.compiled import blocks
 from noiseclean_scrapy.evidence.layout import Floats, Integers, PageArrays, page_arrays
 from noiseclean_scrapy.page import Page
 from noiseclean_scrapy.site.hashes import hash64
@@ -22,6 +23,9 @@ OWN, AROUND = 0x243F6A8885A308D3, 0x13198A2E03707344
 
 Keys = NDArray[np.uint64]
 
+_FACTORS = np.array(FACTORS[:PLACE_LEVELS], dtype=np.uint64)
+_MARKS = np.array((OWN, AROUND), dtype=np.uint64)
+
 
 class PagePlaces:
     """The distinct places of a page's B blocks, P in all.
@@ -30,7 +34,19 @@ class PagePlaces:
     (B) which is that of the element's surroundings. No place is both.
     """
 
+    keys: list[int]
+    own: Integers
+    around: Integers
+
     def __init__(self, arrays: PageArrays) -> None:
+        if blocks is not None:
+            parent, element = arrays.parent, arrays.element
+            found = blocks.page_places(_label_hashes(arrays), parent, element, _FACTORS, _MARKS)
+            self.keys, self.own, self.around = found
+        else:
+            self._find(arrays)
+
+    def _find(self, arrays: PageArrays) -> None:
         paths = _path_hashes(arrays)
         own, self.own = np.unique(
             _mixed(paths[arrays.element] ^ np.uint64(OWN)), return_inverse=True
@@ -38,8 +54,8 @@ class PagePlaces:
         around, number = np.unique(
             _mixed(paths[arrays.parent[arrays.element]] ^ np.uint64(AROUND)), return_inverse=True
         )
-        self.around: Integers = number + len(own)
-        self.keys: list[int] = [*own.tolist(), *around.tolist()]
+        self.around = number + len(own)
+        self.keys = [*own.tolist(), *around.tolist()]
 
     def means(self, scores: Floats) -> Floats:
         """Means (P) of block scores (B) by place."""
@@ -54,8 +70,7 @@ def page_places(page: Page) -> PagePlaces:
 
 def _path_hashes(arrays: PageArrays) -> Keys:
     """Hashes (E) of the last `PLACE_LEVELS` labels of each element."""
-    names = [_label_hash(name) for name in arrays.label_names]
-    labels = np.array(names, dtype=np.uint64)[arrays.labels]
+    labels = _label_hashes(arrays)
     at = np.arange(len(labels))
     hashes = np.zeros(len(labels), dtype=np.uint64)
     inside = np.ones(len(labels), dtype=np.uint64)
@@ -63,6 +78,13 @@ def _path_hashes(arrays: PageArrays) -> Keys:
         hashes += labels[at] * inside * np.uint64(factor)
         inside = inside * (at > 0)
         at = arrays.parent[at]
+    return hashes
+
+
+def _label_hashes(arrays: PageArrays) -> Keys:
+    """Hashes (E) of the elements' labels."""
+    names = [_label_hash(name) for name in arrays.label_names]
+    hashes: Keys = np.array(names, dtype=np.uint64)[arrays.labels]
     return hashes
 
 

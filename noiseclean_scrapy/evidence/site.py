@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from noiseclean_scrapy.evidence.keys import page_keys
+from noiseclean_scrapy.compiled import blocks
+from noiseclean_scrapy.evidence.keys import PageKeys, page_keys
 from noiseclean_scrapy.evidence.layout import Floats
 from noiseclean_scrapy.evidence.sample import PageSample, PageVotes
 from noiseclean_scrapy.page import Page
@@ -33,6 +34,7 @@ LAYOUT = 0.9
 ENTRIES = 125
 """Places and texts that are reckoned a page, to bound the number of pages that vote."""
 
+_Sums: TypeAlias = tuple[Floats, Floats, Floats, NDArray[np.bool_]]
 _NO_VOTES = (0.0, 0.0)
 _LEAST = 2.0**-10
 
@@ -87,29 +89,48 @@ class SiteEvidence:
         if not self.sample.votes or not count:
             return SiteTerms(zeros, zeros, zeros, zeros, np.zeros(count, dtype=bool))
         keys = page_keys(page, scores)
-        sums = [self.places.get(place, _NO_VOTES) for place in keys.places]
-        known = np.array([votes > 0 for votes, _ in sums], dtype=bool)[keys.own]
         # Neither the page nor a copy of it votes on itself.
         own = self.sample.votes.get(keys.signature)
         weight = own.weight if own else 0.0
-        own_means = dict(zip(own.places, own.means, strict=True)) if own else {}
-        own_texts = frozenset(own.texts) if own else frozenset()
-        mine = np.array([place in own_means for place in keys.places])
-        pages = np.array([votes for votes, _ in sums]) - weight * mine
-        total = np.array([total for _, total in sums])
-        total -= weight * np.array([own_means.get(place, 0.0) for place in keys.places])
-        means = np.clip(total / np.where(pages > 0, pages, 1.0), -CLIP, CLIP)
-        pull = PLACE_WEIGHT * _trust(pages)
-        here = np.clip(scores, -CLIP, CLIP)
-        moved = pull[keys.own] * (means[keys.own] - here)
-        moved += pull[keys.around] * (means[keys.around] - here)
-        support = pages[keys.own]
-        shown = np.array([self.texts.get(text, 0.0) for text in keys.texts])
-        shown -= weight * np.array([text in own_texts for text in keys.texts])
+        means = dict(zip(own.places, own.means, strict=True)) if own else {}
+        texts = frozenset(own.texts) if own else frozenset()
+        find = self._sums if blocks is None else self._compiled_sums
+        moved, support, shown, known = find(keys, weight, means, texts)
         share = shown / np.maximum(_pages_of_layout(support), _LEAST)
         lost = REPETITION * share * shown / (shown + 1)
         lost += np.where(share >= COMMON, COMMON_REPETITION * shown / (shown + COMMON_SUPPORT), 0)
         return SiteTerms(moved, -lost, support, shown, known)
+
+    def _compiled_sums(
+        self, keys: PageKeys, weight: float, means: dict[int, float], texts: Set[int]
+    ) -> _Sums:
+        sums: _Sums = blocks.site_sums(
+            *(self.places, self.texts, keys.places, keys.texts, keys.own, keys.around),
+            *(keys.scores, weight, means, texts, CLIP, PLACE_WEIGHT, SUPPORT),
+        )
+        return sums
+
+    def _sums(
+        self, keys: PageKeys, weight: float, means: dict[int, float], texts: Set[int]
+    ) -> _Sums:
+        """What places add to each block, their other pages, those of texts, what is known at all.
+
+        `weight` is that of the page's own vote, `means` and `texts` are what it votes on.
+        """
+        sums = [self.places.get(place, _NO_VOTES) for place in keys.places]
+        known = np.array([votes > 0 for votes, _ in sums], dtype=bool)[keys.own]
+        mine = np.array([place in means for place in keys.places])
+        pages = np.array([votes for votes, _ in sums]) - weight * mine
+        total = np.array([total for _, total in sums])
+        total -= weight * np.array([means.get(place, 0.0) for place in keys.places])
+        there = np.clip(total / np.where(pages > 0, pages, 1.0), -CLIP, CLIP)
+        pull = PLACE_WEIGHT * _trust(pages)
+        here = np.clip(keys.scores, -CLIP, CLIP)
+        moved = pull[keys.own] * (there[keys.own] - here)
+        moved += pull[keys.around] * (there[keys.around] - here)
+        shown = np.array([self.texts.get(text, 0.0) for text in keys.texts])
+        shown -= weight * np.array([text in texts for text in keys.texts])
+        return moved, pages[keys.own], shown, known
 
     def merge(self, other: SiteEvidence) -> None:
         """Add what was learned from other pages; copies of pages count once."""

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from noiseclean_scrapy import compiled
 from noiseclean_scrapy.evidence.layout import Floats, Integers
 from noiseclean_scrapy.page import Page
 from noiseclean_scrapy.page.features import mask_digits
@@ -117,8 +118,12 @@ def _rows(texts: Sequence[str]) -> list[bytes]:
     return cast("list[bytes]", rows)
 
 
-def _measure(texts: Sequence[str]) -> Floats:
+def _measure(texts: list[str]) -> Floats:
     """The rows (B, columns) of B > 0 different texts, whose white space is single blanks."""
+    if compiled.texts is not None:
+        table: Floats = _twin().measure(texts, _WIDTH)
+        np.log1p(table[:, :2], out=table[:, :2])  # as below: another library's may differ by a bit
+        return table
     joined = "\n".join(("", *texts, ""))
     lowered = joined.lower()
     lowered_texts = lowered.split("\n")[1:-1]
@@ -140,7 +145,7 @@ def _measure(texts: Sequence[str]) -> Floats:
                         places[index] = bool(pattern.search(texts[index]))
         return places
 
-    table = np.empty((_WIDTH, len(texts)))
+    columns = np.empty((_WIDTH, len(texts)))
     values: dict[str, Any] = {
         "length": np.log1p(lengths),
         "words": np.log1p(words),
@@ -166,13 +171,13 @@ def _measure(texts: Sequence[str]) -> Floats:
         "colon": [text.endswith((":", "：")) for text in texts],
     }
     for row, name in enumerate(FIELDS):
-        table[row] = values[name]
-    table[_WEIGHED], table[_COUNTED] = lengths, characters
+        columns[row] = values[name]
+    columns[_WEIGHED], columns[_COUNTED] = lengths, characters
     keys = [
         hash64(mask_digits(low) if n else low) for low, n in zip(lowered_texts, digits, strict=True)
     ]
-    table.view(np.uint64)[_KEY] = np.array(keys, dtype=np.uint64)
-    return np.ascontiguousarray(table.T)
+    columns.view(np.uint64)[_KEY] = np.array(keys, dtype=np.uint64)
+    return np.ascontiguousarray(columns.T)
 
 
 def _count_kinds(joined: str, texts: Sequence[str]) -> dict[str, Floats]:
@@ -208,17 +213,38 @@ def _count_kinds(joined: str, texts: Sequence[str]) -> dict[str, Floats]:
 def _kind_table() -> tuple[NDArray[np.uint8], Floats, NDArray[np.bool_]]:
     """For each character a number, and for each number (rows) of which kinds it is (0.0 or 1.0).
 
-    The last kind is that of upper case letters. Most characters are of none and have number 0.
-    Last which characters may stand between the stop of a sentence and its end.
+    Most characters are of none and have number 0. Last which characters may stand between the stop
+    of a sentence and its end.
     """
+    distinct, numbers = np.unique(_character_kinds(), return_inverse=True)
+    members = distinct[:, None] >> np.arange(len(_KINDS) + 1) & 1
+    return numbers.astype(np.uint8), members.astype(np.float64), _character_closes() & 1 > 0
+
+
+@lru_cache(maxsize=1)
+def _twin() -> Any:
+    patterns = [pattern.search for pattern in (_DATE, _CURRENCY, _RIGHTS, _ADDRESS)]
+    return compiled.texts.TextMeasure(
+        _character_kinds(), _character_closes(), list(_KINDS), _HAN_WEIGHT, patterns, mask_digits
+    )
+
+
+@lru_cache(maxsize=1)
+def _character_kinds() -> NDArray[np.uint16]:
+    """Of which `_KINDS` each character is, as bits; the last kind is that of upper case letters."""
     characters = "".join(map(chr, range(_CHARACTERS)))
     bits = np.zeros(_CHARACTERS, dtype=np.uint16)
     for bit, pattern in enumerate(_KINDS.values()):
         bits[[found.start() for found in re.finditer(pattern, characters)]] |= 1 << bit
-    upper = len(_KINDS)
-    bits[[code for code, character in enumerate(characters) if character.isupper()]] |= 1 << upper
-    distinct, numbers = np.unique(bits, return_inverse=True)
-    members = distinct[:, None] >> np.arange(upper + 1) & 1
-    closes = np.zeros(_CHARACTERS, dtype=bool)
-    closes[[ord(character) for character in _CLOSE]] = True
-    return numbers.astype(np.uint8), members.astype(np.float64), closes
+    upper = [code for code, character in enumerate(characters) if character.isupper()]
+    bits[upper] |= 1 << len(_KINDS)
+    return bits
+
+
+@lru_cache(maxsize=1)
+def _character_closes() -> NDArray[np.uint8]:
+    """1 and 2 for characters that may follow the stop of a sentence, and that of the last one."""
+    closes = np.zeros(_CHARACTERS, dtype=np.uint8)
+    for bit, characters in ((1, _CLOSE), (2, _CLOSING)):
+        closes[[ord(character) for character in characters]] |= bit
+    return closes

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, overload
 
 from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.page import Page
@@ -29,6 +29,38 @@ class Verdict(NamedTuple):
     evidence: Mapping[str, float]
 
 
+class LateVerdicts(Sequence[Verdict]):
+    """Verdicts that are made when they are looked at, from what was kept and the scores.
+
+    `explain` gives the evidence on the block of a number.
+    """
+
+    __slots__ = ("_explain", "_scores", "kept")
+
+    def __init__(
+        self,
+        kept: Sequence[bool],
+        scores: Sequence[float],
+        explain: Callable[[int], Mapping[str, float]],
+    ) -> None:
+        self.kept = kept
+        self._scores = scores
+        self._explain = explain
+
+    def __len__(self) -> int:
+        return len(self.kept)
+
+    @overload
+    def __getitem__(self, index: int) -> Verdict: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Verdict, ...]: ...
+    def __getitem__(self, index: int | slice) -> Verdict | tuple[Verdict, ...]:
+        numbers = range(len(self.kept))[index]
+        if isinstance(numbers, int):
+            return Verdict(self.kept[numbers], self._scores[numbers], self._explain(numbers))
+        return tuple(map(self.__getitem__, numbers))
+
+
 @dataclass(frozen=True, slots=True)
 class PageVerdict:
     """One verdict a block, in the order of `Page.blocks`; weights of the kept features; the fit.
@@ -37,9 +69,16 @@ class PageVerdict:
     it falls when a site is redesigned.
     """
 
-    verdicts: tuple[Verdict, ...]
+    verdicts: Sequence[Verdict]
     weights: Mapping[str, float]
     fit: float
+
+    @property
+    def kept(self) -> Sequence[bool]:
+        """Which blocks are kept."""
+        if isinstance(self.verdicts, LateVerdicts):
+            return self.verdicts.kept
+        return [verdict.kept for verdict in self.verdicts]
 
 
 class Model(ABC):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import repeat
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,10 +16,10 @@ from noiseclean_scrapy.evidence.model import EvidenceModel, load_model
 from noiseclean_scrapy.evidence.site import SiteEvidence
 from noiseclean_scrapy.methods.base import (
     KeptFeatures,
+    LateVerdicts,
     Method,
     Model,
     PageVerdict,
-    Verdict,
     above_zero,
 )
 from noiseclean_scrapy.page import Page
@@ -100,8 +100,7 @@ class SiteModel(Model):
         least = threshold(chance[eligible], reading.lengths[eligible], self.lean)
         kept = eligible & (chance >= least)
         evidence = PageEvidence(page, self.page_model, terms, least)
-        explanations = map(Explanation, repeat(evidence), range(len(scores)))
-        verdicts = tuple(map(Verdict, kept.tolist(), chance.tolist(), explanations))
+        verdicts = LateVerdicts(kept.tolist(), chance.tolist(), partial(Explanation, evidence))
         characters = reading.characters
         known = float(characters[terms.known].sum()) / max(float(characters.sum()), 1.0)
         fit = known if self.site.pages else 1.0

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from typing import cast
+from collections.abc import Sequence, Set
 from urllib.parse import urlsplit
 
+import numpy as np
+from numpy.typing import NDArray
+
+from noiseclean_scrapy import compiled
 from noiseclean_scrapy.page.model import Page, TextBlock
 
 _HAN_KANA = "\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
@@ -20,7 +23,6 @@ _DIGITS = re.compile(r"\d+")
 
 LONGEST = 300
 """Characters of the longest text that may be a headline or a line of the page's frame."""
-_NO_WORDS: frozenset[str] = frozenset()
 # Texts come again on other pages: the words of short ones are kept until there are so many.
 _LONGEST_KEPT, _MOST_KEPT = 100, 5000
 _kept_sets: dict[str, frozenset[str]] = {}
@@ -37,30 +39,45 @@ def words(text: str) -> list[str]:
     return _split(_masked(text))
 
 
-def word_sets(page: Page) -> list[frozenset[str]]:
-    """The different words of each text block of up to `LONGEST` characters, of others none.
+def word_counts(texts: list[str], wanted: Set[str], longest: int = LONGEST) -> NDArray[np.int64]:
+    """How many different words each text has, and how many of them are wanted (2, texts).
+
+    Texts of more than `longest` characters are not read: they have none.
+
+    >>> word_counts(["The flood of the year", "Home"], {"the", "flood"}).tolist()
+    [[4, 1], [2, 0]]
+    """
+    if compiled.texts is not None:
+        found: NDArray[np.int64] = compiled.texts.word_counts(texts, wanted, longest)
+        rest = np.flatnonzero(found[0] < 0).tolist()
+    else:
+        found = np.zeros((2, len(texts)), dtype=np.int64)
+        rest = [number for number, text in enumerate(texts) if len(text) <= longest]
+    for number, own in zip(rest, _word_sets([texts[number] for number in rest]), strict=True):
+        found[:, number] = len(own), len(own & wanted)
+    return found
+
+
+def title_words(page: Page) -> NDArray[np.int64]:
+    """`word_counts` of the page's text blocks, where the words of its title are wanted.
 
     Found once, then kept with the page.
     """
     if page.words is None:
-        texts = page.table.texts
-        sets = list(map(_kept_sets.get, texts))
-        if None in sets:
-            made = _word_sets([t for t, s in zip(texts, sets, strict=True) if s is None])
-            sets = [made[t] if s is None else s for t, s in zip(texts, sets, strict=True)]
-        page.words = cast("list[frozenset[str]]", sets)
+        page.words = word_counts(page.table.texts, frozenset(words(page.title)))
     return page.words
 
 
-def _word_sets(texts: Iterable[str]) -> dict[str, frozenset[str]]:
-    made = dict.fromkeys(texts, _NO_WORDS)
-    short = [text for text in made if len(text) <= LONGEST]
-    made |= {text: frozenset(_split(low)) for text, low in zip(short, masked(short), strict=True)}
-    kept = [text for text in short if len(text) <= _LONGEST_KEPT]
+def _word_sets(texts: list[str]) -> list[frozenset[str]]:
+    """The different words of each text."""
+    sets = [_kept_sets.get(text) for text in texts]
+    unknown = list(dict.fromkeys(t for t, own in zip(texts, sets, strict=True) if own is None))
+    made = dict(zip(unknown, map(frozenset, map(_split, masked(unknown))), strict=True))
+    kept = [text for text in unknown if len(text) <= _LONGEST_KEPT]
     if len(_kept_sets) + len(kept) > _MOST_KEPT:
         _kept_sets.clear()
     _kept_sets.update((text, made[text]) for text in kept)
-    return made
+    return [made[t] if own is None else own for t, own in zip(texts, sets, strict=True)]
 
 
 def masked_texts(page: Page) -> list[str]:

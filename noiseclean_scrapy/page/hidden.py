@@ -74,10 +74,15 @@ def _is_folded(table: PageTable, element: int) -> bool:
     for _ in range(_FOLDS_ABOVE):
         if element < 0:
             break
-        if _FOLDED.search(table.labels[element]):
+        if _folds(table.labels[element]):
             return True
         element = table.parents[element]
     return False
+
+
+@lru_cache(maxsize=10_000)
+def _folds(label: str) -> bool:
+    return bool(_FOLDED.search(label))
 
 
 def _declarations(style: str) -> dict[str, str]:

@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
 from noiseclean_scrapy.page.metadata import Declared
 
 Rule: TypeAlias = Literal["keep", "drop", "title"]
@@ -151,7 +154,7 @@ class Page:
     search engines, and the texts and kind of page in JSON-LD. `characters_lost` tells how much text
     the parser cut off (0: none that matters), `truncated` that the budget for one page did not
     suffice, `reads_hidden` that hidden text counts. `words`, `texts`, `arrays`, `reading`, `keys`
-    are where `word_sets` and the method `evidence` keep what they found, for whoever asks next.
+    are where `title_words` and the method `evidence` keep what they found, for whoever asks next.
     """
 
     url: str
@@ -163,7 +166,7 @@ class Page:
     characters_lost: int = 0
     truncated: bool = False
     reads_hidden: bool = False
-    words: list[frozenset[str]] | None = field(default=None, init=False, repr=False, compare=False)
+    words: NDArray[np.int64] | None = field(default=None, init=False, repr=False, compare=False)
     texts: object = field(default=None, init=False, repr=False, compare=False)
     arrays: object = field(default=None, init=False, repr=False, compare=False)
     reading: object = field(default=None, init=False, repr=False, compare=False)

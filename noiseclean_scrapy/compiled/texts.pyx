@@ -1,0 +1,293 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
+"""Twins of what is done with each character: `evidence.text`, `page.features`, near-duplicates."""
+
+from libc.stdint cimport uint8_t, uint16_t, uint64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcmp
+
+from hashlib import blake2b
+
+import numpy as np
+
+cdef extern from "Python.h":
+    int PyUnicode_KIND(object text)
+    void* PyUnicode_DATA(object text)
+    Py_UCS4 PyUnicode_READ(int kind, void* data, Py_ssize_t index)
+
+cdef enum:
+    MOST_CHARACTERS = 4000  # of a text whose words are compared here
+    MOST_WANTED = 1000
+    SLOTS = 4096
+    LONGEST_WORD = 64
+
+
+cdef class TextMeasure:
+    """`evidence.text._measure`, given what that knows of characters and patterns.
+
+    `kinds` are `character_kinds()`, `names` their names, lowest bit first, `closes` are
+    `character_closes()`; `patterns` search for a date, a currency, rights and an address.
+    """
+
+    cdef const uint16_t[::1] kinds
+    cdef const uint8_t[::1] closes
+    cdef Py_ssize_t known
+    cdef int stop, whole_stop, pause, digit, separator, currency, rights, code, quote, han, upper
+    cdef double han_weight
+    cdef object is_date, is_currency, is_rights, is_address, mask_digits
+
+    def __init__(self, kinds, closes, list names, double han_weight, patterns, mask_digits):
+        self.kinds, self.closes, self.known = kinds, closes, len(kinds)
+        self.stop, self.whole_stop = names.index("stop"), names.index("whole stop")
+        self.pause, self.digit = names.index("pause"), names.index("digit")
+        self.separator, self.currency = names.index("separator"), names.index("currency")
+        self.rights, self.code = names.index("rights"), names.index("code")
+        self.quote, self.han, self.upper = names.index("quote"), names.index("han"), len(names)
+        self.han_weight = han_weight
+        self.is_date, self.is_currency, self.is_rights, self.is_address = patterns
+        self.mask_digits = mask_digits
+
+    def measure(self, list texts, Py_ssize_t width):
+        """The rows (B, width) of B texts; of the first two values the logarithm is not yet taken."""
+        table = np.empty((len(texts), width))
+        cdef double[:, ::1] rows = table
+        cdef uint64_t[:, ::1] keys = table.view(np.uint64)
+        cdef Py_ssize_t index
+        for index in range(len(texts)):
+            self._measure(<str> texts[index], &rows[index, 0], &keys[index, width - 1])
+        return table
+
+    cdef inline Py_ssize_t _known(self, Py_UCS4 character) noexcept:
+        return character if character < self.known else self.known - 1
+
+    cdef int _measure(self, str text, double* row, uint64_t* key) except -1:
+        cdef int kind = PyUnicode_KIND(text)
+        cdef void* data = PyUnicode_DATA(text)
+        cdef Py_ssize_t size = len(text), at, behind
+        cdef Py_ssize_t[16] count
+        cdef Py_ssize_t sentences = 0, initials = 0, parts = 1 if size else 0
+        cdef unsigned int bits
+        cdef int number
+        cdef Py_UCS4 character, before = c" "
+        cdef double characters = size, length, words, divisor
+        cdef bint ends = False
+        for number in range(16):
+            count[number] = 0
+        for at in range(size):
+            character = PyUnicode_READ(kind, data, at)
+            parts += character == c" "
+            bits = self.kinds[self._known(character)]
+            if bits:
+                for number in range(self.upper):
+                    count[number] += bits >> number & 1
+                if bits >> self.upper & 1 and before == c" ":
+                    initials += 1
+                if bits >> self.stop & 1:
+                    behind = at + 1
+                    while behind < size and self._closes(PyUnicode_READ(kind, data, behind)) & 1:
+                        behind += 1
+                    sentences += behind == size or PyUnicode_READ(kind, data, behind) == c" "
+            before = character
+        if count[self.stop] or count[self.whole_stop]:
+            at = size
+            while at and self._closes(PyUnicode_READ(kind, data, at - 1)) & 2:
+                at -= 1
+            bits = self.kinds[self._known(PyUnicode_READ(kind, data, at - 1))] if at else 0
+            ends = bits >> self.stop & 1 or bits >> self.whole_stop & 1
+        lowered = text.lower()
+        length = characters + self.han_weight * count[self.han]
+        divisor = max(length, 1.0)
+        words = max(<double> parts, count[self.han] / 2.0)
+        row[0] = length
+        row[1] = words
+        row[2] = divisor / max(words, 1.0)
+        row[3] = sentences + count[self.whole_stop]
+        row[4] = ends
+        row[5] = count[self.pause] / divisor * 100
+        row[6] = count[self.digit] / divisor
+        row[7] = initials / max(<double> parts, 1.0)
+        row[8] = text.isupper()
+        row[9] = count[self.digit] > 1 and self.is_date(text) is not None
+        row[10] = count[self.separator]
+        row[11] = count[self.currency] > 0 or (
+            ("USD" in text or "EUR" in text or "GBP" in text) and self.is_currency(text) is not None
+        )
+        row[12] = count[self.rights] > 0 or (
+            ("all r" in lowered or "copyr" in lowered) and self.is_rights(text) is not None
+        )
+        row[13] = (
+            "http" in text or "www." in text or "@" in text
+        ) and self.is_address(text) is not None
+        row[14] = count[self.code] / divisor
+        row[15] = count[self.quote] > 0
+        row[16] = text[:1].islower()
+        row[17] = text.endswith((":", "："))
+        row[18] = length
+        row[19] = characters
+        key[0] = _hash64(self.mask_digits(lowered) if count[self.digit] else lowered)
+        return 0
+
+    cdef inline int _closes(self, Py_UCS4 character) noexcept:
+        return self.closes[self._known(character)]
+
+
+cdef uint64_t _hash64(str text) except? 0:
+    """`site.hashes.hash64`."""
+    cdef bytes digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    cdef uint64_t found = 0
+    for byte in digest:
+        found = found << 8 | <uint8_t> byte
+    return found
+
+
+cdef struct Word:
+    uint64_t hash
+    Py_ssize_t start
+    Py_ssize_t size
+    int text  # the number of the text that it was last seen in, counted from 1
+
+
+def word_counts(list texts, wanted, Py_ssize_t longest):
+    """`page.features.word_counts` for most English texts; -1 for what is left to that."""
+    found = np.zeros((2, len(texts)), dtype=np.int64)
+    cdef long long[:, ::1] counts = found
+    cdef Word* seen = <Word*> malloc(SLOTS * sizeof(Word))
+    cdef Word* asked = <Word*> malloc(SLOTS * sizeof(Word))
+    cdef char* own = <char*> malloc(MOST_CHARACTERS + 1)
+    cdef list known = [(<str> word).encode() for word in wanted if (<str> word).isascii()]
+    cdef bytes joined = b" ".join(known)
+    cdef bint are_few = len(known) <= MOST_WANTED
+    cdef Py_ssize_t index, size
+    cdef str text
+    try:
+        if seen == NULL or asked == NULL or own == NULL:
+            raise MemoryError
+        for index in range(SLOTS):
+            seen[index].text = asked[index].text = 0
+        if are_few:
+            _each_word(joined, len(joined), asked, 1, NULL, NULL, NULL)
+        for index in range(len(texts)):
+            text = texts[index]
+            if len(text) > longest:
+                continue
+            size = _masked(text, own) if are_few and len(text) <= MOST_CHARACTERS else -1
+            if size < 0:
+                counts[0, index] = counts[1, index] = -1
+                continue
+            _each_word(own, size, seen, index + 1, joined, asked, &counts[0, index])
+            counts[1, index] = counts[0, index] >> 32
+            counts[0, index] &= 0xFFFFFFFF
+    finally:
+        free(seen)
+        free(asked)
+        free(own)
+    return found
+
+
+cdef Py_ssize_t _masked(str text, char* out) noexcept:
+    """Write a text in lower case, each number as 0; how long it is then, -1 where it cannot be.
+
+    It can be where only punctuation is not ASCII.
+    """
+    cdef int kind = PyUnicode_KIND(text)
+    cdef void* data = PyUnicode_DATA(text)
+    cdef Py_ssize_t at, size = 0
+    cdef Py_UCS4 character
+    cdef bint in_number = False
+    for at in range(len(text)):
+        character = PyUnicode_READ(kind, data, at)
+        if c"0" <= character <= c"9":
+            if in_number:
+                continue
+            in_number = True
+            out[size] = c"0"
+        else:
+            in_number = False
+            if character < 0x80:
+                out[size] = <char> (<int> character | (0x20 if c"A" <= character <= c"Z" else 0))
+            elif 0x2010 <= character <= 0x2027 or _is_latin_mark(character):
+                out[size] = c" "
+            else:
+                return -1
+        size += 1
+    return size
+
+
+cdef inline bint _is_latin_mark(Py_UCS4 character) noexcept:
+    """A no-break space, guillemets, and the signs of copyright and of trade marks."""
+    return character in (0xA0, 0xA9, 0xAB, 0xAE, 0xBB, 0x2039, 0x203A)
+
+
+cdef int _each_word(
+    const char* data,
+    Py_ssize_t size,
+    Word* seen,
+    int text,
+    const char* others,
+    const Word* asked,
+    long long* counts,
+) noexcept:
+    """Note the different words; count them, and above 32 bits those that are asked for."""
+    cdef Py_ssize_t at = 0, start
+    cdef uint64_t hashed
+    cdef size_t slot
+    while at < size:
+        if not _is_letter(data[at]):
+            at += 1
+            continue
+        start = at
+        hashed = 0xCBF29CE484222325
+        while at < size and at - start < LONGEST_WORD and _is_letter(data[at]):
+            hashed = (hashed ^ <uint8_t> data[at]) * <uint64_t> 0x100000001B3
+            at += 1
+        slot = (hashed ^ hashed >> 32) % SLOTS
+        while seen[slot].text == text and not (
+            seen[slot].hash == hashed
+            and seen[slot].size == at - start
+            and memcmp(data + seen[slot].start, data + start, at - start) == 0
+        ):
+            slot = (slot + 1) % SLOTS
+        if seen[slot].text == text:
+            continue
+        seen[slot] = Word(hashed, start, at - start, text)
+        if counts == NULL:
+            continue
+        counts[0] += 1
+        slot = (hashed ^ hashed >> 32) % SLOTS
+        while asked[slot].text:
+            if (
+                asked[slot].hash == hashed
+                and asked[slot].size == at - start
+                and memcmp(others + asked[slot].start, data + start, at - start) == 0
+            ):
+                counts[0] += <long long> 1 << 32
+                break
+            slot = (slot + 1) % SLOTS
+    return 0
+
+
+cdef inline bint _is_letter(char character) noexcept:
+    return c"a" <= character <= c"z" or c"0" <= character <= c"9"
+
+
+def min_hashes(
+    const uint8_t[::1] data, Py_ssize_t shingle, uint64_t base, uint64_t inverse, tuple mixers
+):
+    """`evidence.near_duplicates._min_hashes` of at least one shingle."""
+    cdef uint64_t hashed = 0, power = 1, mixed, first, second
+    cdef uint64_t[2] mixer = [mixers[0], mixers[1]]
+    cdef uint64_t[2] least = [<uint64_t> -1, <uint64_t> -1]
+    cdef Py_ssize_t at
+    cdef int number
+    for at in range(shingle):
+        hashed += data[at] * power
+        power *= base
+    for at in range(data.shape[0] - shingle + 1):
+        if at:
+            # One byte leaves at the front, all powers fall by one, and one byte comes at the end.
+            hashed = (hashed - data[at - 1] + data[at + shingle - 1] * power) * inverse
+        for number in range(2):
+            mixed = (hashed ^ hashed >> 31) * mixer[number]
+            mixed = (mixed ^ mixed >> 32) * base
+            if mixed < least[number]:
+                least[number] = mixed
+    return [least[0], least[1]]
