@@ -11,11 +11,57 @@ from libc.stdlib cimport calloc, free
 import numpy as np
 
 
+cdef enum:
+    MOST_LOGS = 4096
+
+cdef double[MOST_LOGS] _logs
+for _number_of in range(MOST_LOGS):
+    _logs[_number_of] = log1p(_number_of)
+
+
+cdef inline double _log_of(int64_t count) noexcept nogil:
+    """log(1 + count) of what is counted."""
+    return _logs[count] if 0 <= count < MOST_LOGS else log1p(count)
+
+
 cdef void* _zeros(size_t count, size_t size) except NULL:
     cdef void* data = calloc(count + 1, size)
     if data == NULL:
         raise MemoryError
     return data
+
+
+cdef extern from *:
+    """
+    /* Wide registers are used where the processor has them; the sums are the same. */
+    #if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
+    __attribute__((target_clones("avx2", "default")))
+    #endif
+    static void add_tree(
+        const float *const *rows, const float *borders, int depth, const double *leaves,
+        int *leaf, double *sums, Py_ssize_t blocks)
+    {
+        for (Py_ssize_t block = 0; block < blocks; block++)
+            leaf[block] = rows[0][block] > borders[0];
+        for (int level = 1; level < depth; level++) {
+            const float *row = rows[level];
+            const float border = borders[level];
+            for (Py_ssize_t block = 0; block < blocks; block++)
+                leaf[block] |= (row[block] > border) << level;
+        }
+        for (Py_ssize_t block = 0; block < blocks; block++)
+            sums[block] += leaves[leaf[block]];
+    }
+    """
+    void add_tree(
+        const float* const* rows,
+        const float* borders,
+        int depth,
+        const double* leaves,
+        int* leaf,
+        double* sums,
+        Py_ssize_t blocks,
+    ) noexcept nogil
 
 
 def score(
@@ -26,31 +72,21 @@ def score(
     double bias,
 ):
     """`BoostedTrees.score` of rows (F, B)."""
-    cdef Py_ssize_t blocks = rows.shape[1], trees = features.shape[0], depth = features.shape[1]
-    cdef Py_ssize_t tree, level, block
-    cdef float border
-    cdef const float* row
-    cdef const double* leaves
+    cdef Py_ssize_t blocks = rows.shape[1], tree, block
+    cdef int level, depth = features.shape[1]
+    cdef (const float*)[8] asked
     found = np.zeros(blocks)
-    cdef double[::1] scores = found
-    if not blocks:
-        return found
+    cdef double[::1] sums = found
+    if not blocks or not depth:
+        return found + bias
     cdef int* leaf = <int*> _zeros(blocks, sizeof(int))
-    cdef double* sums = &scores[0]
     with nogil:
-        for tree in range(trees):
+        for tree in range(features.shape[0]):
             for level in range(depth):
-                row = &rows[features[tree, level], 0]
-                border = borders[tree, level]
-                if level == 0:
-                    for block in range(blocks):
-                        leaf[block] = row[block] > border
-                else:
-                    for block in range(blocks):
-                        leaf[block] |= (row[block] > border) << level
-            leaves = &values[tree, 0]
-            for block in range(blocks):
-                sums[block] += leaves[leaf[block]]
+                asked[level] = &rows[features[tree, level], 0]
+            add_tree(
+                asked, &borders[tree, 0], depth, &values[tree, 0], leaf, &sums[0], blocks
+            )
         for block in range(blocks):
             sums[block] += bias
     free(leaf)
@@ -226,7 +262,8 @@ cdef class PageFeatures(_Rows):
     cdef const int64_t[::1] element, parent, first, end, depth, places, groups, sizes, before
     cdef const double[:, ::1] text_rows
     cdef readonly object link_share, long, near, own, above
-    cdef double[::1] lengths, shares, linked, longs, work, more_work
+    cdef const double[::1] lengths
+    cdef double[::1] shares, linked, longs, work, more_work
     cdef double[:, ::1] sums  # of each element: text, links, long text, sentences, log of the text
     cdef int64_t[::1] own_bits, near_bits, above_bits
     cdef double total, all_long
@@ -338,7 +375,7 @@ cdef class PageFeatures(_Rows):
             columns[3, index] = <float> (self.sums[1, index] / _at_least(text, 1.0))
             columns[4, index] = <float> (text / count)
             columns[5, index] = <float> (self.sums[3, index] / count)
-            columns[6, index] = <float> log1p(self.sizes[index])
+            columns[6, index] = <float> _log_of(self.sizes[index])
         for level in range(levels + 1):
             for row in range(7):
                 out = self.next()
@@ -369,7 +406,7 @@ cdef class PageFeatures(_Rows):
             size, text = groups[0, index], groups[1, index]
             if not size:
                 break
-            columns[0, index] = <float> log1p(size)
+            columns[0, index] = <float> _log_of(<int64_t> size)
             columns[1, index] = <float> log1p(text / size)
             columns[2, index] = <float> (groups[2, index] / _at_least(text, 1.0))
             columns[3, index] = <float> (groups[3, index] / size)
@@ -387,7 +424,7 @@ cdef class PageFeatures(_Rows):
                 out[3][block] = columns[2, group]
                 out[4][block] = columns[3, group]
                 out[5][block] = columns[4, group]
-                out[6][block] = <float> log1p(self.before[at])
+                out[6][block] = <float> _log_of(self.before[at])
 
     def add_same_place(self):
         """Of blocks whose element and parent are labelled alike."""
@@ -404,7 +441,7 @@ cdef class PageFeatures(_Rows):
             out[index] = self.next()
         for block in range(self.blocks):
             place = self.places[self.element[block]]
-            out[0][block] = <float> log1p(places[0, place])
+            out[0][block] = <float> _log_of(<int64_t> places[0, place])
             out[1][block] = <float> log1p(places[1, place] / _at_least(places[0, place], 1.0))
             out[2][block] = <float> (places[2, place] / _at_least(places[1, place], 1.0))
             out[3][block] = <float> (places[1, place] / self.total)
@@ -483,8 +520,8 @@ cdef class PageFeatures(_Rows):
             headings += (self.own_bits[block] & h1) != 0
             out[0][block] = <float> (block / <double> self.blocks)
             out[1][block] = <float> (text / self.total)
-            out[2][block] = <float> log1p(block)
-            out[3][block] = <float> log1p(self.blocks - 1 - block)
+            out[2][block] = <float> _log_of(block)
+            out[3][block] = <float> _log_of(self.blocks - 1 - block)
             out[4][block] = <float> ((long - self.longs[block]) / self.all_long)
             out[5][block] = <float> (1 - long / self.all_long)
             out[6][block] = _distance(block, first_h1)
@@ -728,9 +765,9 @@ cdef class PageContext(_Rows):
             if self.p[block] >= good:
                 last = noise[block]
             out[0][block] = <float> log1p(noise[block] - last)
-            out[2][block] = <float> log1p(found)
+            out[2][block] = <float> _log_of(found)
             found += self.p[block] >= good and self.lengths[block] >= solid
-            out[3][block] = <float> log1p(all_found - found)
+            out[3][block] = <float> _log_of(all_found - found)
         last = 0.0
         for block in range(self.blocks - 1, -1, -1):
             if self.p[block] >= good:

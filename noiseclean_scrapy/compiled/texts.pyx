@@ -1,8 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
 """Twins of what is done with each character: `evidence.text`, `page.features`, near-duplicates."""
 
-from libc.stdint cimport uint8_t, uint16_t, uint64_t
-from libc.stdlib cimport free, malloc
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint64_t
 from libc.string cimport memcmp
 
 from hashlib import blake2b
@@ -143,43 +142,41 @@ cdef struct Word:
     uint64_t hash
     Py_ssize_t start
     Py_ssize_t size
-    int text  # the number of the text that it was last seen in, counted from 1
+    uint64_t text  # the number of the text that it was last seen in
+
+cdef Word[SLOTS] _seen
+cdef Word[SLOTS] _asked
+cdef char[MOST_CHARACTERS + 1] _buffer
+cdef uint64_t _text = 0  # of the text that is read; none has a number twice
 
 
 def word_counts(list texts, wanted, Py_ssize_t longest):
     """`page.features.word_counts` for most English texts; -1 for what is left to that."""
+    global _text
     found = np.zeros((2, len(texts)), dtype=np.int64)
-    cdef long long[:, ::1] counts = found
-    cdef Word* seen = <Word*> malloc(SLOTS * sizeof(Word))
-    cdef Word* asked = <Word*> malloc(SLOTS * sizeof(Word))
-    cdef char* own = <char*> malloc(MOST_CHARACTERS + 1)
+    cdef int64_t[:, ::1] counts = found
     cdef list known = [(<str> word).encode() for word in wanted if (<str> word).isascii()]
     cdef bytes joined = b" ".join(known)
     cdef bint are_few = len(known) <= MOST_WANTED
+    cdef uint64_t asked
     cdef Py_ssize_t index, size
     cdef str text
-    try:
-        if seen == NULL or asked == NULL or own == NULL:
-            raise MemoryError
-        for index in range(SLOTS):
-            seen[index].text = asked[index].text = 0
-        if are_few:
-            _each_word(joined, len(joined), asked, 1, NULL, NULL, NULL)
-        for index in range(len(texts)):
-            text = texts[index]
-            if len(text) > longest:
-                continue
-            size = _masked(text, own) if are_few and len(text) <= MOST_CHARACTERS else -1
-            if size < 0:
-                counts[0, index] = counts[1, index] = -1
-                continue
-            _each_word(own, size, seen, index + 1, joined, asked, &counts[0, index])
-            counts[1, index] = counts[0, index] >> 32
-            counts[0, index] &= 0xFFFFFFFF
-    finally:
-        free(seen)
-        free(asked)
-        free(own)
+    _text += 1
+    asked = _text
+    if are_few:
+        _each_word(joined, len(joined), _asked, asked, NULL, 0, NULL, NULL)
+    for index in range(len(texts)):
+        text = texts[index]
+        if len(text) > longest:
+            continue
+        size = _masked(text, _buffer) if are_few and len(text) <= MOST_CHARACTERS else -1
+        if size < 0:
+            counts[0, index] = counts[1, index] = -1
+            continue
+        _text += 1
+        _each_word(
+            _buffer, size, _seen, _text, joined, asked, &counts[0, index], &counts[1, index]
+        )
     return found
 
 
@@ -221,12 +218,13 @@ cdef int _each_word(
     const char* data,
     Py_ssize_t size,
     Word* seen,
-    int text,
+    uint64_t text,
     const char* others,
-    const Word* asked,
-    long long* counts,
+    uint64_t asked,
+    int64_t* count,
+    int64_t* wanted,
 ) noexcept:
-    """Note the different words; count them, and above 32 bits those that are asked for."""
+    """Note the different words of a text; count them, and those that `others` are."""
     cdef Py_ssize_t at = 0, start
     cdef uint64_t hashed
     cdef size_t slot
@@ -239,30 +237,35 @@ cdef int _each_word(
         while at < size and at - start < LONGEST_WORD and _is_letter(data[at]):
             hashed = (hashed ^ <uint8_t> data[at]) * <uint64_t> 0x100000001B3
             at += 1
-        slot = (hashed ^ hashed >> 32) % SLOTS
-        while seen[slot].text == text and not (
-            seen[slot].hash == hashed
-            and seen[slot].size == at - start
-            and memcmp(data + seen[slot].start, data + start, at - start) == 0
-        ):
-            slot = (slot + 1) % SLOTS
+        slot = _find(seen, text, data, hashed, data + start, at - start)
         if seen[slot].text == text:
             continue
         seen[slot] = Word(hashed, start, at - start, text)
-        if counts == NULL:
+        if count == NULL:
             continue
-        counts[0] += 1
-        slot = (hashed ^ hashed >> 32) % SLOTS
-        while asked[slot].text:
-            if (
-                asked[slot].hash == hashed
-                and asked[slot].size == at - start
-                and memcmp(others + asked[slot].start, data + start, at - start) == 0
-            ):
-                counts[0] += <long long> 1 << 32
-                break
-            slot = (slot + 1) % SLOTS
+        count[0] += 1
+        slot = _find(_asked, asked, others, hashed, data + start, at - start)
+        wanted[0] += _asked[slot].text == asked
     return 0
+
+
+cdef inline size_t _find(
+    const Word* words,
+    uint64_t text,
+    const char* data,
+    uint64_t hashed,
+    const char* word,
+    Py_ssize_t size,
+) noexcept:
+    """Where a word is noted for a text, or the free place for it."""
+    cdef size_t slot = (hashed ^ hashed >> 32) % SLOTS
+    while words[slot].text == text and not (
+        words[slot].hash == hashed
+        and words[slot].size == size
+        and memcmp(data + words[slot].start, word, size) == 0
+    ):
+        slot = (slot + 1) % SLOTS
+    return slot
 
 
 cdef inline bint _is_letter(char character) noexcept:

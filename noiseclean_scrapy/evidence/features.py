@@ -219,7 +219,10 @@ class PageFeatures:
         if described:
             in_description = _shares(word_counts(texts, described, sys.maxsize), more_than=3)
         if parts or len(body) > LONG:
-            plain = [" ".join(words(text)) for text in texts]
+            plain = [
+                " ".join(words(text)) if len(text) >= _LEAST_DECLARED or not text.isascii() else ""
+                for text in texts
+            ]
             if len(body) > LONG:
                 declared = np.array([float(_stands_in(text, body)) for text in plain])
             if parts:

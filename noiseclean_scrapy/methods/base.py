@@ -60,6 +60,11 @@ class LateVerdicts(Sequence[Verdict]):
             return Verdict(self.kept[numbers], self._scores[numbers], self._explain(numbers))
         return tuple(map(self.__getitem__, numbers))
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
 
 @dataclass(frozen=True, slots=True)
 class PageVerdict:

@@ -10,6 +10,7 @@ from noiseclean_scrapy.page.budget import DEFAULT_BUDGET, PageBudget
 from noiseclean_scrapy.page.document import (
     after_body,
     fallback_length,
+    find_parts,
     has_content_in_head,
     language,
     path,
@@ -52,26 +53,28 @@ def build_page(
     """
     parsed = parse_html(source, text=text, budget=budget)
     ruled = rules(parsed.root) if rules else {}
-    page = _read(parsed.root, url, SKIPPED, ruled, budget)
+    parts = find_parts(parsed.root)
+    table, body, truncated = _read(parsed.root, parts.body, SKIPPED, ruled, budget)
     # Some forums and picture galleries keep all they have in NOSCRIPT.
-    if fallback_length(parsed.root) > len(page.text):
-        page = _read(parsed.root, url, SKIPPED - {"noscript"}, ruled, budget)
-    page.description, page.declared = read_metadata(parsed.root)
+    if parts.fallbacks and fallback_length(parts) > table.characters:
+        skipped = SKIPPED - {"noscript"}
+        table, body, truncated = _read(parsed.root, parts.body, skipped, ruled, budget)
+    page = Page(url, title(parts), language(parsed.root, body), table)
+    page.description, page.declared = read_metadata(parts.data)
     page.characters_lost = parsed.characters_lost
-    page.truncated |= parsed.truncated
+    page.truncated = truncated or parsed.truncated
     page.reads_hidden = budget.hidden
     return page
 
 
 def _read(
     root: _Element,
-    url: str,
+    body: _Element,
     skipped: frozenset[str],
     ruled: Mapping[_Element, Rule],
     budget: PageBudget,
-) -> Page:
-    """The document as a page, without what its metadata says."""
-    body = next(root.iter("{*}body"), root)
+) -> tuple[PageTable, _Element, bool]:
+    """What stands in the document, the element that was read as BODY, and whether there is more."""
     if has_content_in_head(root, skipped):
         body = root
         skipped = skipped - {"head"}
@@ -81,7 +84,7 @@ def _read(
         table, truncated = _table(compiled.nodes.NodeReader(body, skipped, budget), body, root)
     except NotCompiled:
         table, truncated = _table(NodeReader(body, skipped, ruled, budget), body, root)
-    return Page(url, title(root), language(root, body), table, truncated=truncated)
+    return table, body, truncated
 
 
 def _table(reader: NodeReader, body: _Element, root: _Element) -> tuple[PageTable, bool]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from lxml import etree
@@ -14,7 +15,41 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
 
 _LANGUAGE = ("lang", "xml:lang", "{http://www.w3.org/XML/1998/namespace}lang")
+_PARTS = ("{*}body", "{*}title", "{*}noscript", "{*}meta", "{*}script")
 _ZERO_WIDTH = ("\u200b", "\ufeff")
+
+
+@dataclass(slots=True)
+class DocumentParts:
+    """What tells of the page as a whole, in document order. `body` is the root where there is none.
+
+    `fallbacks` are NOSCRIPT elements, `data` are META and SCRIPT elements.
+    """
+
+    body: _Element
+    titles: list[_Element] = field(default_factory=list)
+    fallbacks: list[_Element] = field(default_factory=list)
+    data: list[_Element] = field(default_factory=list)
+
+
+def find_parts(root: _Element) -> DocumentParts:
+    """The parts of a document, found in one pass."""
+    found = DocumentParts(root)
+    is_found = False
+    for node in root.iter(*_PARTS):
+        tag = node.tag
+        name = local_name(tag)
+        if name == "meta" or name == "script":
+            found.data.append(node)
+        elif name == "body":
+            found.body = found.body if is_found else node
+            is_found = True
+        elif name == "title":
+            if node is not root:
+                found.titles.append(node)
+        elif tag == name:
+            found.fallbacks.append(node)
+    return found
 
 
 def has_content_in_head(root: _Element, skipped: frozenset[str]) -> bool:
@@ -27,11 +62,11 @@ def has_content_in_head(root: _Element, skipped: frozenset[str]) -> bool:
     return any(inner_text(part).strip() for part in parts)
 
 
-def fallback_length(root: _Element) -> int:
+def fallback_length(parts: DocumentParts) -> int:
     """Characters of text in NOSCRIPT, those of nested ones counted once."""
     length = 0
     seen = set()
-    for node in root.iter("noscript"):
+    for node in parts.fallbacks:
         seen.add(node)
         if next(node.iterancestors("noscript"), None) not in seen:
             length += len(collapse([inner_text(node)]))
@@ -84,12 +119,16 @@ def collapse(pieces: Iterable[str]) -> str:
     return " ".join(text.split())
 
 
-def title(root: _Element) -> str:
+def title(parts: DocumentParts) -> str:
     """The text of TITLE."""
-    node = root.find(".//{*}head/{*}title")
-    if node is None:
-        node = root.find(".//{*}title")  # of a page without HEAD; in SVG, where there is no other
+    in_head = (node for node in parts.titles if _is_head(node.getparent()))
+    # Else that of a page without HEAD; in SVG, where there is no other.
+    node = next(in_head, next(iter(parts.titles), None))
     return collapse([inner_text(node)]) if node is not None else ""
+
+
+def _is_head(node: _Element | None) -> bool:
+    return node is not None and local_name(node.tag) == "head"
 
 
 def language(root: _Element, body: _Element) -> str:

@@ -43,21 +43,21 @@ class Declared:
     kinds: frozenset[str] = frozenset()
 
 
-def read_metadata(root: _Element) -> tuple[str, Declared]:
-    """The longest of the page's META descriptions, and what its metadata declares.
+def read_metadata(nodes: Iterable[_Element]) -> tuple[str, Declared]:
+    """The longest of the META descriptions, and what META and SCRIPT elements declare.
 
     >>> from lxml.html import document_fromstring
     >>> head = '<meta name="description" content="A flood. ">'
     >>> head += '<script type="application/ld+json">%s</script><p>It rose.'
     >>> data = '{"@type": "NewsArticle", "articleBody": "It rose."}'
-    >>> description, declared = read_metadata(document_fromstring(head % data))
+    >>> description, declared = read_metadata(document_fromstring(head % data).iter("meta", "script"))
     >>> description, declared.body, set(declared.kinds)
     ('A flood.', 'It rose.', {'article'})
     """
     descriptions: list[str] = []
     types: list[str] = []
     scripts: list[_Element] = []
-    for node in root.iter("{*}meta", "{*}script"):
+    for node in nodes:
         if node.tag.endswith("script"):
             scripts.append(node)
             continue

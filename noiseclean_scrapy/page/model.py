@@ -87,6 +87,11 @@ class PageTable:
     rules: list[Rule | None] = field(default_factory=list)
     opened: array[int] = field(default_factory=_integers)
 
+    @property
+    def characters(self) -> int:
+        """Characters of all texts, one of each line's end between them."""
+        return sum(len(text) + 1 for text in self.texts if text) - 1
+
     def elements(self) -> list[Element]:
         """The elements in document order."""
         columns = (self.parents, self.tags, self.labels, self.node_tests, self.numbers)
