@@ -895,3 +895,22 @@ def site_sums(
         if weight and text in own_texts:
             shown_out[block] -= weight
     return moved, there, shown, known
+
+
+def counts(list links, list images, list texts):
+    """Rows (3, B): how many links and images each block has, and how often its text is there."""
+    cdef Py_ssize_t block
+    cdef dict first = {}
+    found = np.zeros((3, len(texts)))
+    cdef double[:, ::1] rows = found
+    cdef int64_t[::1] same = np.empty(len(texts), dtype=np.int64)
+    for block in range(len(texts)):
+        rows[0, block] = len(<tuple> links[block])
+        rows[1, block] = len(<tuple> images[block])
+        same[block] = first.setdefault(texts[block], block)
+    cdef double[::1] times = np.zeros(len(texts))
+    for block in range(len(texts)):
+        times[same[block]] += 1
+    for block in range(len(texts)):
+        rows[2, block] = times[same[block]]
+    return found

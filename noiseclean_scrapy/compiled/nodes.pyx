@@ -30,8 +30,8 @@ cdef enum:
     BLOCK = 1
     SKIPPED = 2
     LINK = 4
-    MOST_TAGS = 256
-    SLOTS = 1024
+    MOST_TAGS = 100
+    SLOTS = 256
     MOST_LEVELS = 5000
     LONGEST_KEY = 2000
     MOST_STYLINGS = 20_000
@@ -53,11 +53,11 @@ cdef enum Role:
 
 
 cdef struct TagInfo:
-    int kind
-    int test  # a number of the node test
-    bint is_star
-    bint may_hide
-    Role role
+    char kind
+    char test  # a number of the node test
+    char is_star
+    char may_hide
+    char role  # a Role
 
 
 cdef struct Frame:
@@ -92,7 +92,7 @@ cdef class NodeReader:
     cdef Text _pieces, _linked, _scratch
     # of the tags
     cdef const unsigned char* _names[SLOTS]
-    cdef short _slots[SLOTS]
+    cdef char _slots[SLOTS]
     cdef TagInfo _infos[MOST_TAGS]
     cdef list _tag_names, _node_tests
     # of the open elements
@@ -247,7 +247,7 @@ cdef class NodeReader:
         if depth >= self._levels:
             if depth >= MOST_LEVELS:
                 raise reading.NotCompiled
-            self._levels = 2 * self._levels + 64
+            self._levels = 2 * self._levels + 32
             self._frames = <Frame*> _grown(self._frames, self._levels * sizeof(Frame))
             self._counts = <int*> _grown(self._counts, self._levels * MOST_TAGS * sizeof(int))
         self._frames[depth] = Frame(node, kind, 0)
@@ -389,7 +389,7 @@ cdef class NodeReader:
             _stylings[kept] = found
         return found
 
-    cdef int _read_role(self, xmlNode* node, Role role) except -1:
+    cdef int _read_role(self, xmlNode* node, int role) except -1:
         """Read an anchor, an image or a line break; LINK where an anchor has begun."""
         if role == ANCHOR:
             href = _attribute(node, b"href")

@@ -14,9 +14,9 @@ cdef extern from "Python.h":
     Py_UCS4 PyUnicode_READ(int kind, void* data, Py_ssize_t index)
 
 cdef enum:
-    MOST_CHARACTERS = 4000  # of a text whose words are compared here
-    MOST_WANTED = 1000
-    SLOTS = 4096
+    MOST_CHARACTERS = 1000  # of a text whose words are compared here
+    MOST_WANTED = 500
+    SLOTS = 1024
     LONGEST_WORD = 64
 
 

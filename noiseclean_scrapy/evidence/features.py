@@ -138,16 +138,9 @@ class PageFeatures:
         in_title[self.texts.characters >= LONGEST] = 0.0
         in_description, declared = self._metadata()
         self._in_title = in_title
-        self._counts = np.stack(
-            [
-                np.array([*map(len, table.links)], dtype=np.float64),
-                np.array([*map(len, table.images)], dtype=np.float64),
-                in_title,
-                np.array(_counts(table.texts), dtype=np.float64),
-                in_description,
-                declared,
-            ]
-        )
+        counts = _counts if blocks is None else blocks.counts
+        links, images, repeated = counts(table.links, table.images, table.texts)
+        self._counts = np.stack([links, images, in_title, repeated, in_description, declared])
 
     def _read_names(self) -> None:
         """What tags and class names say of each element."""
@@ -415,9 +408,13 @@ def _distance(index: Integers, starts: Sequence[int]) -> Floats:
     return np.minimum(np.maximum(index - starts[0], -30), 60).astype(np.float64)
 
 
-def _counts(texts: Sequence[str]) -> list[int]:
+def _counts(
+    links: Sequence[tuple[str, ...]], images: Sequence[tuple[str, ...]], texts: Sequence[str]
+) -> Floats:
+    """Rows (3, B): how many links and images each block has, and how often its text is there."""
     seen = Counter(texts)
-    return [seen[text] for text in texts]
+    rows = [[*map(len, links)], [*map(len, images)], [seen[text] for text in texts]]
+    return np.array(rows, dtype=np.float64)
 
 
 def _shares(counts: Integers, more_than: int = 0) -> Floats:

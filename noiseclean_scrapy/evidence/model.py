@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -27,7 +27,7 @@ class Reading:
     """What a model makes of a page of B blocks alone, as small as it is needed again.
 
     `scores` (B) are the blocks' log-odds; `lengths` and `characters` (B) are those of `TextTable`;
-    `kinds` tells for each of KINDS which blocks (B) are of it.
+    `kinds` tells for each of KINDS that was asked for which blocks (B) are of it.
     """
 
     model: EvidenceModel
@@ -50,10 +50,14 @@ class EvidenceModel:
         context = context_features(features, first)[1]
         return np.concatenate([features.matrix.T, context.T]).T
 
-    def read(self, page: Page) -> Reading:
+    def read(self, page: Page, kinds: Iterable[str] = ()) -> Reading:
         """The reading of a page with blocks; kept with it, so that a page is read once."""
         reading = page.reading
-        if not isinstance(reading, Reading) or reading.model is not self:
+        if (
+            not isinstance(reading, Reading)
+            or reading.model is not self
+            or not reading.kinds.keys() >= set(kinds)
+        ):
             features = PageFeatures(page)
             scores = self.score(features)
             reading = page.reading = Reading(
@@ -61,7 +65,7 @@ class EvidenceModel:
                 scores,
                 features.lengths.copy(),
                 features.texts.characters.copy(),
-                {name: is_of_kind(features) for name, is_of_kind in KINDS.items()},
+                {name: KINDS[name](features) for name in kinds},
             )
         return reading
 

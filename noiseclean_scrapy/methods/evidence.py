@@ -57,7 +57,8 @@ class EvidenceMethod(Method):
         return self.site.pages
 
     def observe(self, page: Page) -> None:
-        scores = load_model().read(page).scores if page.table.texts else np.zeros(0)
+        has_blocks = bool(page.table.texts)
+        scores = load_model().read(page, self.left_out).scores if has_blocks else np.zeros(0)
         self.site.observe(page, scores)
 
     def merge(self, other: EvidenceMethod) -> None:
@@ -92,7 +93,7 @@ class SiteModel(Model):
     def judge(self, page: Page) -> PageVerdict:
         if not page.table.texts:
             return PageVerdict((), {}, 1.0)
-        reading = self.page_model.read(page)
+        reading = self.page_model.read(page, self.left_out)
         terms = self.site.terms(page, reading.scores)
         scores = reading.scores + terms.total
         chance = 1 / (1 + np.exp(-np.clip(scores, -30, 30)))

@@ -32,7 +32,7 @@ class BudgetSpent(Exception):  # noqa: N818
 class NotCompiled(Exception):  # noqa: N818
     """The document has what the compiled reader leaves to the one here.
 
-    That is namespaces, hundreds of different tags, or thousands of levels.
+    That is namespaces, more than a hundred different tags, or thousands of levels.
     """
 
 
