@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 from noiseclean_scrapy.markup import to_html, to_markdown
 from noiseclean_scrapy.methods.base import Model, Verdict
-from noiseclean_scrapy.page import Page
+from noiseclean_scrapy.page import Page, PageTable
 from noiseclean_scrapy.page.headline import find_headline
 from noiseclean_scrapy.page.hidden import hidden_blocks
 
@@ -38,6 +39,18 @@ class Block:
     hidden: bool = False
 
 
+class BlockRow(NamedTuple):
+    """What a store keeps of a block: the values of `Block` that cost little to find."""
+
+    text: str
+    xpath: str
+    place: str
+    kept: bool
+    score: float
+    rule: str
+    hidden: bool
+
+
 @dataclass(frozen=True)
 class CleanPage:
     """A page without its noise.
@@ -56,6 +69,7 @@ class CleanPage:
     truncated: bool
     _page: Page = field(repr=False)
     _verdicts: Sequence[Verdict] = field(repr=False)
+    _scores: Sequence[float] = field(repr=False)
     _kept: Sequence[bool] = field(repr=False)
     _hidden: Sequence[bool] = field(repr=False)
     _headline: int = field(repr=False)  # the index of its text block, -1 where it is left out
@@ -111,24 +125,29 @@ class CleanPage:
     @cached_property
     def _blocks(self) -> list[Block]:
         """One for each block of the page, those without text as well."""
-        elements = self._page.elements
-        xpaths, places = _locations(self._page)
+        tags, owners = self._page.table.tags, self._page.table.owners
         return [
             Block(
-                text=source.text,
-                xpath=xpaths[source.element],
-                tag=elements[source.element].tag,
-                kept=kept,
-                score=verdict.score,
+                text=row.text,
+                xpath=row.xpath,
+                tag=tags[owner],
+                kept=row.kept,
+                score=row.score,
                 evidence=verdict.evidence,
-                place=places[source.element],
-                rule=source.rule or "",
-                hidden=hidden,
+                place=row.place,
+                rule=row.rule,
+                hidden=row.hidden,
             )
-            for source, kept, hidden, verdict in zip(
-                self._page.blocks, self._kept, self._hidden, self._verdicts, strict=True
-            )
+            for owner, row, verdict in zip(owners, self.rows(), self._verdicts, strict=True)
         ]
+
+    def rows(self) -> Iterator[BlockRow]:
+        """What is kept of each block in a store, those without text as well."""
+        table = self._page.table
+        xpaths, places = _locations(table)
+        columns = (table.owners, table.texts, self._kept, self._scores, table.rules, self._hidden)
+        for owner, text, kept, score, rule, hidden in zip(*columns, strict=True):
+            yield BlockRow(text, xpaths[owner], places[owner], kept, score, rule or "", hidden)
 
     def _kept_indices(self) -> Iterator[int]:
         if self._headline >= 0:
@@ -175,6 +194,7 @@ def clean_page(model: Model, page: Page, *, headline: bool = True) -> CleanPage:
         truncated=page.truncated,
         _page=page,
         _verdicts=verdict.verdicts,
+        _scores=verdict.scores,
         _kept=kept,
         _hidden=hidden,
         _headline=-1 if title_block is None or not headline else title_block,
@@ -191,15 +211,16 @@ def _headline(page: Page) -> int | None:
     return None if found is not None and rules[found] == "drop" else found
 
 
-def _locations(page: Page) -> tuple[list[str], list[str]]:
+def _locations(table: PageTable) -> tuple[list[str], list[str]]:
     """XPath and place in the layout of each element."""
     xpaths: list[str] = []
     places: list[str] = []
-    for element in page.elements:
-        if element.parent >= 0:
-            xpaths.append(xpaths[element.parent] + element.step)
-            places.append(f"{places[element.parent]}/{element.label}"[-_LONGEST_PLACE:])
+    columns = (table.parents, table.node_tests, table.numbers, table.labels)
+    for parent, test, number, label in zip(*columns, strict=True):
+        if parent >= 0:
+            xpaths.append(f"{xpaths[parent]}/{test}[{number}]")
+            places.append(f"{places[parent]}/{label}"[-_LONGEST_PLACE:])
         else:
-            xpaths.append(element.step)
-            places.append(element.label)
+            xpaths.append(f"/{test}[{number}]")
+            places.append(label)
     return xpaths, places

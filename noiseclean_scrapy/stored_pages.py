@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from noiseclean_scrapy.clean_page import Block, CleanPage, clean_page
+from noiseclean_scrapy.clean_page import BlockRow, CleanPage, clean_page
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.methods import Model
 from noiseclean_scrapy.page import Page, build_page
@@ -33,7 +33,7 @@ def to_record(page: CleanPage, version: int) -> Cleaned:
     return Cleaned(
         title=page.title,
         text=page.text,
-        blocks=tuple(map(_block_record, page.blocks)),
+        blocks=tuple(_block_record(row) for row in page.rows() if row.text),
         clean_version=version,
         visible_characters=page.visible_characters,
         kept_characters=page.kept_characters,
@@ -41,13 +41,16 @@ def to_record(page: CleanPage, version: int) -> Cleaned:
     )
 
 
-def _block_record(block: Block) -> dict[str, Any]:
-    record = {
-        "text": block.text,
-        "xpath": block.xpath,
-        "place": block.place,
-        "kept": block.kept,
-        "score": round(block.score, 4),
+def _block_record(row: BlockRow) -> dict[str, Any]:
+    record: dict[str, Any] = {
+        "text": row.text,
+        "xpath": row.xpath,
+        "place": row.place,
+        "kept": row.kept,
+        "score": round(row.score, 4),
     }
-    seldom = {"rule": block.rule, "hidden": block.hidden}
-    return record | {name: value for name, value in seldom.items() if value}
+    if row.rule:
+        record["rule"] = row.rule
+    if row.hidden:
+        record["hidden"] = True
+    return record

@@ -35,7 +35,7 @@ class LateVerdicts(Sequence[Verdict]):
     `explain` gives the evidence on the block of a number.
     """
 
-    __slots__ = ("_explain", "_scores", "kept")
+    __slots__ = ("_explain", "kept", "scores")
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class LateVerdicts(Sequence[Verdict]):
         explain: Callable[[int], Mapping[str, float]],
     ) -> None:
         self.kept = kept
-        self._scores = scores
+        self.scores = scores
         self._explain = explain
 
     def __len__(self) -> int:
@@ -57,7 +57,7 @@ class LateVerdicts(Sequence[Verdict]):
     def __getitem__(self, index: int | slice) -> Verdict | tuple[Verdict, ...]:
         numbers = range(len(self.kept))[index]
         if isinstance(numbers, int):
-            return Verdict(self.kept[numbers], self._scores[numbers], self._explain(numbers))
+            return Verdict(self.kept[numbers], self.scores[numbers], self._explain(numbers))
         return tuple(map(self.__getitem__, numbers))
 
     def __eq__(self, other: object) -> bool:
@@ -84,6 +84,13 @@ class PageVerdict:
         if isinstance(self.verdicts, LateVerdicts):
             return self.verdicts.kept
         return [verdict.kept for verdict in self.verdicts]
+
+    @property
+    def scores(self) -> Sequence[float]:
+        """The score of each block."""
+        if isinstance(self.verdicts, LateVerdicts):
+            return self.verdicts.scores
+        return [verdict.score for verdict in self.verdicts]
 
 
 class Model(ABC):
