@@ -14,7 +14,7 @@ from noiseclean_scrapy.evidence.model import Reading, load_model
 from noiseclean_scrapy.evidence.text import FIELDS, HAN_KANA, LONGEST_KEPT, TextTable
 from noiseclean_scrapy.methods import create_method
 from noiseclean_scrapy.page import build_page
-from noiseclean_scrapy.page.features import LONGEST, block_features, targets, word_sets, words
+from noiseclean_scrapy.page.features import LONGEST, block_features, targets, title_words, words
 from noiseclean_scrapy.site.hashes import hash64
 
 _MARKS = ".!?…。！？।؟,;:，、0٣7|›»/$€©®{}<=_\"“«「'”)] \u00a0@"
@@ -108,9 +108,11 @@ def test_few_rows_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_words_of_a_page_are_those_of_its_blocks(texts: list[str]) -> None:
     page = build_page("".join(f"<p>{text}<a href='/{text}'>x</a><img src=i>" for text in texts))
     page.table.texts[0] = " ".join(map(chr, range(0x61, 0x61 + LONGEST)))
-    expected = [set(words(b.text)) if len(b.text) <= LONGEST else set() for b in page.blocks]
-    assert word_sets(page) == expected
-    assert word_sets(page) is word_sets(page)
+    page.title = texts[0] if texts else ""
+    title = set(words(page.title))
+    sets = [set(words(b.text)) if len(b.text) <= LONGEST else set() for b in page.blocks]
+    assert title_words(page).tolist() == [[*map(len, sets)], [len(own & title) for own in sets]]
+    assert title_words(page) is title_words(page)
     for block in page.blocks:
         counted = sorted([*words(block.text), *targets(block)])
         assert sorted(block_features(block).elements()) == counted

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from noiseclean_scrapy.compiled import blocks
+from noiseclean_scrapy import compiled
 from noiseclean_scrapy.evidence.columns import Columns
 from noiseclean_scrapy.evidence.features import BITS, LONG, PageFeatures
 from noiseclean_scrapy.evidence.layout import Floats, Integers, PageArrays, window_means
@@ -48,10 +48,10 @@ def context_features(
 ) -> tuple[tuple[str, ...], NDArray[np.float32]]:
     """Names and matrix (blocks, features) of the context, from each block's log-odds `score`."""
     p = 1 / (1 + np.exp(-score))
-    if blocks is None:
+    if compiled.blocks is None:
         return CONTEXT, _Context(features, score, p).columns.matrix
     rows = np.empty((len(CONTEXT), len(score)), dtype=np.float32)
-    twin = blocks.PageContext(rows, features.arrays, features.lengths, p)
+    twin = compiled.blocks.PageContext(rows, features.arrays, features.lengths, p)
     twin.add_neighbours(score, _NEIGHBOURS, _WINDOWS, _NOTHING)
     twin.add_containers(_LEVELS, features.arrays.repeated_items, _NOTHING)
     twin.add_extent(_MAIN_SHARE, features.above, _COMMENTS)

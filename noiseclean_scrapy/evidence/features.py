@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from noiseclean_scrapy.compiled import blocks
+from noiseclean_scrapy import compiled
 from noiseclean_scrapy.evidence.columns import Columns
 from noiseclean_scrapy.evidence.layout import Floats, Integers, page_arrays, window_means
 from noiseclean_scrapy.evidence.phrases import LONGEST as LONGEST_LINE
@@ -108,7 +108,7 @@ class PageFeatures:
         if page.table.texts:
             self._read_words()
             self._read_names()
-            if blocks is None:
+            if compiled.blocks is None:
                 self._fill()
             else:
                 self._fill_compiled()
@@ -138,7 +138,7 @@ class PageFeatures:
         in_title[self.texts.characters >= LONGEST] = 0.0
         in_description, declared = self._metadata()
         self._in_title = in_title
-        counts = _counts if blocks is None else blocks.counts
+        counts = _counts if compiled.blocks is None else compiled.blocks.counts
         links, images, repeated = counts(table.links, table.images, table.texts)
         self._counts = np.stack([links, images, in_title, repeated, in_description, declared])
 
@@ -160,7 +160,7 @@ class PageFeatures:
 
     def _fill_compiled(self) -> None:
         table, texts = self.page.table, self.texts
-        twin = blocks.PageFeatures(self._columns.rows, self.arrays, texts)
+        twin = compiled.blocks.PageFeatures(self._columns.rows, self.arrays, texts)
         twin.add_text(texts.characters, table.link_characters, self._counts, LONG)
         self.link_share, self.long = twin.link_share, twin.long
         twin.add_places(self._bits, _PLACE_MASKS, _PLACE_BITS, _WHOLE * len(self.lengths))

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from noiseclean_scrapy.compiled import blocks
+from noiseclean_scrapy import compiled
 from noiseclean_scrapy.page import Page, PageTable
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -28,8 +28,10 @@ class PageArrays:
 
     def __init__(self, page: Page) -> None:
         table = page.table
-        if blocks is not None:
-            names, arrays = blocks.index_page(table.parents, table.labels, table.tags, table.owners)
+        if compiled.blocks is not None:
+            names, arrays = compiled.blocks.index_page(
+                table.parents, table.labels, table.tags, table.owners
+            )
             self.label_names, self.label_tags = names
             self.labels, self.parent, self.element, self.depth, self.first, self.end = arrays[:6]
             self.places, self.groups, self.group_sizes, self.group_numbers = arrays[6:]
@@ -95,8 +97,10 @@ class PageArrays:
     @cached_property
     def repeated_items(self) -> Integers:
         """For each block the nearest element with like siblings, and the nearest around that."""
-        if blocks is not None:
-            items: Integers = blocks.repeated_items(self.parent, self.group_sizes, self.element)
+        if compiled.blocks is not None:
+            items: Integers = compiled.blocks.repeated_items(
+                self.parent, self.group_sizes, self.element
+            )
             return items
         nearest = self.repeated_item()
         item = nearest[self.element]

@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from noiseclean_scrapy.compiled import blocks
+from noiseclean_scrapy import compiled
 from noiseclean_scrapy.evidence.layout import Floats, Integers, PageArrays, page_arrays
 from noiseclean_scrapy.page import Page
 from noiseclean_scrapy.site.hashes import hash64
@@ -39,9 +39,11 @@ class PagePlaces:
     around: Integers
 
     def __init__(self, arrays: PageArrays) -> None:
-        if blocks is not None:
+        if compiled.blocks is not None:
             parent, element = arrays.parent, arrays.element
-            found = blocks.page_places(_label_hashes(arrays), parent, element, _FACTORS, _MARKS)
+            found = compiled.blocks.page_places(
+                _label_hashes(arrays), parent, element, _FACTORS, _MARKS
+            )
             self.keys, self.own, self.around = found
         else:
             self._find(arrays)

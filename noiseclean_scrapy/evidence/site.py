@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from noiseclean_scrapy.compiled import blocks
+from noiseclean_scrapy import compiled
 from noiseclean_scrapy.evidence.keys import PageKeys, page_keys
 from noiseclean_scrapy.evidence.layout import Floats
 from noiseclean_scrapy.evidence.sample import PageSample, PageVotes
@@ -94,7 +94,7 @@ class SiteEvidence:
         weight = own.weight if own else 0.0
         means = dict(zip(own.places, own.means, strict=True)) if own else {}
         texts = frozenset(own.texts) if own else frozenset()
-        find = self._sums if blocks is None else self._compiled_sums
+        find = self._sums if compiled.blocks is None else self._compiled_sums
         moved, support, shown, known = find(keys, weight, means, texts)
         share = shown / np.maximum(_pages_of_layout(support), _LEAST)
         lost = REPETITION * share * shown / (shown + 1)
@@ -104,7 +104,7 @@ class SiteEvidence:
     def _compiled_sums(
         self, keys: PageKeys, weight: float, means: dict[int, float], texts: Set[int]
     ) -> _Sums:
-        sums: _Sums = blocks.site_sums(
+        sums: _Sums = compiled.blocks.site_sums(
             *(self.places, self.texts, keys.places, keys.texts, keys.own, keys.around),
             *(keys.scores, weight, means, texts, CLIP, PLACE_WEIGHT, SUPPORT),
         )

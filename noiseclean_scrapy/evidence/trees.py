@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from noiseclean_scrapy.compiled import blocks
+from noiseclean_scrapy import compiled
 from noiseclean_scrapy.evidence.layout import Floats, Integers
 
 _BLOCKS_AT_ONCE = 1024
@@ -33,8 +33,8 @@ class BoostedTrees:
 
     def score(self, matrix: NDArray[np.float32]) -> Floats:
         """The log-odds of each row of (rows, F)."""
-        if blocks is not None:
-            scores: Floats = blocks.score(
+        if compiled.blocks is not None:
+            scores: Floats = compiled.blocks.score(
                 np.ascontiguousarray(matrix.T), self.features, self.borders, self._leaves, self.bias
             )
             return scores

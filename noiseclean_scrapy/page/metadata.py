@@ -50,7 +50,8 @@ def read_metadata(nodes: Iterable[_Element]) -> tuple[str, Declared]:
     >>> head = '<meta name="description" content="A flood. ">'
     >>> head += '<script type="application/ld+json">%s</script><p>It rose.'
     >>> data = '{"@type": "NewsArticle", "articleBody": "It rose."}'
-    >>> description, declared = read_metadata(document_fromstring(head % data).iter("meta", "script"))
+    >>> root = document_fromstring(head % data)
+    >>> description, declared = read_metadata(root.iter("meta", "script"))
     >>> description, declared.body, set(declared.kinds)
     ('A flood.', 'It rose.', {'article'})
     """

@@ -1,0 +1,258 @@
+"""What is compiled gives the same, to the bit, as Python and numpy do, on any page."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lxml import etree
+
+from benchmarks.hostile_pages import HOSTILE
+from example_project.demo import DemoSite
+from noiseclean_scrapy import SiteCleaner, compiled
+from noiseclean_scrapy.evidence.context import context_features
+from noiseclean_scrapy.evidence.features import PageFeatures
+from noiseclean_scrapy.evidence.keys import PageKeys
+from noiseclean_scrapy.evidence.layout import PageArrays
+from noiseclean_scrapy.evidence.model import load_model
+from noiseclean_scrapy.evidence.near_duplicates import LEAST_CONTENT, content_signature
+from noiseclean_scrapy.evidence.site import SiteEvidence
+from noiseclean_scrapy.evidence.text import TextTable, _kept
+from noiseclean_scrapy.page import Page, PageBudget, build_page
+from noiseclean_scrapy.page.features import word_counts, words
+from noiseclean_scrapy.page.parse import parse_html
+from noiseclean_scrapy.page.reading import NodeReader, NotCompiled
+from noiseclean_scrapy.page.tags import SKIPPED
+
+pytestmark = pytest.mark.skipif(
+    None in (compiled.nodes, compiled.texts, compiled.blocks),
+    reason="nothing is compiled here: there was no C compiler, or NOISECLEAN_PURE_PYTHON is set",
+)
+
+MODULES = ("nodes", "texts", "blocks")
+STORY = (
+    "<html lang=en><title>A flood in Porto</title><meta name=description content='The flood rose'>"
+    "<body class='page post-17'><nav><ul><li><a href=/>Home</a><li><a href=/sport>Sport</a></ul>"
+    "</nav><main id=story><h1>A flood in Porto</h1><p>The river rose by 1.5 m (“in a night”). "
+    "Prices: €5, USD 7; call @porto.</p><p>Second<br><br>part, as of 21 May 2031:</p>"
+    "<div hidden>More</div><span style='display:none'>Not seen</span><span>a<div>b</div>c</span>"
+    "<table><tr><td>1</td><td>2</td></tr></table><a href=/x>one <img src=i.png><p>two</p></a>"
+    "<p>新闻网 · 河水上涨。</p><p>© 2031 All rights reserved</p></main>"
+    "<ul class=comments><li>Good<li>Good<li>Bad</ul></body>tail<p>after</p></html>"
+)
+TEXTS = st.text(
+    st.one_of(
+        st.sampled_from('aB ß’ı.!?,;:"”)»0123456789-@/|$€©{}新ひ한…。'),
+        st.characters(exclude_categories=["Zs", "Zl", "Zp", "Cc"]),
+    ),
+    max_size=80,
+).map(lambda text: " ".join(text.split()))
+MARKUP = st.lists(
+    st.one_of(
+        st.sampled_from(
+            "<p>|</p>|<div class='a1 story'>|</div>|<span>|</span>|<br>|<b style='display:none'>"
+            "|</b>|<a href='/a&amp;b'>|</a>|<a>|<img src=x>|<img data-src=y>|<ul><li>|</ul>|<td>"
+            "|<table>|<!-- note -->|<script>x<y</script>|<noscript>|</noscript>|&nbsp;|\n |<x-y>|<o:p>"
+            "|</body>|</html>|<svg><g>|<h1 id=top>|<em hidden>|<body>|<html>|<head>".split("|")
+        ),
+        TEXTS.map(lambda text: text.replace("<", "&lt;")),
+    ),
+    max_size=40,
+).map("".join)
+
+
+def in_python(function: Callable[..., Any], *arguments: Any) -> Any:
+    """What a function gives without what is compiled."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in MODULES:
+            patch.setattr(compiled, name, None)
+        return function(*arguments)
+
+
+def both(function: Callable[..., Any], *arguments: Any) -> tuple[Any, Any]:
+    return function(*arguments), in_python(function, *arguments)
+
+
+def assert_same_arrays(first: Any, second: Any) -> None:
+    assert first.dtype == second.dtype
+    assert first.shape == second.shape
+    assert np.array_equal(first, second)
+
+
+def assert_same_numbering(first: Any, second: Any) -> None:
+    """Whether two arrays tell apart the same elements, whatever numbers they give them."""
+    pairs = set(zip(first.tolist(), second.tolist(), strict=True))
+    assert len(pairs) == len(set(first.tolist())) == len(set(second.tolist()))
+
+
+def assert_same_page(source: str | bytes) -> None:
+    budget = PageBudget(markup=200_000, elements=1000)
+    here, there = both(
+        in_python, lambda: build_page(source, url="https://a.example/", budget=budget)
+    )
+    assert here == there
+    if here.table.texts:
+        assert_same_evidence(here, there)
+
+
+def assert_same_evidence(here: Page, there: Page) -> None:
+    arrays, in_numpy = PageArrays(here), in_python(PageArrays, there)
+    assert (arrays.label_names, arrays.label_tags) == (in_numpy.label_names, in_numpy.label_tags)
+    names = "labels parent element depth first end group_sizes group_numbers".split()
+    for name in names:
+        assert_same_arrays(getattr(arrays, name), getattr(in_numpy, name))
+    assert_same_numbering(arrays.places, in_numpy.places)
+    assert_same_numbering(arrays.groups, in_numpy.groups)
+    features, slow = PageFeatures(here), in_python(PageFeatures, there)
+    assert_same_arrays(features.matrix, slow.matrix)
+    for name in ("link_share", "long", "above"):
+        assert_same_arrays(getattr(features, name), getattr(slow, name))
+    model = load_model()
+    first, slow_first = both(model.alone.score, features.matrix)
+    assert_same_arrays(first, slow_first)
+    context, slow_context = both(context_features, features, first)
+    assert_same_arrays(context[1], slow_context[1])
+    assert_same_arrays(model.read(here).scores, in_python(model.read, there).scores)
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_pages(name: str) -> None:
+    for size in (15, 2000):
+        assert_same_page(HOSTILE[name](size))
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in HOSTILE if "nested" in name or "million" in name]
+)
+def test_large_hostile_pages(name: str) -> None:
+    assert_same_page(HOSTILE[name](4000))
+
+
+@pytest.mark.parametrize("source", [STORY, "", "text", "<p>x</p>", STORY.replace("<p>", "<p>x")])
+def test_pages(source: str) -> None:
+    assert_same_page(source)
+
+
+@settings(deadline=None, max_examples=150)
+@given(source=MARKUP)
+def test_any_markup(source: str) -> None:
+    assert_same_page(source)
+
+
+@settings(deadline=None, max_examples=150)
+@given(texts=st.lists(TEXTS, max_size=8))
+def test_any_texts(texts: list[str]) -> None:
+    def table() -> TextTable:
+        _kept.clear()
+        return TextTable(texts)
+
+    here, there = both(table)
+    for name in ("features", "lengths", "characters", "keys"):
+        assert_same_arrays(getattr(here, name), getattr(there, name))
+    wanted = frozenset(words(" ".join(texts[::2])))
+    for longest in (20, 10_000):
+        counts, slow = both(word_counts, texts, wanted, longest)
+        assert_same_arrays(counts, slow)
+        for text, found, shared in zip(texts, *counts.tolist(), strict=True):
+            own = set(words(text)) if len(text) <= longest else set()
+            assert (found, shared) == (len(own), len(own & wanted))
+    scores = np.ones(len(texts))
+    assert content_signature(texts, scores) == in_python(content_signature, texts, scores)
+
+
+def test_words_of_long_texts_and_many_wanted_words() -> None:
+    texts = [" ".join(f"word{chr(97 + n % 26)}{'x' * (n % 50)}" for n in range(900)), "wordax " * 3]
+    for wanted in (frozenset(words(texts[0])), frozenset({"wordax"}), frozenset()):
+        here, there = both(word_counts, texts, wanted, 10**6)
+        assert_same_arrays(here, there)
+
+
+def test_signatures_of_long_content() -> None:
+    texts = [f"Sentence {n} tells of a river that rose." * 3 for n in range(2 * LEAST_CONTENT)]
+    scores = np.where(np.arange(len(texts)) % 3 > 0, 2.0, -2.0)
+    here, there = both(content_signature, texts, scores)
+    assert here == there != ""
+
+
+def test_keys_and_sums_of_a_site() -> None:
+    pages = [page.html for page in DemoSite(articles=8, seed=5).pages.values()]
+
+    def learned() -> list[Any]:
+        site, model, found = SiteEvidence(50_000), load_model(), []
+        built = [build_page(html) for html in pages]
+        for page in built[1:]:
+            site.observe(page, model.read(page).scores)
+        for page in built:  # the first is not among those that vote
+            scores = model.read(page).scores
+            keys, terms = PageKeys(page, scores), site.terms(page, scores)
+            columns = (terms.place, terms.repetition, terms.place_pages, terms.text_pages)
+            found.append([keys.signature, keys.layout, sorted(keys.places), sorted(keys.texts)])
+            found.append([column.tolist() for column in (*columns, terms.known)])
+        return [*found, site.state()]
+
+    here, there = both(learned)
+    assert here == there
+
+
+def test_a_document_with_many_tags_or_namespaces_is_left_to_python() -> None:
+    for source in ("".join(f"<t{n}>x</t{n}>" for n in range(300)), STORY):
+        root = parse_html(source).root
+        reader = compiled.nodes.NodeReader(root, SKIPPED, PageBudget())
+        if source is STORY:
+            reader.walk(root, "/html", 1)
+        else:
+            with pytest.raises(NotCompiled):
+                reader.walk(root, "/html", 1)
+            assert build_page(source).text.count("x") == 300
+    xml = etree.fromstring(
+        "<html xmlns='http://www.w3.org/1999/xhtml'><body><p>x</p></body></html>"
+    )
+    with pytest.raises(NotCompiled):
+        compiled.nodes.NodeReader(xml, SKIPPED, PageBudget()).walk(xml, "/html", 1)
+    assert build_page(xml).text == "x"
+
+
+def test_trees_made_by_hand_are_read_alike() -> None:
+    """Text in several nodes, comments, entities and processing instructions between it."""
+    root = etree.HTML("<body><p>one</p></body>")
+    paragraph = root.find(".//p")
+    for child in (etree.Comment("no"), etree.Entity("amp"), etree.ProcessingInstruction("x")):
+        child.tail = "  tail "
+        paragraph.append(child)
+    etree.SubElement(paragraph, "b").text = "bold\u200b\u00a0text"
+    here, there = both(build_page, root)
+    assert here == there
+    assert here.text == "one tail tail tail bold text"
+
+
+def test_a_reader_needs_elements() -> None:
+    for wrong in (None, "html", 7):
+        with pytest.raises(TypeError):
+            compiled.nodes.NodeReader(wrong, SKIPPED, PageBudget())
+    reader = compiled.nodes.NodeReader(etree.HTML("<p>x"), SKIPPED, PageBudget())
+    with pytest.raises(TypeError):
+        reader.walk(None, "/html", 1)
+    assert reader.table == NodeReader(etree.HTML("<p>x"), SKIPPED, {}, PageBudget()).table
+
+
+def test_it_can_be_switched_off() -> None:
+    program = (
+        "from noiseclean_scrapy import SiteCleaner, compiled\n"
+        "print(compiled.nodes, compiled.texts, compiled.blocks)\n"
+        f"print(SiteCleaner().clean({STORY!r}).text)"
+    )
+    environment = {**os.environ, "NOISECLEAN_PURE_PYTHON": "1", "PYTHONUTF8": "1"}
+    run = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, encoding="utf-8"
+    )
+    assert run.returncode == 0, run.stderr
+    first, *text = run.stdout.splitlines()
+    assert first == "None None None"
+    assert text == SiteCleaner().clean(STORY).text.splitlines()
