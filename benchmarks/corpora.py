@@ -16,6 +16,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from noiseclean_scrapy import compiled
+
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
 
@@ -74,9 +76,10 @@ def load_scorer(shared: Path) -> ModuleType:
 
 
 def environment(distributions: Iterable[str]) -> dict[str, Any]:
-    """Versions of the distributions and the machine's size, for a report's head."""
+    """Versions, the machine's size, whether our slowest parts are compiled: a report's head."""
     return {
         "versions": {name: importlib.metadata.version(name) for name in distributions},
         "python": platform.python_version(),
         "cores": os.cpu_count(),
+        "compiled": compiled.blocks is not None,
     }

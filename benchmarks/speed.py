@@ -38,6 +38,7 @@ from benchmarks.extraction import is_installed
 from benchmarks.growth import LEARNED, PANELS, PARAGRAPHS, draw_growth, growth, milliseconds
 from benchmarks.robustness import peak_mib
 from benchmarks.tables import Table
+from noiseclean_scrapy import compiled
 from noiseclean_scrapy.cleaner import SiteCleaner
 from noiseclean_scrapy.methods import METHODS
 from noiseclean_scrapy.page import Element, TextBlock, build_page
@@ -125,12 +126,16 @@ def page_peers(runner: Mapping[str, Any], names: Iterable[str]) -> dict[str, Can
 def our_candidates(
     methods: Iterable[str], sites: Mapping[str, Sequence[CorpusPage]]
 ) -> dict[str, Candidate]:
-    """Our methods: from bytes, of a page that is parsed, and learning a page that is parsed."""
+    """Our methods: from bytes (also with nothing compiled), and of a page that is parsed: cleaning
+    and learning it."""
     found = {}
     for method in methods:
         learned = {site: learn(method, pages) for site, pages in sites.items()}
         clean = partial(_clean, learned)
         found[method] = Candidate(lambda page: (page, page.html), clean)
+        found[f"{method}, in Python"] = Candidate(
+            lambda page: (page, page.html), partial(_clean_in_python, learned)
+        )
         found[f"{method}, parsed"] = Candidate(lambda page: (page, _parsed(page)), clean)
         found[f"{method}, learning"] = Candidate(_Learner(method).prepare, _observe)
     return found
@@ -286,6 +291,11 @@ def _run_peer(peer: Callable[..., str], page: CorpusPage) -> str:
 def _clean(learned: Mapping[str, SiteCleaner], ready: tuple[CorpusPage, Any]) -> str:
     page, source = ready
     return learned[page.site].clean(source, url=page.url).text
+
+
+def _clean_in_python(learned: Mapping[str, SiteCleaner], ready: tuple[CorpusPage, Any]) -> str:
+    with compiled.in_python():
+        return _clean(learned, ready)
 
 
 class _Learner:

@@ -7,8 +7,11 @@ import json
 import zlib
 from collections.abc import Sequence
 
-from noiseclean_scrapy import CleanPage, SiteCleaner
+import numpy as np
+
+from noiseclean_scrapy import CleanPage, SiteCleaner, compiled
 from noiseclean_scrapy.errors import TreeDataError
+from noiseclean_scrapy.evidence.model import load_model
 from noiseclean_scrapy.metadata import extract_metadata
 from noiseclean_scrapy.methods import METHODS
 from noiseclean_scrapy.page import Page, build_page
@@ -39,8 +42,9 @@ def check(data: bytes) -> None:
     method, way, damage = _NAMES[data[0] % len(_NAMES)], data[1], data[2]
     bodies = data[3:].split(BETWEEN_PAGES, MOST_PAGES - 1)
     pages = [_build(body, way) for body in bodies]
-    for page in pages:
+    for body, page in zip(bodies, pages, strict=True):
         check_page(page)
+        check_twin(_build(body, way), body, way)
     cleaner = SiteCleaner(method, templates=bool(way & 4))
     for page in pages:
         cleaner.observe_page(page)
@@ -65,6 +69,17 @@ def check_page(page: Page) -> None:
         assert block.text or block.images
         assert block.text == " ".join(block.text.split())
         assert 0 <= block.link_characters <= len(block.text)
+
+
+def check_twin(page: Page, body: bytes, way: int) -> None:
+    """Check that what is compiled reads a page as Python and numpy do, and finds the same in it."""
+    model = load_model()
+    found = model.read(page).scores if page.table.texts else None
+    with compiled.in_python():
+        again = _build(body, way)
+        assert again == page
+        if found is not None:
+            assert np.array_equal(model.read(again).scores, found)
 
 
 def check_state(cleaner: SiteCleaner, bodies: Sequence[bytes], *, templates: bool) -> bytes:

@@ -36,7 +36,6 @@ pytestmark = pytest.mark.skipif(
     reason="nothing is compiled here: there was no C compiler, or NOISECLEAN_PURE_PYTHON is set",
 )
 
-MODULES = ("nodes", "texts", "blocks")
 STORY = (
     "<html lang=en><title>A flood in Porto</title><meta name=description content='The flood rose'>"
     "<body class='page post-17'><nav><ul><li><a href=/>Home</a><li><a href=/sport>Sport</a></ul>"
@@ -59,8 +58,9 @@ MARKUP = st.lists(
         st.sampled_from(
             "<p>|</p>|<div class='a1 story'>|</div>|<span>|</span>|<br>|<b style='display:none'>"
             "|</b>|<a href='/a&amp;b'>|</a>|<a>|<img src=x>|<img data-src=y>|<ul><li>|</ul>|<td>"
-            "|<table>|<!-- note -->|<script>x<y</script>|<noscript>|</noscript>|&nbsp;|\n |<x-y>|<o:p>"
-            "|</body>|</html>|<svg><g>|<h1 id=top>|<em hidden>|<body>|<html>|<head>".split("|")
+            "|<table>|<!-- note -->|<script>x<y</script>|<noscript>|</noscript>|&nbsp;|\n |<x-y>"
+            "|<o:p>|</body>|</html>|<svg><g>|<h1 id=top>|<em hidden>|<body>|<html>"
+            "|<head>".split("|")
         ),
         TEXTS.map(lambda text: text.replace("<", "&lt;")),
     ),
@@ -70,9 +70,7 @@ MARKUP = st.lists(
 
 def in_python(function: Callable[..., Any], *arguments: Any) -> Any:
     """What a function gives without what is compiled."""
-    with pytest.MonkeyPatch.context() as patch:
-        for name in MODULES:
-            patch.setattr(compiled, name, None)
+    with compiled.in_python():
         return function(*arguments)
 
 

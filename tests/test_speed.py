@@ -33,6 +33,7 @@ def test_a_small_run_measures_all_it_promises(
     assert set(report["cost"]) == {
         speed.FLOOR,
         "evidence",
+        "evidence, in Python",
         "evidence, parsed",
         "evidence, learning",
     }
