@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from array import array
 from collections.abc import Callable
 from typing import Any
 
@@ -238,6 +239,28 @@ def test_a_reader_needs_elements() -> None:
     with pytest.raises(TypeError):
         reader.walk(None, "/html", 1)
     assert reader.table == NodeReader(etree.HTML("<p>x"), SKIPPED, {}, PageBudget()).table
+
+
+def test_what_does_not_fit_together_is_refused() -> None:
+    blocks = compiled.blocks
+    with pytest.raises(IndexError, match="parent of element 1 is 1"):
+        blocks.index_page(array("i", [-1, 1]), ["a", "b"], ["a", "b"], array("i", [0]))
+    with pytest.raises(IndexError, match="text block 0 is in element 2"):
+        blocks.index_page(array("i", [-1, 0]), ["a", "b"], ["a", "b"], array("i", [2]))
+    rows, features = np.zeros((3, 2), np.float32), np.zeros((1, 2), np.int64)
+    borders, leaves = np.zeros((1, 2), np.float32), np.zeros((1, 4))
+    assert blocks.score(rows, features, borders, leaves, 1.5).tolist() == [1.5, 1.5]
+    with pytest.raises(IndexError, match="feature 3"):
+        blocks.score(rows, features + 3, borders, leaves, 0.0)
+    with pytest.raises(ValueError, match="depth 2"):
+        blocks.score(rows, features, borders, leaves[:, :3].copy(), 0.0)
+    with pytest.raises(ValueError, match="one shingle"):
+        compiled.texts.min_hashes(b"abc", 32, 3, 5, (7, 9))
+    paragraph = etree.HTML("<body><b>x</b>").find(".//b")
+    reader = compiled.nodes.NodeReader(etree.HTML("<p>y"), SKIPPED, PageBudget())
+    reader.walk(paragraph, "/html/body/b", 1)
+    with pytest.raises(IndexError, match="before the first"):
+        reader.flush()
 
 
 def test_it_can_be_switched_off() -> None:

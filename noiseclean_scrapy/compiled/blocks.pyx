@@ -13,10 +13,11 @@ import numpy as np
 
 cdef enum:
     MOST_LOGS = 4096
+    MOST_LEVELS = 8
 
 cdef double[MOST_LOGS] _logs
-for _number_of in range(MOST_LOGS):
-    _logs[_number_of] = log1p(_number_of)
+for _count in range(MOST_LOGS):
+    _logs[_count] = log1p(_count)
 
 
 cdef inline double _log_of(int64_t count) noexcept nogil:
@@ -74,7 +75,13 @@ def score(
     """`BoostedTrees.score` of rows (F, B)."""
     cdef Py_ssize_t blocks = rows.shape[1], tree, block
     cdef int level, depth = features.shape[1]
-    cdef (const float*)[8] asked
+    cdef (const float*)[MOST_LEVELS] asked
+    if depth > MOST_LEVELS or values.shape[1] != 1 << depth:
+        raise ValueError(f"trees of depth {depth} have {1 << depth} leaves, and no more than 256")
+    for tree in range(features.shape[0]):
+        for level in range(depth):
+            if not 0 <= features[tree, level] < rows.shape[0]:
+                raise IndexError(f"a tree asks for feature {features[tree, level]}")
     found = np.zeros(blocks)
     cdef double[::1] sums = found
     if not blocks or not depth:
@@ -131,6 +138,12 @@ def index_page(const int[::1] parents, list label_of, list tag_of, const int[::1
     cdef int64_t[::1] before = rows[8], keys = rows[9]
     element_of = np.empty(blocks, dtype=np.int64)
     cdef int64_t[::1] element = element_of
+    for index in range(elements):
+        if not (0 <= parents[index] < index or index == 0):
+            raise IndexError(f"the parent of element {index} is {parents[index]}")
+    for index in range(blocks):
+        if not 0 <= owners[index] < elements:
+            raise IndexError(f"text block {index} is in element {owners[index]}")
     for index in range(elements):
         label = label_of[index]
         known = number.setdefault(label, len(names))

@@ -414,7 +414,7 @@ cdef class NodeReader:
             if self._has_pieces or self._images or self._links or self._breaks:
                 self.flush()
             if node != self._body._c_node:  # what the parser put after BODY still belongs to it
-                self._open.size -= 1
+                self._open.size -= self._open.size > 0
         if kind & LINK:
             self._anchors.pop()
             if kind & BLOCK:
@@ -472,6 +472,8 @@ cdef class NodeReader:
 
     cdef int _add_block(self, str text) except -1:
         cdef Py_ssize_t linked = 0
+        if not self._open.size:
+            raise IndexError("there is text before the first block-level element")
         if len(self._texts) >= self._most:
             raise reading.BudgetSpent
         if self._linked.size:

@@ -281,6 +281,8 @@ def min_hashes(
     cdef uint64_t[2] least = [<uint64_t> -1, <uint64_t> -1]
     cdef Py_ssize_t at
     cdef int number
+    if data.shape[0] < shingle:
+        raise ValueError(f"{data.shape[0]} bytes are less than one shingle")
     for at in range(shingle):
         hashed += data[at] * power
         power *= base
