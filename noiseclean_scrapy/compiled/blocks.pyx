@@ -852,6 +852,18 @@ def page_places(
     return keys, numbers[0], numbers[1]
 
 
+cdef Py_ssize_t _find(const uint64_t[::1] ascending, uint64_t wanted) noexcept:
+    """Where a number stands; -1 where it does not."""
+    cdef Py_ssize_t low = 0, high = ascending.shape[0], middle
+    while low < high:
+        middle = (low + high) // 2
+        if ascending[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < ascending.shape[0] and ascending[low] == wanted else -1
+
+
 def site_sums(
     dict places,
     dict texts,
@@ -861,18 +873,19 @@ def site_sums(
     const int64_t[::1] around,
     const double[::1] scores,
     double weight,
-    dict own_means,
-    own_texts,
+    const uint64_t[::1] own_places,
+    const double[::1] own_means,
+    const uint64_t[::1] own_texts,
     double clip,
     double place_weight,
     double support,
 ):
-    """Of `SiteEvidence.terms` what asks the sums for each place and each text.
+    """`SiteEvidence._sums`, given the page's own votes in ascending order.
 
     The pull of the places, on how many other pages each block's place is, on how many its text, and
     whether any page has its place.
     """
-    cdef Py_ssize_t place, block, count = len(place_keys), blocks = scores.shape[0]
+    cdef Py_ssize_t place, block, own_vote, count = len(place_keys), blocks = scores.shape[0]
     cdef double total, score
     cdef double[::1] pages = np.empty(count), means = np.empty(count), pull = np.empty(count)
     cdef uint8_t[::1] is_known = np.empty(count, dtype=np.uint8)
@@ -887,11 +900,10 @@ def site_sums(
         if votes is not None:
             pages[place], total = <tuple> votes
         is_known[place] = pages[place] > 0
-        if weight:
-            mean = own_means.get(key)
-            if mean is not None:
-                pages[place] -= weight
-                total -= weight * <double> mean
+        own_vote = _find(own_places, key)
+        if own_vote >= 0:
+            pages[place] -= weight
+            total -= weight * own_means[own_vote]
         means[place] = _within(total / (pages[place] if pages[place] > 0 else 1.0), -clip, clip)
         pull[place] = place_weight * (
             pages[place] * pages[place] / (pages[place] * pages[place] + support * support)
@@ -905,7 +917,7 @@ def site_sums(
         text = text_keys[block]
         on_pages = texts.get(text)
         shown_out[block] = 0.0 if on_pages is None else <double> on_pages
-        if weight and text in own_texts:
+        if _find(own_texts, text) >= 0:
             shown_out[block] -= weight
     return moved, there, shown, known
 

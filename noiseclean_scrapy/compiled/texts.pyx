@@ -159,12 +159,15 @@ def word_counts(list texts, wanted, Py_ssize_t longest):
     cdef bytes joined = b" ".join(known)
     cdef bint are_few = len(known) <= MOST_WANTED
     cdef uint64_t asked
+    cdef int64_t* count
+    cdef int64_t* wanted_count
+    cdef size_t slots
     cdef Py_ssize_t index, size
     cdef str text
     _text += 1
     asked = _text
     if are_few:
-        _each_word(joined, len(joined), _asked, asked, NULL, 0, NULL, NULL)
+        _each_word(joined, len(joined), _asked, SLOTS, asked, NULL, 0, NULL, NULL)
     for index in range(len(texts)):
         text = texts[index]
         if len(text) > longest:
@@ -174,9 +177,10 @@ def word_counts(list texts, wanted, Py_ssize_t longest):
             counts[0, index] = counts[1, index] = -1
             continue
         _text += 1
-        _each_word(
-            _buffer, size, _seen, _text, joined, asked, &counts[0, index], &counts[1, index]
-        )
+        # Most texts are short; a table no larger than they need stays in the processor's cache.
+        slots = SLOTS if size > SLOTS // 4 else SLOTS // 4
+        count, wanted_count = &counts[0, index], &counts[1, index]
+        _each_word(_buffer, size, _seen, slots, _text, joined, asked, count, wanted_count)
     return found
 
 
@@ -218,6 +222,7 @@ cdef int _each_word(
     const char* data,
     Py_ssize_t size,
     Word* seen,
+    size_t slots,
     uint64_t text,
     const char* others,
     uint64_t asked,
@@ -237,20 +242,21 @@ cdef int _each_word(
         while at < size and at - start < LONGEST_WORD and _is_letter(data[at]):
             hashed = (hashed ^ <uint8_t> data[at]) * <uint64_t> 0x100000001B3
             at += 1
-        slot = _find(seen, text, data, hashed, data + start, at - start)
+        slot = _find(seen, slots, text, data, hashed, data + start, at - start)
         if seen[slot].text == text:
             continue
         seen[slot] = Word(hashed, start, at - start, text)
         if count == NULL:
             continue
         count[0] += 1
-        slot = _find(_asked, asked, others, hashed, data + start, at - start)
+        slot = _find(_asked, SLOTS, asked, others, hashed, data + start, at - start)
         wanted[0] += _asked[slot].text == asked
     return 0
 
 
 cdef inline size_t _find(
     const Word* words,
+    size_t slots,
     uint64_t text,
     const char* data,
     uint64_t hashed,
@@ -258,13 +264,13 @@ cdef inline size_t _find(
     Py_ssize_t size,
 ) noexcept:
     """Where a word is noted for a text, or the free place for it."""
-    cdef size_t slot = (hashed ^ hashed >> 32) % SLOTS
+    cdef size_t slot = (hashed ^ hashed >> 32) & (slots - 1)
     while words[slot].text == text and not (
         words[slot].hash == hashed
         and words[slot].size == size
         and memcmp(data + words[slot].start, word, size) == 0
     ):
-        slot = (slot + 1) % SLOTS
+        slot = (slot + 1) & (slots - 1)
     return slot
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from array import array
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -36,6 +37,7 @@ ENTRIES = 125
 
 _Sums: TypeAlias = tuple[Floats, Floats, Floats, NDArray[np.bool_]]
 _NO_VOTES = (0.0, 0.0)
+_NOBODY = PageVotes(0, 0, array("Q"), array("Q"), array("d"), 0.0)
 _LEAST = 2.0**-10
 
 
@@ -90,33 +92,28 @@ class SiteEvidence:
             return SiteTerms(zeros, zeros, zeros, zeros, np.zeros(count, dtype=bool))
         keys = page_keys(page, scores)
         # Neither the page nor a copy of it votes on itself.
-        own = self.sample.votes.get(keys.signature)
-        weight = own.weight if own else 0.0
-        means = dict(zip(own.places, own.means, strict=True)) if own else {}
-        texts = frozenset(own.texts) if own else frozenset()
+        own = self.sample.votes.get(keys.signature, _NOBODY)
         find = self._sums if compiled.blocks is None else self._compiled_sums
-        moved, support, shown, known = find(keys, weight, means, texts)
+        moved, support, shown, known = find(keys, own)
         share = shown / np.maximum(_pages_of_layout(support), _LEAST)
         lost = REPETITION * share * shown / (shown + 1)
         lost += np.where(share >= COMMON, COMMON_REPETITION * shown / (shown + COMMON_SUPPORT), 0)
         return SiteTerms(moved, -lost, support, shown, known)
 
-    def _compiled_sums(
-        self, keys: PageKeys, weight: float, means: dict[int, float], texts: Set[int]
-    ) -> _Sums:
+    def _compiled_sums(self, keys: PageKeys, own: PageVotes) -> _Sums:
         sums: _Sums = compiled.blocks.site_sums(
-            *(self.places, self.texts, keys.places, keys.texts, keys.own, keys.around),
-            *(keys.scores, weight, means, texts, CLIP, PLACE_WEIGHT, SUPPORT),
+            *(self.places, self.texts, keys.places, keys.texts, keys.own, keys.around, keys.scores),
+            *(own.weight, own.places, own.means, own.texts, CLIP, PLACE_WEIGHT, SUPPORT),
         )
         return sums
 
-    def _sums(
-        self, keys: PageKeys, weight: float, means: dict[int, float], texts: Set[int]
-    ) -> _Sums:
+    def _sums(self, keys: PageKeys, own: PageVotes) -> _Sums:
         """What places add to each block, their other pages, those of texts, what is known at all.
 
-        `weight` is that of the page's own vote, `means` and `texts` are what it votes on.
+        `own` are the votes of the page itself.
         """
+        weight, texts = own.weight, frozenset(own.texts)
+        means = dict(zip(own.places, own.means, strict=True))
         sums = [self.places.get(place, _NO_VOTES) for place in keys.places]
         known = np.array([votes > 0 for votes, _ in sums], dtype=bool)[keys.own]
         mine = np.array([place in means for place in keys.places])
