@@ -247,7 +247,7 @@ def test_what_does_not_fit_together_is_refused() -> None:
     with pytest.raises(IndexError, match="text block 0 is in element 2"):
         blocks.index_page(array("i", [-1, 0]), ["a", "b"], ["a", "b"], array("i", [2]))
     rows, features = np.zeros((3, 2), np.float32), np.zeros((1, 2), np.int64)
-    borders, leaves = np.zeros((1, 2), np.float32), np.zeros((1, 4))
+    borders, leaves = np.zeros((1, 2), np.float32), np.zeros((1, 4), np.float32)
     assert blocks.score(rows, features, borders, leaves, 1.5).tolist() == [1.5, 1.5]
     with pytest.raises(IndexError, match="feature 3"):
         blocks.score(rows, features + 3, borders, leaves, 0.0)

@@ -39,7 +39,7 @@ cdef extern from *:
     __attribute__((target_clones("avx2", "default")))
     #endif
     static void add_tree(
-        const float *const *rows, const float *borders, int depth, const double *leaves,
+        const float *const *rows, const float *borders, int depth, const float *leaves,
         int *leaf, double *sums, Py_ssize_t blocks)
     {
         for (Py_ssize_t block = 0; block < blocks; block++)
@@ -58,7 +58,7 @@ cdef extern from *:
         const float* const* rows,
         const float* borders,
         int depth,
-        const double* leaves,
+        const float* leaves,
         int* leaf,
         double* sums,
         Py_ssize_t blocks,
@@ -69,7 +69,7 @@ def score(
     const float[:, ::1] rows,
     const int64_t[:, ::1] features,
     const float[:, ::1] borders,
-    const double[:, ::1] values,
+    const float[:, ::1] values,
     double bias,
 ):
     """`BoostedTrees.score` of rows (F, B)."""

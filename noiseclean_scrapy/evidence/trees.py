@@ -35,7 +35,7 @@ class BoostedTrees:
         """The log-odds of each row of (rows, F)."""
         if compiled.blocks is not None:
             scores: Floats = compiled.blocks.score(
-                np.ascontiguousarray(matrix.T), self.features, self.borders, self._leaves, self.bias
+                np.ascontiguousarray(matrix.T), self.features, self.borders, self.values, self.bias
             )
             return scores
         parts = [
