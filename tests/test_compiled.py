@@ -248,11 +248,13 @@ def test_what_does_not_fit_together_is_refused() -> None:
         blocks.index_page(array("i", [-1, 0]), ["a", "b"], ["a", "b"], array("i", [2]))
     rows, features = np.zeros((3, 2), np.float32), np.zeros((1, 2), np.int64)
     borders, leaves = np.zeros((1, 2), np.float32), np.zeros((1, 4), np.float32)
-    assert blocks.score(rows, features, borders, leaves, 1.5).tolist() == [1.5, 1.5]
+    assert blocks.score(rows, rows[:0], features, borders, leaves, 1.5).tolist() == [1.5, 1.5]
+    with pytest.raises(ValueError, match="of 2 and of 1 blocks"):
+        blocks.score(rows, rows[:, :1].copy(), features, borders, leaves, 0.0)
     with pytest.raises(IndexError, match="feature 3"):
-        blocks.score(rows, features + 3, borders, leaves, 0.0)
+        blocks.score(rows, rows[:0], features + 3, borders, leaves, 0.0)
     with pytest.raises(ValueError, match="depth 2"):
-        blocks.score(rows, features, borders, leaves[:, :3].copy(), 0.0)
+        blocks.score(rows, rows[:0], features, borders, leaves[:, :3].copy(), 0.0)
     with pytest.raises(ValueError, match="one shingle"):
         compiled.texts.min_hashes(b"abc", 32, 3, 5, (7, 9))
     paragraph = etree.HTML("<body><b>x</b>").find(".//b")

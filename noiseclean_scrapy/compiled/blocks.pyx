@@ -67,20 +67,23 @@ cdef extern from *:
 
 def score(
     const float[:, ::1] rows,
+    const float[:, ::1] further,
     const int64_t[:, ::1] features,
     const float[:, ::1] borders,
     const float[:, ::1] values,
     double bias,
 ):
-    """`BoostedTrees.score` of rows (F, B)."""
-    cdef Py_ssize_t blocks = rows.shape[1], tree, block
+    """`BoostedTrees.score` of rows (F, B), the last of which are those of `further`."""
+    cdef Py_ssize_t blocks = rows.shape[1], own = rows.shape[0], tree, block, feature
     cdef int level, depth = features.shape[1]
     cdef (const float*)[MOST_LEVELS] asked
+    if further.shape[1] != blocks:
+        raise ValueError(f"there are features of {blocks} and of {further.shape[1]} blocks")
     if depth > MOST_LEVELS or values.shape[1] != 1 << depth:
         raise ValueError(f"trees of depth {depth} have {1 << depth} leaves, and no more than 256")
     for tree in range(features.shape[0]):
         for level in range(depth):
-            if not 0 <= features[tree, level] < rows.shape[0]:
+            if not 0 <= features[tree, level] < own + further.shape[0]:
                 raise IndexError(f"a tree asks for feature {features[tree, level]}")
     found = np.zeros(blocks)
     cdef double[::1] sums = found
@@ -90,7 +93,8 @@ def score(
     with nogil:
         for tree in range(features.shape[0]):
             for level in range(depth):
-                asked[level] = &rows[features[tree, level], 0]
+                feature = features[tree, level]
+                asked[level] = &rows[feature, 0] if feature < own else &further[feature - own, 0]
             add_tree(
                 asked, &borders[tree, 0], depth, &values[tree, 0], leaf, &sums[0], blocks
             )

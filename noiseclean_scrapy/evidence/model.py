@@ -46,9 +46,7 @@ class EvidenceModel:
 
     def matrix(self, features: PageFeatures) -> NDArray[np.float32]:
         """What `together` reads: (blocks, features)."""
-        first = self.alone.score(features.matrix)
-        context = context_features(features, first)[1]
-        return np.concatenate([features.matrix.T, context.T]).T
+        return np.concatenate([features.matrix.T, self._context(features).T]).T
 
     def read(self, page: Page, kinds: Iterable[str] = ()) -> Reading:
         """The reading of a page with blocks; kept with it, so that a page is read once."""
@@ -73,7 +71,10 @@ class EvidenceModel:
         """Log-odds that each block of a page is content, from the page alone."""
         if not len(features.matrix):
             return np.zeros(0)
-        return self.together.score(self.matrix(features))
+        return self.together.score(features.matrix, self._context(features))
+
+    def _context(self, features: PageFeatures) -> NDArray[np.float32]:
+        return context_features(features, self.alone.score(features.matrix))[1]
 
 
 @lru_cache(maxsize=1)

@@ -31,13 +31,19 @@ class BoostedTrees:
     means: tuple[NDArray[np.float32], ...]
     bias: float
 
-    def score(self, matrix: NDArray[np.float32]) -> Floats:
-        """The log-odds of each row of (rows, F)."""
+    def score(
+        self, matrix: NDArray[np.float32], further: NDArray[np.float32] | None = None
+    ) -> Floats:
+        """The log-odds of each row of (rows, F), the last columns of which may be in `further`."""
         if compiled.blocks is not None:
+            columns = np.ascontiguousarray(matrix.T)
+            last = columns[:0] if further is None else np.ascontiguousarray(further.T)
             scores: Floats = compiled.blocks.score(
-                np.ascontiguousarray(matrix.T), self.features, self.borders, self.values, self.bias
+                columns, last, self.features, self.borders, self.values, self.bias
             )
             return scores
+        if further is not None:
+            matrix = np.concatenate([matrix.T, further.T]).T
         parts = [
             self._score(matrix[start : start + _BLOCKS_AT_ONCE])
             for start in range(0, len(matrix), _BLOCKS_AT_ONCE)
