@@ -1,12 +1,15 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
 """Twins of what is done with each character: `evidence.text`, `page.features`, near-duplicates."""
 
+from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint64_t
 from libc.string cimport memcmp
 
 from hashlib import blake2b
 
 import numpy as np
+
+_LENIENT = ("utf-8", "surrogatepass")
 
 cdef extern from "Python.h":
     int PyUnicode_KIND(object text)
@@ -64,11 +67,11 @@ cdef class TextMeasure:
         cdef Py_ssize_t size = len(text), at, behind
         cdef Py_ssize_t[16] count
         cdef Py_ssize_t sentences = 0, initials = 0, parts = 1 if size else 0
-        cdef unsigned int bits
+        cdef unsigned int bits, below
         cdef int number
         cdef Py_UCS4 character, before = c" "
         cdef double characters = size, length, words, divisor
-        cdef bint ends = False
+        cdef bint ends = False, may_be_date = False
         for number in range(16):
             count[number] = 0
         for at in range(size):
@@ -76,8 +79,11 @@ cdef class TextMeasure:
             parts += character == c" "
             bits = self.kinds[self._known(character)]
             if bits:
-                for number in range(self.upper):
-                    count[number] += bits >> number & 1
+                number, below = 0, bits & ((1 << self.upper) - 1)
+                while below:
+                    count[number] += below & 1
+                    number += 1
+                    below >>= 1
                 if bits >> self.upper & 1 and before == c" ":
                     initials += 1
                 if bits >> self.stop & 1:
@@ -85,6 +91,11 @@ cdef class TextMeasure:
                     while behind < size and self._closes(PyUnicode_READ(kind, data, behind)) & 1:
                         behind += 1
                     sentences += behind == size or PyUnicode_READ(kind, data, behind) == c" "
+                # What a date has: a number and a mark, or the beginning of a year.
+                if character == c"9" or character == c"0":
+                    may_be_date |= before == c"1" or before == c"2"
+            if character in ":./-" and self.kinds[self._known(before)] >> self.digit & 1:
+                may_be_date = True
             before = character
         if count[self.stop] or count[self.whole_stop]:
             at = size
@@ -105,7 +116,7 @@ cdef class TextMeasure:
         row[6] = count[self.digit] / divisor
         row[7] = initials / max(<double> parts, 1.0)
         row[8] = text.isupper()
-        row[9] = count[self.digit] > 1 and self.is_date(text) is not None
+        row[9] = may_be_date and self.is_date(text) is not None
         row[10] = count[self.separator]
         row[11] = count[self.currency] > 0 or (
             ("USD" in text or "EUR" in text or "GBP" in text) and self.is_currency(text) is not None
@@ -122,16 +133,35 @@ cdef class TextMeasure:
         row[17] = text.endswith((":", "："))
         row[18] = length
         row[19] = characters
-        key[0] = _hash64(self.mask_digits(lowered) if count[self.digit] else lowered)
+        key[0] = _hash64(self._masked(lowered) if count[self.digit] else lowered.encode(*_LENIENT))
         return 0
+
+    cdef bytes _masked(self, str lowered):
+        """`mask_digits`, as UTF-8."""
+        cdef const char* data
+        cdef char* out
+        cdef Py_ssize_t at, size = 0
+        if not lowered.isascii():
+            return self.mask_digits(lowered).encode(*_LENIENT)
+        data = <const char*> PyUnicode_DATA(lowered)
+        cdef bytes masked = PyBytes_FromStringAndSize(NULL, len(lowered))
+        out = masked
+        for at in range(len(lowered)):
+            if not c"0" <= data[at] <= c"9":
+                out[size] = data[at]
+                size += 1
+            elif not at or not c"0" <= data[at - 1] <= c"9":
+                out[size] = c"0"
+                size += 1
+        return masked[:size]
 
     cdef inline int _closes(self, Py_UCS4 character) noexcept:
         return self.closes[self._known(character)]
 
 
-cdef uint64_t _hash64(str text) except? 0:
+cdef uint64_t _hash64(bytes text) except? 0:
     """`site.hashes.hash64`."""
-    cdef bytes digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    cdef bytes digest = blake2b(text, digest_size=8).digest()
     cdef uint64_t found = 0
     for byte in digest:
         found = found << 8 | <uint8_t> byte
