@@ -269,12 +269,8 @@ cdef int _add_means(
     return 0
 
 
-cdef class PageFeatures(_Rows):
-    """`evidence.features.PageFeatures` but for what depends on words, in the same order of rows.
-
-    `arrays` and `texts` are `PageArrays` and `TextTable`; of `inputs` each is explained where it is
-    used. The results of its methods stay in it for the next ones.
-    """
+cdef class PageRows(_Rows):
+    """`evidence.page_rows.PageRows`."""
 
     cdef const int64_t[::1] element, parent, first, end, depth, places, groups, sizes, before
     cdef const double[:, ::1] text_rows
@@ -284,7 +280,7 @@ cdef class PageFeatures(_Rows):
     cdef double[:, ::1] sums  # of each element: text, links, long text, sentences, log of the text
     cdef int64_t[::1] own_bits, near_bits, above_bits
     cdef double total, all_long
-    cdef Py_ssize_t elements
+    cdef Py_ssize_t elements, sentences
 
     def __init__(self, float[:, ::1] rows, arrays, texts):
         super().__init__(rows)
@@ -336,7 +332,7 @@ cdef class PageFeatures(_Rows):
         const int64_t[::1] bits,
         const int64_t[::1] masks,
         const int64_t[::1] numbers,
-        double whole,
+        double whole_from,
     ):
         """Of tags and class names, as the `bits` (E) of each element say."""
         cdef Py_ssize_t index, block, row
@@ -351,7 +347,7 @@ cdef class PageFeatures(_Rows):
         self.own_bits, self.near_bits, self.above_bits = self.own, self.near, self.above
         for index in range(self.elements):
             local[index] = bits[index]
-            if self.end[index] - self.first[index] >= whole:
+            if self.end[index] - self.first[index] >= whole_from:
                 local[index] = 0
             inherited[index] = local[index] | (inherited[self.parent[index]] if index else 0)
         for block in range(self.blocks):
@@ -378,10 +374,11 @@ cdef class PageFeatures(_Rows):
         cdef float[:, ::1] columns = np.empty((7, self.elements), dtype=np.float32)
         cdef int64_t[::1] at = np.array(self.element)
         cdef float* out
+        self.sentences = sentences
         self._below(&self.lengths[0], 0)
         self._below(&self.linked[0], 1)
         self._below(&self.longs[0], 2)
-        self._below(&self.text_rows[sentences, 0], 3)
+        self._below(&self.text_rows[self.sentences, 0], 3)
         for index in range(self.elements):
             text = self.sums[0, index]
             count = _at_least(self.end[index] - self.first[index], 1.0)
@@ -484,26 +481,26 @@ cdef class PageFeatures(_Rows):
         self.fill(self.sums[0, main] / self.total)
         self.fill(self.sums[1, main] / _at_least(self.sums[0, main], 1.0))
 
-    def add_neighbours(self, tuple steps, Py_ssize_t close, tuple windows, Py_ssize_t sentences):
-        """Of the blocks before and after; of the first `close` steps more is told."""
+    def add_neighbours(self, tuple steps, Py_ssize_t told, tuple windows):
+        """Of the blocks before and after; of the first `told` of these more is told."""
         cdef Py_ssize_t block, at, number
         cdef int step, reach
         cdef float* out[4]
         for number, step in enumerate(steps):
-            for index in range(4 if number < close else 2):
+            for index in range(4 if number < told else 2):
                 out[index] = self.next()
             for block in range(self.blocks):
                 at = block + step
                 if not 0 <= at < self.blocks:
                     out[0][block] = out[1][block] = -1.0
-                    if number < close:
+                    if number < told:
                         out[2][block] = -1.0
                         out[3][block] = 0.0
                     continue
                 out[0][block] = <float> self.text_rows[0, at]
                 out[1][block] = <float> self.shares[at]
-                if number < close:
-                    out[2][block] = <float> self.text_rows[sentences, at]
+                if number < told:
+                    out[2][block] = <float> self.text_rows[self.sentences, at]
                     out[3][block] = (
                         self.places[self.element[at]] == self.places[self.element[block]]
                     )
@@ -640,8 +637,8 @@ cdef Py_ssize_t _nearest(
     return element
 
 
-cdef class PageContext(_Rows):
-    """`evidence.context`, in the same order of rows; `p` (B) is the probability of each block."""
+cdef class ContextRows(_Rows):
+    """`evidence.context.ContextRows`."""
 
     cdef const int64_t[::1] element, parent, first, end, places, groups
     cdef const double[::1] p
@@ -766,7 +763,7 @@ cdef class PageContext(_Rows):
             out[2][block] = <float> ((passed - self.mass[block]) / self.all_mass)
             out[3][block] = <float> (1 - passed / self.all_mass)
 
-    def add_runs(self, double good, double solid):
+    def add_runs(self, double good_from, double solid_from):
         """How far the next content is, and how many solid blocks of it are on either side."""
         cdef Py_ssize_t block, found = 0, all_found = 0
         cdef double[::1] noise = self.work
@@ -775,33 +772,33 @@ cdef class PageContext(_Rows):
         for block in range(4):
             out[block] = self.next()
         for block in range(self.blocks):
-            passed += 0.0 if self.p[block] >= good else self.lengths[block]
+            passed += 0.0 if self.p[block] >= good_from else self.lengths[block]
             noise[block] = passed
-            all_found += self.p[block] >= good and self.lengths[block] >= solid
+            all_found += self.p[block] >= good_from and self.lengths[block] >= solid_from
         for block in range(self.blocks):
-            if self.p[block] >= good:
+            if self.p[block] >= good_from:
                 last = noise[block]
             out[0][block] = <float> log1p(noise[block] - last)
             out[2][block] = <float> _log_of(found)
-            found += self.p[block] >= good and self.lengths[block] >= solid
+            found += self.p[block] >= good_from and self.lengths[block] >= solid_from
             out[3][block] = <float> _log_of(all_found - found)
         last = 0.0
         for block in range(self.blocks - 1, -1, -1):
-            if self.p[block] >= good:
+            if self.p[block] >= good_from:
                 last = passed - noise[block]
             out[1][block] = <float> log1p(passed - noise[block] - last)
 
-    def add_page(self, const double[::1] link_share, double good):
+    def add_page(self, const double[::1] link_share, double good_from):
         """How much content there is on the page, and how sure that is."""
         cdef Py_ssize_t block, found = 0, starts = 0
         cdef double text = 0.0, linked = 0.0, doubt = 0.0
         for block in range(self.blocks):
             doubt += self.lengths[block] * self.p[block] * (1 - self.p[block])
-            if self.p[block] >= good:
+            if self.p[block] >= good_from:
                 found += 1
                 text += self.lengths[block]
                 linked += self.lengths[block] * link_share[block]
-                starts += block > 0 and self.p[block - 1] < good
+                starts += block > 0 and self.p[block - 1] < good_from
         self.fill(log1p(self.all_mass))
         self.fill(self.all_mass / self.total)
         self.fill(doubt / self.total)

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 class Columns:
     """`rows` (features, blocks), float32: a row a feature, so that each is one piece of memory."""
 
-    def __init__(self, features: int, blocks: int) -> None:
-        self.rows = np.empty((features, blocks), dtype=np.float32)
+    def __init__(self, rows: NDArray[np.float32]) -> None:
+        self.rows = rows
         self._filled = 0
 
     def next(self, count: int) -> NDArray[np.float32]:

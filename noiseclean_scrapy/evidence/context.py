@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,108 +48,109 @@ def context_features(
 ) -> tuple[tuple[str, ...], NDArray[np.float32]]:
     """Names and matrix (blocks, features) of the context, from each block's log-odds `score`."""
     p = 1 / (1 + np.exp(-score))
-    if compiled.blocks is None:
-        return CONTEXT, _Context(features, score, p).columns.matrix
-    rows = np.empty((len(CONTEXT), len(score)), dtype=np.float32)
-    twin = compiled.blocks.PageContext(rows, features.arrays, features.lengths, p)
-    twin.add_neighbours(score, _NEIGHBOURS, _WINDOWS, _NOTHING)
-    twin.add_containers(_LEVELS, features.arrays.repeated_items, _NOTHING)
-    twin.add_extent(_MAIN_SHARE, features.above, _COMMENTS)
-    twin.add_runs(_GOOD, LONG)
-    twin.add_page(features.link_share, _GOOD)
-    return CONTEXT, rows.T
+    found = np.empty((len(CONTEXT), len(score)), dtype=np.float32)
+    twin = ContextRows if compiled.blocks is None else compiled.blocks.ContextRows
+    rows = twin(found, features.arrays, features.lengths, p)
+    rows.add_neighbours(score, _NEIGHBOURS, _WINDOWS, _NOTHING)
+    rows.add_containers(_LEVELS, features.arrays.repeated_items, _NOTHING)
+    rows.add_extent(_MAIN_SHARE, features.above, _COMMENTS)
+    rows.add_runs(_GOOD, LONG)
+    rows.add_page(features.link_share, _GOOD)
+    return CONTEXT, found.T
 
 
-class _Context:
-    """A page's blocks with the probability `p` and the expected content `mass` of each."""
+class ContextRows(Columns):
+    """Fills `rows` (features, blocks), one method after the other in the order in which they stand.
 
-    def __init__(self, features: PageFeatures, score: Floats, p: Floats) -> None:
-        self.features = features
-        self.arrays = features.arrays
-        self.lengths = np.maximum(features.lengths, 1.0)
+    `p` (B) is the probability of each block; with it comes the expected content, `mass`.
+    `compiled.blocks.ContextRows` is its twin.
+    """
+
+    def __init__(
+        self, rows: NDArray[np.float32], arrays: PageArrays, lengths: Floats, p: Floats
+    ) -> None:
+        super().__init__(rows)
+        self.arrays = arrays
+        self.lengths = np.maximum(lengths, 1.0)
         self.p = p
         self.mass = self.p * self.lengths
         self.total = float(self.lengths.sum())
         self.all_mass = max(_in_order(self.mass), 1.0)
         self.below_mass, below_text = self.arrays.below(np.stack([self.mass, self.lengths]))
         self.below_text = np.maximum(below_text, 1.0)
-        self.good = self.p >= _GOOD
-        self.columns = Columns(len(CONTEXT), len(score))
-        self.columns.add(score)
-        self.neighbours()
-        self.containers()
-        self.extent()
-        self.runs()
-        self.page()
 
-    def neighbours(self) -> None:
-        """The blocks before and after."""
+    def add_neighbours(
+        self, score: Floats, steps: int, windows: Sequence[int], nothing: float
+    ) -> None:
+        """The first judgement, and the probabilities of the blocks before and after."""
+        self.add(score)
         count = len(self.p)
-        around = np.full(count + 2 * _NEIGHBOURS, _NOTHING)
-        around[_NEIGHBOURS : _NEIGHBOURS + count] = self.p
-        for step in range(1, _NEIGHBOURS + 1):
-            before, after = _NEIGHBOURS - step, _NEIGHBOURS + step
-            self.columns.add(around[before : before + count], around[after : after + count])
-        means = window_means(self.mass[None], self.lengths, _WINDOWS)
-        self.columns.next(means.size // count)[:] = means.reshape(-1, count)
+        around = np.full(count + 2 * steps, nothing)
+        around[steps : steps + count] = self.p
+        for step in range(1, steps + 1):
+            before, after = steps - step, steps + step
+            self.add(around[before : before + count], around[after : after + count])
+        means = window_means(self.mass[None], self.lengths, windows)
+        self.next(means.size // count)[:] = means.reshape(-1, count)
 
-    def containers(self) -> None:
+    def add_containers(self, levels: int, items: Integers, nothing: float) -> None:
         """The ancestors, like siblings, and the same place elsewhere on the page."""
         arrays, below_mass, below_text = self.arrays, self.below_mass, self.below_text
-        at = arrays.ancestors(_LEVELS)
+        at = arrays.ancestors(levels)
         others = below_text[at] - self.lengths
         mass = below_mass[at]
-        p = np.where(others > 0, (mass - self.mass) / np.maximum(others, 1), _NOTHING)
-        self.columns.add_by_place(np.stack([p, mass / self.all_mass]))
+        p = np.where(others > 0, (mass - self.mass) / np.maximum(others, 1), nothing)
+        self.add_by_place(np.stack([p, mass / self.all_mass]))
         group_mass = np.bincount(arrays.groups, weights=below_mass)
         group_text = np.bincount(arrays.groups, weights=below_text)
         groups = np.stack([group_mass / group_text, group_mass / self.all_mass])
-        at = np.stack([arrays.element, *arrays.repeated_items])
+        at = np.stack([arrays.element, *items])
         own = below_mass / below_text
         columns = np.empty((3, *at.shape))
         columns[:2], columns[2] = groups.take(arrays.groups[at], axis=1), own[at]
-        self.columns.add_by_place(columns)
+        self.add_by_place(columns)
         place = arrays.places[arrays.element]
         place_mass = np.bincount(place, weights=self.mass)
-        self.columns.add(place_mass[place] / np.bincount(place, weights=self.lengths)[place])
+        self.add(place_mass[place] / np.bincount(place, weights=self.lengths)[place])
 
-    def extent(self) -> None:
-        """The element of the content, the comments, and how much content is before and after."""
+    def add_extent(self, share: float, above: Integers, comments: int) -> None:
+        """The element of the content, comments (by their bits), and what is before and after."""
         arrays, mass, all_mass = self.arrays, self.mass, self.all_mass
-        main = _main(self.below_mass)
+        main = _main(self.below_mass, share)
         index = np.arange(len(mass))
-        comments = self.features.above & _COMMENTS != 0
+        is_comment = above & comments != 0
         passed = np.cumsum(mass)
-        self.columns.add(
+        self.add(
             (index >= arrays.first[main]) & (index < arrays.end[main]),
             self.below_mass[main] / self.below_text[main],
             self.below_text[main] / self.total,
             _levels_between(arrays, main),
-            _in_order(mass[comments]) / all_mass,
-            np.log1p(_in_order(mass[~comments])),
+            _in_order(mass[is_comment]) / all_mass,
+            np.log1p(_in_order(mass[~is_comment])),
             (passed - mass) / all_mass,
             1 - passed / all_mass,
         )
 
-    def runs(self) -> None:
+    def add_runs(self, good_from: float, solid_from: float) -> None:
         """How far the next content is, and how many solid blocks of it are on either side."""
-        noise = np.cumsum(np.where(self.good, 0.0, self.lengths))
+        good = self.p >= good_from
+        noise = np.cumsum(np.where(good, 0.0, self.lengths))
         to_end = noise[-1] - noise
-        since = noise - _last(noise, self.good)
-        until = to_end - _last(to_end[::-1], self.good[::-1])[::-1]
-        solid = self.good & (self.lengths >= LONG)
+        since = noise - _last(noise, good)
+        until = to_end - _last(to_end[::-1], good[::-1])[::-1]
+        solid = good & (self.lengths >= solid_from)
         passed = np.cumsum(solid)
         runs = np.stack([since, until, passed - solid, passed[-1] - passed])
-        self.columns.next(len(runs))[:] = np.log1p(runs)
+        self.next(len(runs))[:] = np.log1p(runs)
 
-    def page(self) -> None:
+    def add_page(self, link_share: Floats, good_from: float) -> None:
         """How much content there is on the page, and how sure that is."""
-        lengths, p, good = self.lengths, self.p, self.good
+        lengths, p, good = self.lengths, self.p, self.p >= good_from
         found = lengths[good]
         text = float(found.sum())
-        linked = _in_order((lengths * self.features.link_share)[good])
+        linked = _in_order((lengths * link_share)[good])
         starts = np.count_nonzero(good[1:] & ~good[:-1])
-        self.columns.add_values(
+        self.add_values(
             np.log1p(self.all_mass),
             self.all_mass / self.total,
             _in_order(lengths * p * (1 - p)) / self.total,
@@ -164,9 +165,9 @@ def _in_order(values: Floats) -> float:
     return float(np.cumsum(values)[-1]) if len(values) else 0.0
 
 
-def _main(mass: Floats) -> int:
-    """Deepest element that holds more than 70 % of the page's expected content."""
-    enough = np.flatnonzero(mass >= _MAIN_SHARE * mass[0])
+def _main(mass: Floats, share: float) -> int:
+    """Deepest element that holds more than this share of the page's expected content."""
+    enough = np.flatnonzero(mass >= share * mass[0])
     return int(enough[-1]) if len(enough) else 0
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noiseclean_scrapy import compiled
-from noiseclean_scrapy.evidence.columns import Columns
-from noiseclean_scrapy.evidence.layout import Floats, Integers, page_arrays, window_means
+from noiseclean_scrapy.evidence.layout import Floats, Integers, page_arrays
+from noiseclean_scrapy.evidence.page_rows import PageRows
 from noiseclean_scrapy.evidence.phrases import LONGEST as LONGEST_LINE
 from noiseclean_scrapy.evidence.phrases import PHRASES, announced
 from noiseclean_scrapy.evidence.text import FIELDS, text_table
@@ -36,7 +36,7 @@ _PLACES = [
 ]
 _PLACE_MASKS = np.array([mask for _, mask, _ in _PLACES], dtype=np.int64)
 _PLACE_BITS = np.array([bit for _, _, bit in _PLACES], dtype=np.int64)
-_NEIGHBOURS = np.array([-1, 1, -2, 2, -3, 3])
+_NEIGHBOURS = (-1, 1, -2, 2, -3, 3)
 _SIDES = ("before", "after")
 _CLOSE = 4  # of the neighbours, those of which more is told
 _WINDOWS = (5, 15)
@@ -70,7 +70,7 @@ def _names() -> Iterator[str]:
     yield from (f"place_{name}" for name in ("count", "length", "link_share", "text_share"))
     yield from ("in_main", "main_direct", "before_main", "after_main")
     yield from ("main_text_share", "main_link_share")
-    for number, step in enumerate(_NEIGHBOURS.tolist()):
+    for number, step in enumerate(_NEIGHBOURS):
         told = ("length", "link_share", "sentences", "same_place")
         for name in told if number < _CLOSE else told[:2]:
             yield f"{_SIDES[step > 0]}{abs(step)}_{name}"
@@ -104,15 +104,12 @@ class PageFeatures:
         self.texts = text_table(page)
         self.lengths = self.texts.lengths
         self.sentences = self.texts.features[_SENTENCES]
-        self._columns = Columns(len(FEATURES), len(page.table.texts))
+        self.rows = np.empty((len(FEATURES), len(page.table.texts)), dtype=np.float32)
         if page.table.texts:
             self._read_words()
             self._read_names()
-            if compiled.blocks is None:
-                self._fill()
-            else:
-                self._fill_compiled()
-        self.matrix = self._columns.rows.T
+            self._fill()
+        self.matrix = self.rows.T
 
     def inside(self, group: str) -> NDArray[np.bool_]:
         """Which blocks stand in an element of a group of tags or class names."""
@@ -158,50 +155,26 @@ class PageFeatures:
         said[lines] = [_PHRASE_NUMBERS[announced(texts[line])] for line in lines.tolist()]
         return said
 
-    def _fill_compiled(self) -> None:
+    def _fill(self) -> None:
         table, texts = self.page.table, self.texts
-        twin = compiled.blocks.PageFeatures(self._columns.rows, self.arrays, texts)
-        twin.add_text(texts.characters, table.link_characters, self._counts, LONG)
-        self.link_share, self.long = twin.link_share, twin.long
-        twin.add_places(self._bits, _PLACE_MASKS, _PLACE_BITS, _WHOLE * len(self.lengths))
-        self._near, self.above = twin.near, twin.above
-        twin.add_ancestors(_ANCESTORS, _SENTENCES)
-        twin.add_repeated(self.arrays.repeated_items)
-        twin.add_same_place()
-        twin.add_main(_MAIN_SHARE)
-        twin.add_neighbours(tuple(_NEIGHBOURS.tolist()), _CLOSE, _WINDOWS, _SENTENCES)
-        twin.add_positions(self._in_title, BITS["h1"])
-        twin.add_sections(BITS["heading"])
-        twin.add_announced(self._said(), len(PHRASES), _FAR)
+        twin = PageRows if compiled.blocks is None else compiled.blocks.PageRows
+        rows = twin(self.rows, self.arrays, texts)
+        rows.add_text(texts.characters, table.link_characters, self._counts, LONG)
+        self.link_share, self.long = rows.link_share, rows.long
+        rows.add_places(self._bits, _PLACE_MASKS, _PLACE_BITS, _WHOLE * len(self.lengths))
+        self._near, self.above = rows.near, rows.above
+        rows.add_ancestors(_ANCESTORS, _SENTENCES)
+        rows.add_repeated(self.arrays.repeated_items)
+        rows.add_same_place()
+        rows.add_main(_MAIN_SHARE)
+        rows.add_neighbours(_NEIGHBOURS, _CLOSE, _WINDOWS)
+        rows.add_positions(self._in_title, BITS["h1"])
+        rows.add_sections(BITS["heading"])
+        rows.add_announced(self._said(), len(PHRASES), _FAR)
         bits = tuple(BITS[group] for group in ("p", "heading", "h1", "li"))
         cells = np.array([tag == "td" for tag in self.arrays.label_tags]).view(np.uint8)
         kinds = [kind in self.page.declared.kinds for kind in KINDS]
-        twin.add_page(texts.characters, bits, cells[self.arrays.labels], kinds)
-
-    def _fill(self) -> None:
-        self._add_text()
-        self._add_places()
-        self._add_ancestors()
-        self._add_repeated()
-        self._add_same_place()
-        self._add_main()
-        self._add_neighbours()
-        self._add_positions()
-        self._add_sections()
-        self._add_announced()
-        self._add_page()
-
-    def _add_text(self) -> None:
-        texts, counts = self.texts, self._counts
-        linked = np.array(self.page.table.link_characters, dtype=np.float64)
-        self.link_share = linked / np.maximum(texts.characters, 1)
-        self.long = np.where((self.lengths >= LONG) & (self.link_share < 0.5), self.lengths, 0.0)
-        self._linked_text = self.lengths * self.link_share
-        self._log = texts.features[0]
-        self._columns.next(3)[:] = texts.features[:3]
-        self._columns.add(counts[0], self.link_share)
-        self._columns.next(len(FIELDS) - 3)[:] = texts.features[3:]
-        self._columns.add(*counts[1:])
+        rows.add_page(texts.characters, bits, cells[self.arrays.labels], kinds)
 
     def _metadata(self) -> tuple[Floats, Floats]:
         """How far the description and the declared texts hold each block; -1 where unknown."""
@@ -223,189 +196,10 @@ class PageFeatures:
                 declared = np.where(stated, 1.0, declared)
         return in_description, declared
 
-    def _add_places(self) -> None:
-        arrays, bits = self.arrays, self._bits
-        # What BODY and whole-page wrappers are called says nothing of a block.
-        whole = arrays.end - arrays.first >= _WHOLE * len(self.lengths)
-        local = np.where(whole, 0, bits)
-        self._own = bits[arrays.element]
-        self._ancestors = arrays.ancestors(_ANCESTORS)
-        self._near = self._own | local[self._ancestors[1]] | local[self._ancestors[2]]
-        self.above = arrays.inherit(local)[arrays.element]
-        answers = np.stack([self._own, self._near, self.above])[_PLACE_MASKS]
-        answers >>= _PLACE_BITS[:, None]
-        answers &= 1
-        self._columns.next(len(_PLACES))[:] = answers
-        self._columns.add(arrays.depth[arrays.element])
-
-    def _add_ancestors(self) -> None:
-        arrays = self.arrays
-        self._total = max(float(self.lengths.sum()), 1.0)
-        self._all_long = max(float(self.long.sum()), 1.0)
-        values = np.stack([self.lengths, self._linked_text, self.long, self.sentences])
-        self._text, self._linked, self._long_below, self._sentences_below = arrays.below(values)
-        count = np.maximum(arrays.end - arrays.first, 1).astype(np.float64)
-        self._log_text = np.log1p(self._text)
-        columns = np.empty((7, len(count)), dtype=np.float32)
-        columns[0] = self._log_text
-        columns[1] = self._text / self._total
-        columns[2] = self._long_below / self._all_long
-        columns[3] = self._linked / np.maximum(self._text, 1)
-        columns[4] = self._text / count
-        columns[5] = self._sentences_below / count
-        columns[6] = np.log1p(arrays.group_sizes)
-        self._columns.add_by_place(columns.take(self._ancestors, axis=1))
-
-    def _add_repeated(self) -> None:
-        """Repeated siblings: posts of a forum, cards of a listing, items of a menu."""
-        arrays, group = self.arrays, self.arrays.groups
-        sizes = np.bincount(group)
-        text = np.bincount(group, weights=self._text)
-        columns = np.empty((5, len(sizes)), dtype=np.float32)
-        columns[0] = np.log1p(sizes)
-        columns[1] = np.log1p(text / sizes)
-        columns[2] = np.bincount(group, weights=self._linked) / np.maximum(text, 1)
-        columns[3] = np.bincount(group, weights=self._sentences_below) / sizes
-        columns[4] = text / self._total
-        at = arrays.repeated_items
-        of = columns.take(group[at], axis=1)
-        of[0] *= at > 0
-        number = np.log1p(arrays.group_numbers[at])
-        self._columns.add_by_place(
-            np.stack([of[0], self._log_text[at], *of[1:], number], dtype=np.float32)
-        )
-
-    def _add_same_place(self) -> None:
-        """Blocks whose element and parent are labelled alike, anywhere on the page."""
-        self._places = place = self.arrays.places[self.arrays.element]
-        size = np.bincount(place)
-        text = np.bincount(place, weights=self.lengths)
-        linked = np.bincount(place, weights=self._linked_text)
-        self._columns.add(
-            np.log1p(size)[place],
-            np.log1p(text / np.maximum(size, 1))[place],
-            (linked / np.maximum(text, 1))[place],
-            text[place] / self._total,
-        )
-
-    def _add_main(self) -> None:
-        """Where most of the long text stands."""
-        arrays = self.arrays
-        main = self._main()
-        index = np.arange(len(self.lengths))
-        count = len(index)
-        first, end = arrays.first[main], arrays.end[main]
-        self._columns.add(
-            (index >= first) & (index < end),
-            (self._ancestors[1] == main) + 2.0 * (arrays.element == main),
-            np.maximum(first - index, 0) / count,
-            np.maximum(index - end + 1, 0) / count,
-            self._text[main] / self._total,
-            self._linked[main] / max(self._text[main], 1),
-        )
-
-    def _main(self) -> int:
-        """Deepest element with more than 60 % of the long text of its parent, from BODY on."""
-        long, parent = self._long_below, self.arrays.parent
-        above = long[parent]
-        heavy = np.flatnonzero((long > _MAIN_SHARE * above) & (parent < np.arange(len(parent))))
-        here = 0
-        for element, around in zip(heavy.tolist(), parent[heavy].tolist(), strict=True):
-            if around == here:
-                here = element
-        return here
-
-    def _add_neighbours(self) -> None:
-        count = len(self.lengths)
-        at = np.arange(count) + _NEIGHBOURS[:, None]
-        there = (at >= 0) & (at < count)
-        at = np.minimum(np.maximum(at, 0), count - 1)
-        values = np.stack([self._log, self.link_share, self.sentences]).take(at, axis=1)
-        values = np.where(there, values, -1.0)
-        close = self._columns.next(4 * _CLOSE).reshape(_CLOSE, 4, count)
-        close[:, :3] = values[:, :_CLOSE].transpose(1, 0, 2)
-        close[:, 3] = there[:_CLOSE] & (self._places[at[:_CLOSE]] == self._places)
-        far = self._columns.next(2 * (len(at) - _CLOSE)).reshape(-1, 2, count)
-        far[:] = values[:2, _CLOSE:].transpose(1, 0, 2)
-        measured = np.stack([self._log, self.link_share, np.log1p(self.long)])
-        means = window_means(measured, np.ones(count), _WINDOWS)
-        self._columns.next(means.size // count)[:] = means.transpose(1, 0, 2, 3).reshape(-1, count)
-
-    def _add_positions(self) -> None:
-        count = len(self.lengths)
-        index = np.arange(count)
-        log = np.log1p(index)
-        long = np.cumsum(self.long)
-        titled = self._in_title * (self.lengths > 10)
-        headline = [int(np.argmax(titled))] if titled.max() >= 0.6 else []
-        h1 = _having(self._own, "h1")
-        self._columns.add(
-            index / count,
-            np.cumsum(self.lengths) / self._total,
-            log,
-            log[::-1],
-            (long - self.long) / self._all_long,
-            1 - long / self._all_long,
-            _distance(index, np.flatnonzero(h1)[:1].tolist()),
-            _distance(index, headline),
-            np.cumsum(h1),
-        )
-
-    def _add_sections(self) -> None:
-        """What stands below the same heading."""
-        index = np.arange(len(self.lengths))
-        heading = _having(self._own, "heading")
-        last = np.maximum.accumulate(np.where(heading, index, -1))
-        section = np.cumsum(heading)
-        text = np.bincount(section, weights=self.lengths)
-        linked = np.bincount(section, weights=self._linked_text)
-        self._columns.add(
-            np.where(last >= 0, np.minimum(index - last, 30), 40),
-            np.log1p(text)[section],
-            (linked / np.maximum(text, 1))[section],
-        )
-
-    def _add_announced(self) -> None:
-        """How many blocks ago a line announced related stories, comments, and so on."""
-        index, said = np.arange(len(self.lengths)), self._said()
-        for_each = said == np.arange(1, len(PHRASES) + 1)[:, None]
-        last = np.maximum.accumulate(np.where(for_each, index, -_FAR), axis=1)
-        self._columns.next(len(PHRASES))[:] = np.minimum(index - last, _FAR)
-
-    def _add_page(self) -> None:
-        total = self._total
-        long_blocks = int(np.count_nonzero(self.long))
-        characters = max(float(self.texts.characters.sum()), 1)
-        paragraphs = float(self.lengths[_having(self._own, "p")].sum())
-        cells = np.array([tag == "td" for tag in self.arrays.label_tags])
-        kinds = self.page.declared.kinds
-        self._columns.add_values(
-            np.log1p(len(self.lengths)),
-            np.log1p(total),
-            float(np.cumsum(self._linked_text)[-1]) / total,
-            float(self.long.sum()) / total,
-            np.log1p(long_blocks),
-            np.log1p(float(self.long.sum()) / max(long_blocks, 1)),
-            paragraphs / total,
-            np.log1p(np.count_nonzero(_having(self._own, "heading"))),
-            np.count_nonzero(_having(self._own, "h1")),
-            np.log1p(np.count_nonzero(_having(self._own, "li"))),
-            np.log1p(np.count_nonzero(cells[self.arrays.labels[self.arrays.element]])),
-            float(self.lengths.sum()) / characters,
-            *(kind in kinds for kind in KINDS),
-        )
-
 
 def _having(masks: Integers, group: str) -> NDArray[np.bool_]:
     having: NDArray[np.bool_] = masks & BITS[group] != 0
     return having
-
-
-def _distance(index: Integers, starts: Sequence[int]) -> Floats:
-    """Blocks since the first of `starts`, cut off; -100 where there is none."""
-    if not starts:
-        return np.full(len(index), -100.0)
-    return np.minimum(np.maximum(index - starts[0], -30), 60).astype(np.float64)
 
 
 def _counts(
