@@ -217,6 +217,25 @@ def test_a_document_with_many_tags_or_namespaces_is_left_to_python() -> None:
     assert build_page(xml).text == "x"
 
 
+def test_attributes_that_look_alike_are_told_apart() -> None:
+    """What is remembered of an element's attributes is not taken for that of others."""
+    sources = [
+        "<p class='a\x02id\x01b'>x",
+        "<p class='a' id='b'>x",
+        "<p class='a id' itemprop='b'>x",
+        "<p class='ab'>x",
+        "<p id='a' class='b'>x",
+        f"<p class='{'long ' * 1000}'>x",
+        f"<p class='{'long ' * 1000}' style='display:none'>x",
+        f"<p class='{'word ' * 300}' id='{'i' * 39}' style='{'color:red;' * 100}'>x",
+        "<p class>x",
+        "<p style='display:none'>x",
+    ]
+    for source in sources * 2:
+        here, there = both(build_page, source)
+        assert here == there
+
+
 def test_trees_made_by_hand_are_read_alike() -> None:
     """Text in several nodes, comments, entities and processing instructions between it."""
     root = etree.HTML("<body><p>one</p></body>")

@@ -42,7 +42,8 @@ assert (BLOCK, SKIPPED, LINK) == (IS_BLOCK, IS_SKIPPED, IS_LINK)
 cdef int DEEPEST = reading.DEEPEST
 cdef Py_ssize_t LONGEST_VALUE = reading.LONGEST_VALUE
 cdef frozenset HIDDEN_INLINE = reading.HIDDEN_INLINE
-cdef dict _stylings = {}
+cdef dict _stylings = {}  # of elements whose attributes are short, on pages of any site
+_read_styling = reading.styling.__wrapped__
 
 
 cdef enum Role:
@@ -244,12 +245,14 @@ cdef class NodeReader:
                     self._close(node, self._frames[depth].kind)
 
     cdef int _push(self, xmlNode* node, int kind, int depth) except -1:
+        cdef int levels
         if depth >= self._levels:
             if depth >= MOST_LEVELS:
                 raise reading.NotCompiled
-            self._levels = 2 * self._levels + 32
-            self._frames = <Frame*> _grown(self._frames, self._levels * sizeof(Frame))
-            self._counts = <int*> _grown(self._counts, self._levels * MOST_TAGS * sizeof(int))
+            levels = 2 * self._levels + 32
+            self._frames = <Frame*> _grown(self._frames, levels * sizeof(Frame))
+            self._counts = <int*> _grown(self._counts, levels * MOST_TAGS * sizeof(int))
+            self._levels = levels
         self._frames[depth] = Frame(node, kind, 0)
         memset(self._counts + MOST_TAGS * depth, 0, MOST_TAGS * sizeof(int))
         return 0
@@ -344,6 +347,7 @@ cdef class NodeReader:
         cdef xmlAttr* attribute = node.properties
         cdef Text* key = &self._scratch
         cdef const char* value
+        cdef const char* value_name
         cdef size_t size
         cdef bint is_short = True
         key.size = 0
@@ -356,14 +360,15 @@ cdef class NodeReader:
                         break
                     value = <const char*> attribute.children.content
                     size = strlen(value) if value != NULL else 0
-                if size > LONGEST_KEY:
+                if key.size + size > LONGEST_KEY:
                     is_short = False
                     break
-                _append_bytes(key, <const char*> attribute.name, strlen(<const char*> attribute.name))
-                _append_bytes(key, b"\x01", 1)
+                # The name with its end, and the size before the value: no two keys are alike.
+                value_name = <const char*> attribute.name
+                _append_bytes(key, value_name, strlen(value_name) + 1)
+                _append_bytes(key, <const char*> &size, sizeof(size))
                 if size:
                     _append_bytes(key, value, size)
-                _append_bytes(key, b"\x02", 1)
             attribute = attribute.next
         if is_short:
             if not key.size:
@@ -382,7 +387,7 @@ cdef class NodeReader:
                     ((<const char*> attribute.name).decode(), _value(node, attribute)[:LONGEST_VALUE])
                 )
             attribute = attribute.next
-        found = reading.styling(name, tuple(pairs))
+        found = _read_styling(name, tuple(pairs))
         if is_short:
             if len(_stylings) >= MOST_STYLINGS:
                 _stylings.clear()
