@@ -346,7 +346,7 @@ cdef class NodeReader:
         """Label and whether the element is hidden; None where no attribute tells."""
         cdef xmlAttr* attribute = node.properties
         cdef Text* key = &self._scratch
-        cdef const char* value
+        cdef const char* value = NULL
         cdef const char* value_name
         cdef size_t size
         cdef bint is_short = True
