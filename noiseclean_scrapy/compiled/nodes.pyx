@@ -33,7 +33,6 @@ cdef enum:
     MOST_TAGS = 100
     SLOTS = 256
     MOST_LEVELS = 5000
-    LONGEST_KEY = 2000
     MOST_STYLINGS = 20_000
     NOWHERE = 1 << 30
 
@@ -41,9 +40,9 @@ assert (BLOCK, SKIPPED, LINK) == (IS_BLOCK, IS_SKIPPED, IS_LINK)
 
 cdef int DEEPEST = reading.DEEPEST
 cdef Py_ssize_t LONGEST_VALUE = reading.LONGEST_VALUE
+cdef size_t LONGEST_KEPT = reading.LONGEST_KEPT
 cdef frozenset HIDDEN_INLINE = reading.HIDDEN_INLINE
 cdef dict _stylings = {}  # of elements whose attributes are short, on pages of any site
-_read_styling = reading.styling.__wrapped__
 
 
 cdef enum Role:
@@ -360,7 +359,7 @@ cdef class NodeReader:
                         break
                     value = <const char*> attribute.children.content
                     size = strlen(value) if value != NULL else 0
-                if key.size + size > LONGEST_KEY:
+                if key.size + size > LONGEST_KEPT:
                     is_short = False
                     break
                 # The name with its end, and the size before the value: no two keys are alike.
@@ -387,7 +386,7 @@ cdef class NodeReader:
                     ((<const char*> attribute.name).decode(), _value(node, attribute)[:LONGEST_VALUE])
                 )
             attribute = attribute.next
-        found = _read_styling(name, tuple(pairs))
+        found = reading.styling(name, tuple(pairs))
         if is_short:
             if len(_stylings) >= MOST_STYLINGS:
                 _stylings.clear()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from noiseclean_scrapy.page.budget import PageBudget
 from noiseclean_scrapy.page.document import collapse
@@ -23,6 +23,7 @@ _STYLING = frozenset("id class role bgcolor width align itemprop style hidden ar
 _NOWHERE = 1 << 62
 DEEPEST = 100
 LONGEST_VALUE = 2000
+LONGEST_KEPT = 1000  # characters of the attributes of an element that is remembered
 
 
 class BudgetSpent(Exception):  # noqa: N818
@@ -169,10 +170,13 @@ class NodeReader:
         if index >= self._most:
             raise BudgetSpent
         parent = self._open[-1] if self._open else -1
+        items = cast("list[tuple[str, str]]", node.items())
         attributes = tuple(
-            [(key, value[:LONGEST_VALUE]) for key, value in node.items() if key in _STYLING]
+            [(key, value[:LONGEST_VALUE]) for key, value in items if key in _STYLING]
         )
-        label, hidden = styling(name, attributes) if attributes else (name, False)
+        is_short = sum([len(value) for _, value in attributes]) <= LONGEST_KEPT
+        read_styling = _kept_styling if is_short else styling
+        label, hidden = read_styling(name, attributes) if attributes else (name, False)
         label = label if node is not self.body else name
         table.add_element(parent, name, label, test, number, hidden)
         if self._ruled:
@@ -238,8 +242,10 @@ class NodeReader:
         table.add_block(element, text, linked, tuple(self._images), tuple(self._links), rule)
 
 
-@lru_cache(maxsize=20_000)
 def styling(name: str, attributes: tuple[tuple[str, str], ...]) -> tuple[str, bool]:
     """The label of an element, and whether its own attributes hide it."""
     values = dict(attributes)
     return element_label(name, values), hides(values)
+
+
+_kept_styling = lru_cache(maxsize=20_000)(styling)
