@@ -112,6 +112,10 @@ def command_names() -> list[str]:
     return re.findall(r"^    ([\w-]+)(?:  |$)", parser.format_help(), re.MULTILINE)
 
 
+# Variables of the environment, no settings.
+ENVIRONMENT = {"NOISECLEAN_PURE_PYTHON", "NOISECLEAN_TEST_POSTGRESQL"}
+
+
 def test_every_extra_stands_on_the_installation_page() -> None:
     extras = metadata("noiseclean-scrapy").get_all("Provides-Extra")
     assert rows(document("installation.md")).keys() == set(extras)
@@ -132,7 +136,7 @@ def test_every_public_name_stands_in_the_reference() -> None:
 def test_settings_that_are_spoken_of_exist(path: Path) -> None:
     names = {f"NOISECLEAN_{field.name.upper()}" for field in fields(Config)}
     spoken_of = set(re.findall(r"\bNOISECLEAN_[A-Z_]*[A-Z]", path.read_text("utf-8")))
-    assert spoken_of - names - {"NOISECLEAN_TEST_POSTGRESQL"} == set()
+    assert spoken_of - names - ENVIRONMENT == set()
 
 
 @pytest.mark.parametrize("path", [*PAGES, ROOT / "README.md"], ids=lambda path: path.name)
