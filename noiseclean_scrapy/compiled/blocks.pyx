@@ -132,7 +132,6 @@ def index_page(const int[::1] parents, list label_of, list tag_of, const int[::1
     """
     cdef Py_ssize_t elements = parents.shape[0], blocks = owners.shape[0]
     cdef Py_ssize_t index, labels_count, groups_count
-    cdef int64_t above
     cdef dict number = {}
     cdef list names = [], tags = []
     found = np.zeros((10, elements), dtype=np.int64)
@@ -201,7 +200,15 @@ cdef class _Rows:
         self.at = 0
         self.blocks = rows.shape[1]
 
-    cdef inline float* next(self):
+    @property
+    def matrix(self):
+        """`Columns.matrix`."""
+        assert self.at == self.rows.shape[0]
+        return np.asarray(self.rows).T
+
+    cdef inline float* next(self) except NULL:
+        if self.at == self.rows.shape[0]:
+            raise IndexError(f"there are no more than {self.at} rows")
         self.at += 1
         return &self.rows[self.at - 1, 0]
 
@@ -824,7 +831,7 @@ def page_places(
 
     `factors` are those of the levels, `marks` what the two kinds of places are combined with.
     """
-    cdef Py_ssize_t index, level, kind, place, blocks = element.shape[0], count = 0
+    cdef Py_ssize_t index, level, kind, blocks = element.shape[0], count = 0
     cdef int64_t at
     cdef uint64_t hashed
     cdef uint64_t[::1] path = np.empty(parent.shape[0], dtype=np.uint64)

@@ -26,8 +26,8 @@ cdef enum:
 cdef class TextMeasure:
     """`evidence.text._measure`, given what that knows of characters and patterns.
 
-    `kinds` are `character_kinds()`, `names` their names, lowest bit first, `closes` are
-    `character_closes()`; `patterns` search for a date, a currency, rights and an address.
+    `kinds` are `_character_kinds()`, `names` their names, lowest bit first, `closes` are
+    `_character_closes()`; `patterns` search for a date, a currency, rights and an address.
     """
 
     cdef const uint16_t[::1] kinds
@@ -138,22 +138,11 @@ cdef class TextMeasure:
 
     cdef bytes _masked(self, str lowered):
         """`mask_digits`, as UTF-8."""
-        cdef const char* data
-        cdef char* out
-        cdef Py_ssize_t at, size = 0
         if not lowered.isascii():
             return self.mask_digits(lowered).encode(*_LENIENT)
-        data = <const char*> PyUnicode_DATA(lowered)
         cdef bytes masked = PyBytes_FromStringAndSize(NULL, len(lowered))
-        out = masked
-        for at in range(len(lowered)):
-            if not c"0" <= data[at] <= c"9":
-                out[size] = data[at]
-                size += 1
-            elif not at or not c"0" <= data[at - 1] <= c"9":
-                out[size] = c"0"
-                size += 1
-        return masked[:size]
+        cdef char* out = masked
+        return masked[: _masked(lowered, out)]
 
     cdef inline int _closes(self, Py_UCS4 character) noexcept:
         return self.closes[self._known(character)]
@@ -312,7 +301,7 @@ def min_hashes(
     const uint8_t[::1] data, Py_ssize_t shingle, uint64_t base, uint64_t inverse, tuple mixers
 ):
     """`evidence.near_duplicates._min_hashes` of at least one shingle."""
-    cdef uint64_t hashed = 0, power = 1, mixed, first, second
+    cdef uint64_t hashed = 0, power = 1, mixed
     cdef uint64_t[2] mixer = [mixers[0], mixers[1]]
     cdef uint64_t[2] least = [<uint64_t> -1, <uint64_t> -1]
     cdef Py_ssize_t at

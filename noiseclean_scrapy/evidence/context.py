@@ -56,7 +56,7 @@ def context_features(
     rows.add_extent(_MAIN_SHARE, features.above, _COMMENTS)
     rows.add_runs(_GOOD, LONG)
     rows.add_page(features.link_share, _GOOD)
-    return CONTEXT, found.T
+    return CONTEXT, rows.matrix
 
 
 class ContextRows(Columns):

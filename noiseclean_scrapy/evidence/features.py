@@ -103,13 +103,11 @@ class PageFeatures:
         self.arrays = page_arrays(page)
         self.texts = text_table(page)
         self.lengths = self.texts.lengths
-        self.sentences = self.texts.features[_SENTENCES]
-        self.rows = np.empty((len(FEATURES), len(page.table.texts)), dtype=np.float32)
+        self.matrix = np.empty((0, len(FEATURES)), dtype=np.float32)
         if page.table.texts:
             self._read_words()
             self._read_names()
-            self._fill()
-        self.matrix = self.rows.T
+            self.matrix = self._fill()
 
     def inside(self, group: str) -> NDArray[np.bool_]:
         """Which blocks stand in an element of a group of tags or class names."""
@@ -155,10 +153,11 @@ class PageFeatures:
         said[lines] = [_PHRASE_NUMBERS[announced(texts[line])] for line in lines.tolist()]
         return said
 
-    def _fill(self) -> None:
+    def _fill(self) -> NDArray[np.float32]:
         table, texts = self.page.table, self.texts
+        found = np.empty((len(FEATURES), len(table.texts)), dtype=np.float32)
         twin = PageRows if compiled.blocks is None else compiled.blocks.PageRows
-        rows = twin(self.rows, self.arrays, texts)
+        rows = twin(found, self.arrays, texts)
         rows.add_text(texts.characters, table.link_characters, self._counts, LONG)
         self.link_share, self.long = rows.link_share, rows.long
         rows.add_places(self._bits, _PLACE_MASKS, _PLACE_BITS, _WHOLE * len(self.lengths))
@@ -175,6 +174,8 @@ class PageFeatures:
         cells = np.array([tag == "td" for tag in self.arrays.label_tags]).view(np.uint8)
         kinds = [kind in self.page.declared.kinds for kind in KINDS]
         rows.add_page(texts.characters, bits, cells[self.arrays.labels], kinds)
+        matrix: NDArray[np.float32] = rows.matrix
+        return matrix
 
     def _metadata(self) -> tuple[Floats, Floats]:
         """How far the description and the declared texts hold each block; -1 where unknown."""

@@ -61,7 +61,7 @@ class BoostedTrees:
             chosen += level
         leaves = chosen.astype(np.intp)
         leaves += self._starts
-        scores: Floats = self._leaves.ravel().take(leaves).sum(axis=0) + self.bias
+        scores: Floats = self._leaves.take(leaves).sum(axis=0) + self.bias
         return scores
 
     @cached_property
@@ -75,7 +75,7 @@ class BoostedTrees:
 
     @cached_property
     def _leaves(self) -> Floats:
-        return self.values.astype(np.float64)
+        return self.values.astype(np.float64).ravel()
 
     @cached_property
     def _starts(self) -> Integers:

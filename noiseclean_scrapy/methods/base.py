@@ -142,11 +142,11 @@ class KeptFeatures(Mapping[str, float]):
     Counted when they are first looked at.
     """
 
-    __slots__ = ("_counts", "_page", "_verdicts")
+    __slots__ = ("_counts", "_kept", "_page")
 
-    def __init__(self, page: Page, verdicts: Sequence[Verdict]) -> None:
+    def __init__(self, page: Page, kept: Sequence[bool]) -> None:
         self._page = page
-        self._verdicts = verdicts
+        self._kept = kept
         self._counts: Counter[str] | None = None
 
     def __getitem__(self, name: str) -> float:
@@ -164,8 +164,7 @@ class KeptFeatures(Mapping[str, float]):
     def _found(self) -> Counter[str]:
         if self._counts is None:
             counts: Counter[str] = Counter()
-            kept = [verdict.kept for verdict in self._verdicts]
-            for block in compress(self._page.blocks, kept):
+            for block in compress(self._page.blocks, self._kept):
                 counts.update(words(block.text))
                 counts.update(targets(block))
             self._counts = counts

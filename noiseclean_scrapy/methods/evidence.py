@@ -105,4 +105,4 @@ class SiteModel(Model):
         characters = reading.characters
         known = float(characters[terms.known].sum()) / max(float(characters.sum()), 1.0)
         fit = known if self.site.pages else 1.0
-        return PageVerdict(verdicts, KeptFeatures(page, verdicts), fit)
+        return PageVerdict(verdicts, KeptFeatures(page, verdicts.kept), fit)

@@ -126,7 +126,7 @@ class SatisfiableSubtreeModel(Model):
         deciding = deciding_subtrees(page, constants)
         by_subtree = {subtree: _verdict(subtree, constants) for subtree in set(deciding)}
         verdicts = tuple(by_subtree[deciding[block.element]] for block in page.blocks)
-        return PageVerdict(verdicts, KeptFeatures(page, verdicts), 1.0)
+        return PageVerdict(verdicts, KeptFeatures(page, [v.kept for v in verdicts]), 1.0)
 
 
 @dataclass(frozen=True, slots=True)

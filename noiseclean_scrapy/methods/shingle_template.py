@@ -107,7 +107,7 @@ class ShingleTemplateModel(Model):
                 verdicts[block.index] = verdict
         known = any(pagelet.fingerprint in self._templates for pagelet in found)
         fit = 0.0 if found and self._templates and not known else 1.0
-        return PageVerdict(tuple(verdicts), KeptFeatures(page, verdicts), fit)
+        return PageVerdict(tuple(verdicts), KeptFeatures(page, [v.kept for v in verdicts]), fit)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, TypeAlias
 
 from noiseclean_scrapy import compiled
@@ -54,11 +55,11 @@ def build_page(
     parsed = parse_html(source, text=text, budget=budget)
     ruled = rules(parsed.root) if rules else {}
     parts = find_parts(parsed.root)
-    table, body, truncated = _read(parsed.root, parts.body, SKIPPED, ruled, budget)
+    table, truncated, body = _read(parsed.root, parts.body, SKIPPED, ruled, budget)
     # Some forums and picture galleries keep all they have in NOSCRIPT.
     if parts.fallbacks and fallback_length(parts) > table.characters:
         skipped = SKIPPED - {"noscript"}
-        table, body, truncated = _read(parsed.root, parts.body, skipped, ruled, budget)
+        table, truncated, body = _read(parsed.root, parts.body, skipped, ruled, budget)
     page = Page(url, title(parts), language(parsed.root, body), table)
     page.description, page.declared = read_metadata(parts.data)
     page.characters_lost = parsed.characters_lost
@@ -73,18 +74,15 @@ def _read(
     skipped: frozenset[str],
     ruled: Mapping[_Element, Rule],
     budget: PageBudget,
-) -> tuple[PageTable, _Element, bool]:
-    """What stands in the document, the element that was read as BODY, and whether there is more."""
+) -> tuple[PageTable, bool, _Element]:
+    """What stands in the document, whether there is more, and the element that was read as BODY."""
     if has_content_in_head(root, skipped):
         body = root
         skipped = skipped - {"head"}
-    try:
-        if ruled or compiled.nodes is None:
-            raise NotCompiled
-        table, truncated = _table(compiled.nodes.NodeReader(body, skipped, budget), body, root)
-    except NotCompiled:
-        table, truncated = _table(NodeReader(body, skipped, ruled, budget), body, root)
-    return table, body, truncated
+    if compiled.nodes is not None and not ruled:
+        with suppress(NotCompiled):
+            return *_table(compiled.nodes.NodeReader(body, skipped, budget), body, root), body
+    return *_table(NodeReader(body, skipped, ruled, budget), body, root), body
 
 
 def _table(reader: NodeReader, body: _Element, root: _Element) -> tuple[PageTable, bool]:
