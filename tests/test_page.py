@@ -272,6 +272,8 @@ def test_noscript_that_holds_the_page() -> None:
     forum = "<p>On.</p><noscript><p>Post one.</p><noscript><p>Post two.</p></noscript></noscript>"
     assert "Post one." in build_page(forum).text
     assert build_page("<p>Long enough.</p><noscript>off</noscript>").text == "Long enough."
+    empty = build_page("<body><noscript> </noscript><div></div>")
+    assert [element.tag for element in empty.elements] == ["body", "div"]
 
 
 def by_selector(selectors: dict[str, Rule]) -> Rules:

@@ -172,8 +172,12 @@ cdef class NodeReader:
                 self._images.clear()
             self._has_pieces = False
             self._pieces.size = self._linked.size = 0
-        self._links = self._anchors[len(self._anchors) - 1 :] if self._anchors else []
+        self._links = self._open_anchor()
         self._breaks = False
+
+    cdef list _open_anchor(self):
+        """The target of the innermost open anchor: it may span several runs."""
+        return [self._anchors[len(self._anchors) - 1]] if self._anchors else []
 
     cdef int _walk(self, xmlNode* top, str top_test, int top_number) except -1:
         cdef xmlNode* node = top
@@ -422,7 +426,7 @@ cdef class NodeReader:
         if kind & LINK:
             self._anchors.pop()
             if kind & BLOCK:
-                self._links = self._anchors[len(self._anchors) - 1 :] if self._anchors else []
+                self._links = self._open_anchor()
         return 0
 
     cdef int _add(self, const unsigned char* text) except -1:

@@ -89,8 +89,8 @@ class PageTable:
 
     @property
     def characters(self) -> int:
-        """Characters of all texts, one of each line's end between them."""
-        return sum(len(text) + 1 for text in self.texts if text) - 1
+        """Length of `Page.text`."""
+        return max(sum([len(text) + 1 for text in self.texts if text]) - 1, 0)
 
     def elements(self) -> list[Element]:
         """The elements in document order."""
