@@ -12,14 +12,12 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from archives import html, responses, row, warc, write_manifest
 from tldextract import TLDExtract
 
 from noiseclean_scrapy.batch.archive import ArchivedPage, read_archive
 from noiseclean_scrapy.errors import ArchiveError
-
-CORPORA = Path(__file__).parent.parent.parent / "shared" / "corpora"
-needs_corpora = pytest.mark.skipif(not CORPORA.is_dir(), reason="needs ../shared/corpora")
+from tests.support.archives import html, responses, row, warc, write_manifest
+from tests.support.corpora import CORPORA, needs_corpora
 
 
 def read(source: Path) -> tuple[list[ArchivedPage], Counter[str]]:

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from archives import html, responses, row, warc, write_manifest
+
+from tests.support.archives import html, responses, row, warc, write_manifest
 
 ROOT = Path(__file__).parent.parent
 CORPUS = ROOT.parent / "shared" / "corpora" / "cleanportaleval"

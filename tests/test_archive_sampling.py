@@ -7,9 +7,6 @@ import random
 from pathlib import Path
 
 import pytest
-from archives import warc
-from command_line import noiseclean
-from crawl_site import story
 
 from example_project.demo import DemoSite
 from noiseclean_scrapy.batch.sampling import SiteSample, sampling_key
@@ -18,6 +15,9 @@ from noiseclean_scrapy.cleaner import SiteCleaner
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.methods import METHODS, method_parameters
 from noiseclean_scrapy.page import build_page
+from tests.support.archives import warc
+from tests.support.command_line import noiseclean
+from tests.support.crawl_site import story
 
 
 @pytest.mark.parametrize("size", [1, 7, 100])

@@ -10,8 +10,6 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from slow_block_entropy import slow_block_entropies, slow_threshold
-from slow_small_sites import examples, sites
 
 from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.methods import METHODS, block_entropy
@@ -22,6 +20,8 @@ from noiseclean_scrapy.methods.block_entropy import (
 )
 from noiseclean_scrapy.page import Page, build_page
 from noiseclean_scrapy.page.stemming import Stemming
+from tests.support.slow_block_entropy import slow_block_entropies, slow_threshold
+from tests.support.slow_small_sites import examples, sites
 
 MODES = st.sampled_from(["element", "table"])
 

@@ -10,7 +10,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from command_line import (
+
+from noiseclean_scrapy.page import build_page
+from noiseclean_scrapy.store import Store
+from tests.support.command_line import (
     SITE,
     DemoCrawl,
     demo,
@@ -21,10 +24,7 @@ from command_line import (
     run_noiseclean,
     scrapy_command,
 )
-from crawl_site import story, story_text
-
-from noiseclean_scrapy.page import build_page
-from noiseclean_scrapy.store import Store
+from tests.support.crawl_site import story, story_text
 
 __all__ = ["demo"]
 

@@ -12,11 +12,18 @@ import time
 from pathlib import Path
 
 import pytest
-from command_line import SITE, DemoCrawl, demo, environment, noiseclean, scrapy_command
 
 from noiseclean_scrapy.cleaner import SiteCleaner
 from noiseclean_scrapy.export import COLUMNS
 from noiseclean_scrapy.store import Store
+from tests.support.command_line import (
+    SITE,
+    DemoCrawl,
+    demo,
+    environment,
+    noiseclean,
+    scrapy_command,
+)
 
 __all__ = ["demo"]
 

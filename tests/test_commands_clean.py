@@ -12,15 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from archives import warc
-from command_line import (
-    enter_project,
-    environment,
-    noiseclean,
-    run_noiseclean,
-    scrapy_command,
-)
-from crawl_site import Answer, PageServer, serve, story, story_text
 
 from example_project.demo import DemoSite
 from noiseclean_scrapy.batch.two_pass import (
@@ -33,6 +24,15 @@ from noiseclean_scrapy.batch.two_pass import (
 from noiseclean_scrapy.cleaner import SiteCleaner
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.store import Store
+from tests.support.archives import warc
+from tests.support.command_line import (
+    enter_project,
+    environment,
+    noiseclean,
+    run_noiseclean,
+    scrapy_command,
+)
+from tests.support.crawl_site import Answer, PageServer, serve, story, story_text
 
 QUICK = ("-s", "DOWNLOAD_DELAY=0", "-s", "AUTOTHROTTLE_ENABLED=0")
 STYLE_TREE = ("--method", "style-tree")

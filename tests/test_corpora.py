@@ -2,32 +2,16 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 import random
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from example_project.scoring import score
 from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.page import Page, build_page
+from tests.support.corpora import needs_corpora, rows
 
-CORPORA = Path(__file__).resolve().parents[2] / "shared" / "corpora"
-
-pytestmark = pytest.mark.skipif(
-    not CORPORA.is_dir(), reason="the corpora are not beside the repository"
-)
-
-
-def rows(corpus: str) -> Iterator[tuple[str, bytes, str]]:
-    """Site, HTML and gold text (may be empty) of every page."""
-    folder = CORPORA / corpus
-    for line in (folder / "manifest.jsonl").read_text(encoding="utf-8").splitlines():
-        row = json.loads(line)
-        gold = (folder / row["gold"]).read_text(encoding="utf-8") if row["gold"] else ""
-        yield row["site"], gzip.decompress((folder / row["html"]).read_bytes()), gold
+pytestmark = needs_corpora
 
 
 def site_pages(corpus: str, site: str) -> list[Page]:

@@ -11,13 +11,13 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
-import crawl_site
-import crawling
 import pytest
 import scrapy
-from crawl_site import ChainSpider, PageServer, story, story_text
-from crawling import Crawled, Plan
 from scrapy.http import Response
+
+from tests.support import crawl_site, crawling
+from tests.support.crawl_site import ChainSpider, PageServer, story, story_text
+from tests.support.crawling import Crawled, Plan
 
 PATHS = [f"/{number}" for number in range(6)]
 

@@ -7,16 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import crawl_site
-import crawling
 import scrapy
-from crawl_site import Answer
-from crawling import Crawled, Plan
-from redis_queues import FollowSpider, redis_queue
 from scrapy.http import Response
 from scrapy.linkextractors import LinkExtractor
 from scrapy.settings import Settings
-from test_focus import CHOIR, WIND
 
 from noiseclean_scrapy.addon import Addon
 from noiseclean_scrapy.clean_page import CleanPage
@@ -26,6 +20,11 @@ from noiseclean_scrapy.focus.links import PageLink
 from noiseclean_scrapy.focus.middleware import FocusMiddleware
 from noiseclean_scrapy.focus.potential import Potential
 from noiseclean_scrapy.page import Page
+from tests.support import crawl_site, crawling
+from tests.support.crawl_site import Answer
+from tests.support.crawling import Crawled, Plan
+from tests.support.redis_queues import FollowSpider, redis_queue
+from tests.test_focus import CHOIR, WIND
 
 TOPIC = "offshore wind turbines, cable to the grid"
 ONE_AT_A_TIME = {

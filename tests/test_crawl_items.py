@@ -8,17 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import attrs
-import crawl_site
-import crawling
 import pydantic
 import pytest
 import scrapy
-from crawl_site import story_text
-from crawling import Crawled, Plan
 from scrapy.http import Response
 from twisted.python.failure import Failure
 
 from noiseclean_scrapy import PageItem
+from tests.support import crawl_site, crawling
+from tests.support.crawl_site import story_text
+from tests.support.crawling import Crawled, Plan
 
 LEARNED = 20
 CLOSED_PORT = "http://127.0.0.1:1/"

@@ -6,15 +6,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import crawl_site
-import crawling
 import pytest
-from crawl_site import ChainSpider, story, story_text
-from crawling import Crawled, Plan
-from databases import postgresql_schema, read_rows
 from scrapy.http import Response
 
 from noiseclean_scrapy import SiteCleaner
+from tests.support import crawl_site, crawling
+from tests.support.crawl_site import ChainSpider, story, story_text
+from tests.support.crawling import Crawled, Plan
+from tests.support.databases import postgresql_schema, read_rows
 
 QUOTA, REFRESH = 4, 3
 SETTINGS = {

@@ -7,16 +7,16 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
-import crawl_site
-import crawling
 import pytest
 import scrapy
-from crawl_site import story_text
-from crawling import Crawled, Plan
-from databases import read_rows
 from scrapy.exceptions import DropItem
 from scrapy.http import HtmlResponse, Response
 from scrapy.utils.trackref import live_refs
+
+from tests.support import crawl_site, crawling
+from tests.support.crawl_site import story_text
+from tests.support.crawling import Crawled, Plan
+from tests.support.databases import read_rows
 
 CASES = ["plain", "new before", "new before with url", "dropped before", "new after", "dropped"]
 CASES += ["fails", "one of two dropped", "many replaced"]

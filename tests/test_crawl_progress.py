@@ -12,11 +12,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import crawl_site
-import crawling
 import pytest
-from crawl_site import ChainSpider
-from crawling import Plan
+
+from tests.support import crawl_site, crawling
+from tests.support.crawl_site import ChainSpider
+from tests.support.crawling import Plan
 
 PAGES = 7
 PATHS = [f"/{number}" for number in range(PAGES)]
@@ -26,7 +26,7 @@ ERASE_LINE = f"{ESCAPE}[2K"
 SHOW_CURSOR = f"{ESCAPE}[?25h"
 
 SPIDER = f"""
-from crawl_site import ChainSpider
+from tests.support.crawl_site import ChainSpider
 
 class OnTerminal(ChainSpider):
     paths = {PATHS}
@@ -133,8 +133,7 @@ class Terminal:
             *("-s", "NOISECLEAN_LIVE=True", "-s", "NOISECLEAN_SAMPLE_QUOTA=4"),
             *("-o", str(self.feed), "-L", "INFO", *arguments),
         ]
-        root = Path(__file__).parent
-        path = os.pathsep.join([str(root), str(root.parent)])
+        path = str(Path(__file__).resolve().parents[1])
         kept = {name: value for name, value in os.environ.items() if name != "FORCE_COLOR"}
         self.options: dict[str, Any] = {
             "cwd": folder,

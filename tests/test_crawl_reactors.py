@@ -6,13 +6,13 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
-import crawl_site
-import crawling
 import pytest
 import scrapy
-from crawling import Plan
-from databases import read_rows
 from scrapy.http import Response
+
+from tests.support import crawl_site, crawling
+from tests.support.crawling import Plan
+from tests.support.databases import read_rows
 
 STORIES = 12
 

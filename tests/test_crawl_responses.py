@@ -7,19 +7,18 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import crawl_site
-import crawling
 import pytest
 import scrapy
-from crawl_site import Answer, Pages, PageServer, story
-from crawling import Crawled, Plan
-from databases import read_rows
 from scrapy.crawler import Crawler
 from scrapy.http import HtmlResponse, Response
 from scrapy.utils.request import fingerprint
 
 from noiseclean_scrapy import site_cache
 from noiseclean_scrapy.pipeline import CleanPipeline
+from tests.support import crawl_site, crawling
+from tests.support.crawl_site import Answer, Pages, PageServer, story
+from tests.support.crawling import Crawled, Plan
+from tests.support.databases import read_rows
 
 SITES, SITES_IN_MEMORY = 24, 6
 BROKEN = "<p>Broken <b>page<table><td>with <li>a cell</div></html><p>and more"

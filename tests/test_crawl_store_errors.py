@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import crawl_site
-import crawling
 import pytest
-from crawl_site import ChainSpider, PageServer, story
-from crawling import Crawled, Plan
-from databases import read_rows
 from scrapy.http import Response
+
+from tests.support import crawl_site, crawling
+from tests.support.crawl_site import ChainSpider, PageServer, story
+from tests.support.crawling import Crawled, Plan
+from tests.support.databases import read_rows
 
 PATHS = [f"/{number}" for number in range(12)]
 

@@ -96,8 +96,8 @@ def articles(site: DemoSite) -> list[DemoPage]:
 
 def test_same_arguments_give_the_same_bytes_in_another_process(site: DemoSite) -> None:
     code = (
-        "import sys; sys.path[:0] = ['.', 'tests']\n"
-        "from test_demo_site import DemoSite, digest\n"
+        "import sys; sys.path[:0] = ['.']\n"
+        "from tests.test_demo_site import DemoSite, digest\n"
         "print(digest(DemoSite(articles=120, seed=7)))"
     )
     for hash_seed in ("1", "2"):

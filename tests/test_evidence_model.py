@@ -13,17 +13,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from slow_evidence import (
-    slow_ancestors,
-    slow_below,
-    slow_contributions,
-    slow_group_sizes,
-    slow_inherit,
-    slow_repeated_item,
-    slow_same_place,
-    slow_score,
-)
-from slow_small_sites import examples, random_bodies, sites
 
 from noiseclean_scrapy.evidence.context import context_features
 from noiseclean_scrapy.evidence.exclusions import KINDS
@@ -34,6 +23,17 @@ from noiseclean_scrapy.evidence.trees import BoostedTrees, level_means
 from noiseclean_scrapy.evidence.vocabulary import NAMES, element_bits
 from noiseclean_scrapy.evidence.wording import in_words, kind_of
 from noiseclean_scrapy.page import Page, build_page
+from tests.support.slow_evidence import (
+    slow_ancestors,
+    slow_below,
+    slow_contributions,
+    slow_group_sizes,
+    slow_inherit,
+    slow_repeated_item,
+    slow_same_place,
+    slow_score,
+)
+from tests.support.slow_small_sites import examples, random_bodies, sites
 
 
 def page_of(body: str, head: str = "") -> Page:

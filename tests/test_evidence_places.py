@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given
-from slow_small_sites import examples, random_bodies
 
 from noiseclean_scrapy.evidence.places import AROUND, FACTORS, OWN, PLACE_LEVELS, page_places
 from noiseclean_scrapy.page import Page, build_page
 from noiseclean_scrapy.site.hashes import hash64
+from tests.support.slow_small_sites import examples, random_bodies
 
 
 def slow_key(page: Page, kind: int, element: int) -> int:

@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from slow_evidence import SlowSite, clipped, slow_min_hashes, slow_repetition
-from slow_small_sites import examples, sites
 
 from noiseclean_scrapy import SiteCleaner, cleaner
 from noiseclean_scrapy.errors import TreeDataError
 from noiseclean_scrapy.evidence import near_duplicates, places, sample, site
 from noiseclean_scrapy.evidence.site import SiteEvidence, SiteTerms
 from noiseclean_scrapy.page import Page, build_page
+from tests.support.slow_evidence import SlowSite, clipped, slow_min_hashes, slow_repetition
+from tests.support.slow_small_sites import examples, sites
 
 FIELDS = ("place", "repetition", "place_pages", "text_pages")
 

@@ -14,11 +14,18 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import databases
 import pytest
-from crawl_site import story_text
-from databases import read_rows, run_statement
-from fault_points import (
+from sqlalchemy import Engine, event
+
+from noiseclean_scrapy import SiteCleaner, site_cache, stored_pages
+from noiseclean_scrapy import crawl as crawl_module
+from noiseclean_scrapy.crawl import Crawl
+from noiseclean_scrapy.errors import StoreError
+from noiseclean_scrapy.store import Store
+from tests.support import databases
+from tests.support.crawl_site import story_text
+from tests.support.databases import read_rows, run_statement
+from tests.support.fault_points import (
     PAGES,
     PROCESSES,
     check_point,
@@ -29,14 +36,7 @@ from fault_points import (
     run_until,
     see,
 )
-from private_postgresql import private_postgresql
-from sqlalchemy import Engine, event
-
-from noiseclean_scrapy import SiteCleaner, site_cache, stored_pages
-from noiseclean_scrapy import crawl as crawl_module
-from noiseclean_scrapy.crawl import Crawl
-from noiseclean_scrapy.errors import StoreError
-from noiseclean_scrapy.store import Store
+from tests.support.private_postgresql import private_postgresql
 
 database_url = databases.database_url
 sqlite_url = databases.sqlite_url
@@ -53,7 +53,7 @@ def through(tmp_path_factory: pytest.TempPathFactory) -> tuple[int, Any]:
 def test_a_crawl_killed_at_a_write_is_ended_by_the_next(
     database_url: str, through: tuple[int, Any], part: float
 ) -> None:
-    """Some of the points; all of them: python tests/fault_points.py."""
+    """Some of the points; all of them: python -m tests.support.fault_points."""
     points, expected = through
     check_point(database_url, round(points * part), expected)
 

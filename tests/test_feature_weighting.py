@@ -11,8 +11,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from slow_small_sites import examples, sites
-from slow_structure_tree import SlowNode, slow_nodes, slow_weights
 
 from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.methods import METHODS
@@ -23,6 +21,8 @@ from noiseclean_scrapy.methods.feature_weighting import (
 )
 from noiseclean_scrapy.page import Page, build_page
 from noiseclean_scrapy.site.structure_tree import StructureElement
+from tests.support.slow_small_sites import examples, sites
+from tests.support.slow_structure_tree import SlowNode, slow_nodes, slow_weights
 
 
 def page_of(body: str) -> Page:

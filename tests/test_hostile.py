@@ -9,15 +9,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-import crawl_site
-import crawling
-import databases
 import pytest
 import scrapy
-from command_line import noiseclean
-from crawl_site import Answer
-from crawling import Plan
-from databases import read_rows
 from lxml import etree
 from scrapy.http import Response
 
@@ -33,6 +26,11 @@ from noiseclean_scrapy.page.parse import parse_html
 from noiseclean_scrapy.report import page_report, site_report
 from noiseclean_scrapy.store import PageRecord, Store
 from noiseclean_scrapy.stored_pages import to_record
+from tests.support import crawl_site, crawling, databases
+from tests.support.command_line import noiseclean
+from tests.support.crawl_site import Answer
+from tests.support.crawling import Plan
+from tests.support.databases import read_rows
 
 database_url = databases.database_url
 

@@ -11,10 +11,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import databases
 import pytest
-import searching
-from searching import FOUND, NOON, keys, page
 
 from noiseclean_scrapy.errors import IndexingError
 from noiseclean_scrapy.index import (
@@ -28,6 +25,8 @@ from noiseclean_scrapy.index import (
 )
 from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.store import Cleaned, PageRecord, Store
+from tests.support import databases, searching
+from tests.support.searching import FOUND, NOON, keys, page
 
 database_url = databases.database_url
 sqlite_url = databases.sqlite_url
@@ -291,7 +290,7 @@ FEEDER = """
 import itertools, sys, time
 from noiseclean_scrapy.index import TantivyIndex, ElasticsearchFiles, base, feed
 from noiseclean_scrapy.store import Store
-import searching
+from tests.support import searching
 base._BATCH_PAGES = 5
 url, folder = sys.argv[1:]
 with Store(url) as store:
@@ -311,9 +310,9 @@ with Store(url) as store:
 def test_an_index_killed_at_any_time_ends_up_as_the_store(
     database_url: str, tmp_path: Path, lines: int
 ) -> None:
-    root = Path(__file__).parent
+    root = Path(__file__).resolve().parents[1]
     command = [sys.executable, "-c", FEEDER, database_url, str(tmp_path)]
-    path = {"PYTHONPATH": f"{root}:{root.parent}"}
+    path = {"PYTHONPATH": str(root)}
     for _ in range(2):
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=path) as feeder:
             assert feeder.stdout is not None

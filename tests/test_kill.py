@@ -9,13 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import crawling
-from crawl_site import ChainSpider
-from crawling import Plan
-from databases import read_rows
-
 from example_project.demo import DemoServer, DemoSite
 from noiseclean_scrapy import SiteCleaner
+from tests.support import crawling
+from tests.support.crawl_site import ChainSpider
+from tests.support.crawling import Plan
+from tests.support.databases import read_rows
 
 KILLS = 20
 STORED = re.compile(r"Stored \d+ pages: (.*)")

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from style_trees import layout_of, learn, sites
 
 from noiseclean_scrapy.evidence.decision import LEAST_TEXT, threshold
 from noiseclean_scrapy.evidence.site import SUPPORT, _trust
@@ -20,6 +19,7 @@ from noiseclean_scrapy.methods.block_entropy import greedy_threshold
 from noiseclean_scrapy.site.counts import FeatureCounts, more_frequent_half, weighted_log
 from noiseclean_scrapy.site.importance import MeasuredElement, mark, measure
 from noiseclean_scrapy.site.threshold import THRESHOLD_RANGE, choose_threshold
+from tests.support.style_trees import layout_of, learn, sites
 
 pages_of_counts = st.lists(
     st.dictionaries(st.sampled_from("abcdef"), st.integers(1, 500), max_size=6),

@@ -10,12 +10,9 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
-import crawl_site
-import crawling
 import lxml.html
 import pytest
 import scrapy
-from crawling import Crawled, Plan
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
@@ -30,6 +27,8 @@ from noiseclean_scrapy.metadata import (
     page_facts,
 )
 from noiseclean_scrapy.store import Store
+from tests.support import crawl_site, crawling
+from tests.support.crawling import Crawled, Plan
 
 URL = "https://news.example.com/2021/flood?page=2"
 TEXTS = {
@@ -327,9 +326,11 @@ def test_without_the_libraries_one_warning_says_what_to_install(tmp_path: Path) 
         path = crawling._write_plans(tmp_path, [plan], crawling.ASYNCIO, None)
         script = (
             "import sys; sys.modules['trafilatura'] = sys.modules['py3langid'] = None\n"
-            "from pathlib import Path; import crawling; crawling.run_crawls(Path(sys.argv[1]))"
+            "from pathlib import Path; from tests.support import crawling; crawling.run_crawls(Path(sys.argv[1]))"
         )
-        environment = {"PYTHONPATH": ":".join([*sys.path, str(Path(__file__).parent)])}
+        environment = {
+            "PYTHONPATH": ":".join([*sys.path, str(Path(__file__).resolve().parents[1])])
+        }
         command = [sys.executable, "-c", script, str(path)]
         subprocess.run(command, check=True, env=environment, timeout=300)
         (result,) = crawling._read_results(path)

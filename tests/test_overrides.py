@@ -6,11 +6,8 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
-import crawl_site
-import crawling
 import pytest
 import scrapy
-from crawling import Plan
 from scrapy.http import Response
 
 from noiseclean_scrapy import CleanPage, PageItem, SiteCleaner
@@ -21,6 +18,8 @@ from noiseclean_scrapy.overrides import NO_OVERRIDES, Overrides
 from noiseclean_scrapy.sites import load_site
 from noiseclean_scrapy.store import Store
 from noiseclean_scrapy.stored_pages import clean_record
+from tests.support import crawl_site, crawling
+from tests.support.crawling import Plan
 
 
 @pytest.fixture

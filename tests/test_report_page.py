@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import browser, listening, opened, opening
 
 from example_project.demo import DemoSite
 from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.methods import METHODS
 from noiseclean_scrapy.report import page_report
+from tests.support.browsing import browser, listening, opened, opening
 
 __all__ = ["browser"]
 

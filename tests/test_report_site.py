@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import browser, listening, opened
 
 from example_project.demo import DemoSite
 from noiseclean_scrapy import NoiseCleanError
@@ -20,6 +19,7 @@ from noiseclean_scrapy.report import site_report
 from noiseclean_scrapy.sites import Site, grow_site
 from noiseclean_scrapy.store import Cleaned, PageRecord, Store
 from noiseclean_scrapy.stored_pages import to_record
+from tests.support.browsing import browser, listening, opened
 
 __all__ = ["browser"]
 

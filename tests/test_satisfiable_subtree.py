@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_corpora import CORPORA, rows
 
 from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.errors import ConfigurationError, TreeDataError
@@ -21,6 +20,7 @@ from noiseclean_scrapy.methods.satisfiable_subtree import (
     is_han_kana,
 )
 from noiseclean_scrapy.page import Page, build_page
+from tests.support.corpora import CORPORA, needs_corpora, rows
 
 METHOD = "satisfiable-subtree"
 SMALL = {"generations": 2, "alpha": 4, "beta": 10, "gamma": 0.3}
@@ -288,7 +288,7 @@ def test_a_damaged_state_is_a_tree_data_error(monkeypatch: pytest.MonkeyPatch) -
 # (d) Real pages, a sample: all of them take minutes.
 
 
-@pytest.mark.skipif(not CORPORA.is_dir(), reason="the corpora are not beside the repository")
+@needs_corpora
 def test_real_pages_are_cleaned() -> None:
     for corpus in sorted(path.name for path in CORPORA.iterdir() if path.is_dir()):
         cleaner = SiteCleaner(METHOD)

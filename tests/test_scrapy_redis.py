@@ -10,16 +10,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import crawl_site
-import crawling
 import pytest
-from crawl_site import NOISE, PageServer, story, story_text
-from crawling import Crawled, Plan
-from databases import postgresql_schema, read_rows
-from redis_queues import FollowSpider, Queue, redis_queue
 
 from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.config import Config
+from tests.support import crawl_site, crawling
+from tests.support.crawl_site import NOISE, PageServer, story, story_text
+from tests.support.crawling import Crawled, Plan
+from tests.support.databases import postgresql_schema, read_rows
+from tests.support.redis_queues import FollowSpider, Queue, redis_queue
 
 PAGES = 60
 AT_ONCE = 4

@@ -7,15 +7,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 
-import databases
 import pytest
-import searching
-from searching import FOUND, NOON, keys, page
 
 from noiseclean_scrapy.errors import QueryError, StoreError
 from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.store import Cleaned, PageRecord, Store
 from noiseclean_scrapy.store.search import MATCH_END, MATCH_START
+from tests.support import databases, searching
+from tests.support.searching import FOUND, NOON, keys, page
 
 database_url = databases.database_url
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from databases import postgresql_schema, read_rows
 
 from benchmarks import ranking, search
 from benchmarks.extraction import NO_CLEANING
@@ -31,6 +30,7 @@ from benchmarks.queries import (
 )
 from benchmarks.scores import GOLD
 from noiseclean_scrapy.store import Store
+from tests.support.databases import postgresql_schema, read_rows
 
 ROOT = Path(__file__).parents[1]
 

@@ -6,11 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import databases
 import pytest
-from test_search import indexed
 
 from noiseclean_scrapy.store import Store
+from tests.support import databases
+from tests.test_search import indexed
 
 database_url = databases.database_url
 
@@ -19,7 +19,7 @@ database_url = databases.database_url
 WRITER = """
 import sys
 from dataclasses import replace
-import searching
+from tests.support import searching
 from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.store import Store
 url, cluster, step, turns = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
@@ -48,9 +48,9 @@ with Store(url, store_html=True) as store:
 
 
 def start_writer(url: str, cluster: str, step: int, turns: int) -> subprocess.Popen[str]:
-    tests = Path(__file__).parent
+    root = Path(__file__).resolve().parents[1]
     command = [sys.executable, "-c", WRITER, url, cluster, str(step), str(turns)]
-    path = {"PYTHONPATH": f"{tests}:{tests.parent}"}
+    path = {"PYTHONPATH": str(root)}
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=path)
 
 

@@ -9,18 +9,16 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import crawl_site
-import crawling
-import databases
 import pytest
 import scrapy
-from crawl_site import ChainSpider, PageServer, story, story_text
-from crawling import Crawled, Plan
-from databases import read_rows
 from scrapy.http import Response
 
 from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.config import Config
+from tests.support import crawl_site, crawling, databases
+from tests.support.crawl_site import ChainSpider, PageServer, story, story_text
+from tests.support.crawling import Crawled, Plan
+from tests.support.databases import read_rows
 
 database_url = databases.database_url
 

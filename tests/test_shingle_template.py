@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import html as lxml_html
-from test_corpora import CORPORA, rows
 
 from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.errors import ConfigurationError, TreeDataError
@@ -24,6 +23,7 @@ from noiseclean_scrapy.methods.shingle_template import (
 )
 from noiseclean_scrapy.page import Page, build_page
 from noiseclean_scrapy.page.features import words
+from tests.support.corpora import CORPORA, needs_corpora, rows
 
 METHOD = "shingle-template"
 MENU = (
@@ -313,7 +313,7 @@ def test_the_bound_drops_the_rarest() -> None:
 # (d) Real pages, a sample: all of them take minutes.
 
 
-@pytest.mark.skipif(not CORPORA.is_dir(), reason="the corpora are not beside the repository")
+@needs_corpora
 def test_real_pages_are_cleaned() -> None:
     for corpus in sorted(path.name for path in CORPORA.iterdir() if path.is_dir()):
         sample = [source for _, source, _ in islice(rows(corpus), 0, None, 40)]

@@ -15,10 +15,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from archives import warc
-from command_line import noiseclean
-from crawl_site import story
-from sparking import (  # noqa: F401
+
+from example_project.demo import DemoSite
+from noiseclean_scrapy.batch.two_pass import Learning, SiteCleaners, archive_pages
+from noiseclean_scrapy.config import Config
+from noiseclean_scrapy.errors import ArchiveError, ConfigurationError
+from noiseclean_scrapy.overrides import Overrides
+from tests.support.archives import warc
+from tests.support.command_line import noiseclean
+from tests.support.corpora import CORPORA, needs_corpora
+from tests.support.crawl_site import story
+from tests.support.sparking import (  # noqa: F401
     modified,
     need_spark,
     run_spark,
@@ -28,17 +35,10 @@ from sparking import (  # noqa: F401
     written_trees,
 )
 
-from example_project.demo import DemoSite
-from noiseclean_scrapy.batch.two_pass import Learning, SiteCleaners, archive_pages
-from noiseclean_scrapy.config import Config
-from noiseclean_scrapy.errors import ArchiveError, ConfigurationError
-from noiseclean_scrapy.overrides import Overrides
-
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from scrapy.http import Response
 
-CORPORA = Path(__file__).resolve().parents[2] / "shared" / "corpora"
 Record = tuple[str, str, str, bytes]
 
 # PySpark warns of pandas 3, which it loads; its rows come as Arrow here.
@@ -343,7 +343,7 @@ def test_archives_in_a_bucket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert written_lines(tmp_path / "out") == cleaned_lines(folder)
 
 
-@pytest.mark.skipif(not CORPORA.is_dir(), reason="the corpora are not beside the repository")
+@needs_corpora
 def test_real_pages(spark: SparkSession, tmp_path: Path) -> None:  # noqa: F811
     records = []
     for corpus, first in (("cleanportaleval", 20), ("zh-cold-dev", 0)):

@@ -7,7 +7,6 @@ from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
-import databases
 import pytest
 
 from noiseclean_scrapy.errors import StoreError
@@ -22,6 +21,7 @@ from noiseclean_scrapy.store import (
     Written,
     reading,
 )
+from tests.support import databases
 
 database_url = databases.database_url
 

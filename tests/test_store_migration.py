@@ -10,12 +10,12 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-import databases
 import pytest
 from sqlalchemy import create_engine, inspect, text
 
 from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.store import Cleaned, ClusterRecord, PageRecord, Store, preparing
+from tests.support import databases
 
 database_url = databases.database_url
 

@@ -9,12 +9,12 @@ from datetime import datetime, timezone
 from pathlib import Path
 from threading import Barrier, Timer
 
-import databases
 import pytest
 from sqlalchemy import Connection, text
 
 from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.store import SCHEMA_VERSION, Cleaned, PageRecord, Store, preparing
+from tests.support import databases
 
 database_url = databases.database_url
 sqlite_url = databases.sqlite_url

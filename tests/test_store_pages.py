@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 
-import databases
 import pytest
-from searching import NOON, page
 
 from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.store import Cleaned, PageRecord, SiteSummary, Store, reading
+from tests.support import databases
+from tests.support.searching import NOON, page
 
 database_url = databases.database_url
 

@@ -6,10 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import databases
 import pytest
 
 from noiseclean_scrapy.store import PageCounts, Store
+from tests.support import databases
 
 database_url = databases.database_url
 

@@ -11,16 +11,6 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from style_trees import (
-    by_path,
-    examples,
-    few_examples,
-    layout_of,
-    learn,
-    main_with,
-    never_twice,
-    only,
-)
 
 from noiseclean_scrapy.methods.style_tree import StyleTreeModel
 from noiseclean_scrapy.page import Page, PageTable
@@ -31,6 +21,16 @@ from noiseclean_scrapy.site.importance import measure
 from noiseclean_scrapy.site.style_tree import SiteStyleTree
 from noiseclean_scrapy.site.threshold import choose_threshold
 from noiseclean_scrapy.site.tree_state import read_tree, tree_state
+from tests.support.style_trees import (
+    by_path,
+    examples,
+    few_examples,
+    layout_of,
+    learn,
+    main_with,
+    never_twice,
+    only,
+)
 
 
 @pytest.mark.parametrize("limit", [10, 20, 50, 100])

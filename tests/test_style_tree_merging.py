@@ -11,7 +11,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from style_trees import (
+
+from noiseclean_scrapy.page.layout import Layout
+from noiseclean_scrapy.site.counts import FeatureCounts
+from noiseclean_scrapy.site.importance import measure
+from noiseclean_scrapy.site.tree_state import tree_state
+from tests.support.style_trees import (
     by_path,
     fast_kept,
     few_examples,
@@ -23,11 +28,6 @@ from style_trees import (
     sites,
     two_level_site,
 )
-
-from noiseclean_scrapy.page.layout import Layout
-from noiseclean_scrapy.site.counts import FeatureCounts
-from noiseclean_scrapy.site.importance import measure
-from noiseclean_scrapy.site.tree_state import tree_state
 
 
 def numbers(value: Any) -> Iterator[float]:

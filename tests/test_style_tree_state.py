@@ -11,7 +11,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from style_trees import (
+
+from noiseclean_scrapy.methods.style_tree import StyleTreeMethod, StyleTreeModel
+from noiseclean_scrapy.page.layout import Layout
+from noiseclean_scrapy.site.tree_state import read_tree, tree_state
+from tests.support.style_trees import (
     examples,
     few_examples,
     layout_of,
@@ -20,10 +24,6 @@ from style_trees import (
     sites,
     two_level_site,
 )
-
-from noiseclean_scrapy.methods.style_tree import StyleTreeMethod, StyleTreeModel
-from noiseclean_scrapy.page.layout import Layout
-from noiseclean_scrapy.site.tree_state import read_tree, tree_state
 
 REFUSALS = (KeyError, TypeError, ValueError, IndexError)
 

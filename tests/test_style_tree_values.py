@@ -6,8 +6,12 @@ from collections.abc import Iterable
 
 import pytest
 from hypothesis import given
-from slow_style_tree import Path, all_elements, kept_blocks, slow_tree
-from style_trees import (
+
+from noiseclean_scrapy.methods.style_tree import StyleTreeModel
+from noiseclean_scrapy.page.layout import Layout
+from noiseclean_scrapy.site.importance import MeasuredElement, mark, measure
+from tests.support.slow_style_tree import Path, all_elements, kept_blocks, slow_tree
+from tests.support.style_trees import (
     FIXED,
     by_path,
     examples,
@@ -18,10 +22,6 @@ from style_trees import (
     sites,
     two_level_site,
 )
-
-from noiseclean_scrapy.methods.style_tree import StyleTreeModel
-from noiseclean_scrapy.page.layout import Layout
-from noiseclean_scrapy.site.importance import MeasuredElement, mark, measure
 
 THRESHOLDS = (0.0, 0.31831, 0.57722, 0.74048, 0.84147, 0.91597, 1.1)
 """Numbers that no importance hits by chance, so that rounding cannot decide."""

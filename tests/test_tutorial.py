@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from tutorial import DOCUMENT, Reader
+
+from tests.support.tutorial import DOCUMENT, Reader
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the tutorial's commands are for a POSIX shell")

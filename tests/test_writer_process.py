@@ -8,15 +8,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import crawl_site
-import crawling
-from crawl_site import ChainSpider, story
-from crawling import Plan
-from databases import read_rows
 from scrapy.http import Response
 
 from noiseclean_scrapy.pipeline import CleanPipeline
 from noiseclean_scrapy.writer import ProcessWriter
+from tests.support import crawl_site, crawling
+from tests.support.crawl_site import ChainSpider, story
+from tests.support.crawling import Plan
+from tests.support.databases import read_rows
 
 PATHS = [f"/{number}" for number in range(14)]
 SETTINGS = {

@@ -21,6 +21,7 @@ from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.log import configure_logging
 from scrapy.utils.reactor import install_reactor
 
+ROOT = Path(__file__).resolve().parents[2]
 ADDON = {"noiseclean_scrapy.addon.Addon": 300}
 ASYNCIO = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
 SELECT = "twisted.internet.selectreactor.SelectReactor"
@@ -121,7 +122,8 @@ def _write_plans(
             "TWISTED_REACTOR_ENABLED": bool(reactor),
             **plan.settings,
         }
-        module = Path(inspect.getfile(plan.spider)).stem
+        file = Path(inspect.getfile(plan.spider)).resolve()
+        module = ".".join(file.relative_to(ROOT).with_suffix("").parts)
         crawls.append((module, plan.spider.__name__, settings, dict(plan.arguments)))
     path.write_text(json.dumps({"reactor": reactor, "crawls": crawls}))
     return path

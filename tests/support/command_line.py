@@ -27,7 +27,7 @@ from scrapy.utils.log import get_scrapy_root_handler
 from example_project.demo import DemoPage, DemoServer, DemoSite
 from noiseclean_scrapy.store import PageRecord, Store
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 SITE = "127.0.0.1"
 
 

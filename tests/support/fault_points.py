@@ -1,6 +1,6 @@
 """Crawls without a network that are killed at a chosen write, and what must be so afterwards.
 
-    python tests/fault_points.py [EVERY] [sqlite|postgresql]
+    python -m tests.support.fault_points [EVERY] [sqlite|postgresql]
 
 kills a crawl at every point of its life at which it writes (or at each EVERY-th), lets the next
 crawl go on, and compares what is stored with a crawl that ran through.
@@ -19,8 +19,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from crawl_site import story
-from databases import postgresql_schema, read_rows
 from scrapy.http import HtmlResponse
 from scrapy.settings import Settings
 from scrapy.statscollectors import MemoryStatsCollector
@@ -33,9 +31,13 @@ from noiseclean_scrapy.crawl import Crawl
 from noiseclean_scrapy.maintenance import learn_anew
 from noiseclean_scrapy.store import Store
 from noiseclean_scrapy.writer import Writer
+from tests.support.crawl_site import story
+from tests.support.databases import postgresql_schema, read_rows
 
 PROCESSES: Any = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(["fault_points", "noiseclean_scrapy.methods.evidence"])
+PROCESSES.set_forkserver_preload(
+    ["tests.support.fault_points", "noiseclean_scrapy.methods.evidence"]
+)
 
 PAGES = 12
 SETTINGS = {

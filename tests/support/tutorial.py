@@ -4,7 +4,7 @@ In the document, fenced `console` blocks hold commands after "$ " and what they 
 before a block says what else it is: `<!-- file: PATH -->` and `<!-- append: PATH -->` for what the
 reader writes, `<!-- in another terminal -->` for a command that goes on running.
 
-python tests/tutorial.py    # writes what is printed now into the document
+python -m tests.support.tutorial    # writes what is printed now into the document
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 DOCUMENT = ROOT / "docs" / "tutorial.md"
 PORT = 8000
 """The port of the newspaper in the document; a run takes one that is free."""

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from slow_style_tree import Path
 
 from noiseclean_scrapy.methods.style_tree import StyleTreeModel
 from noiseclean_scrapy.page import build_page
 from noiseclean_scrapy.page.layout import Layout
 from noiseclean_scrapy.site.importance import MeasuredElement
 from noiseclean_scrapy.site.style_tree import SiteStyleTree
+from tests.support.slow_style_tree import Path
 
 
 def layout_of(body: str) -> Layout:

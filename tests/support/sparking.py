@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from command_line import ROOT
 
 from noiseclean_scrapy.commands.output import json_bytes
+from tests.support.command_line import ROOT
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
