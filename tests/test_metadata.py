@@ -326,7 +326,8 @@ def test_without_the_libraries_one_warning_says_what_to_install(tmp_path: Path) 
         path = crawling._write_plans(tmp_path, [plan], crawling.ASYNCIO, None)
         script = (
             "import sys; sys.modules['trafilatura'] = sys.modules['py3langid'] = None\n"
-            "from pathlib import Path; from tests.support import crawling; crawling.run_crawls(Path(sys.argv[1]))"
+            "from pathlib import Path; from tests.support import crawling\n"
+            "crawling.run_crawls(Path(sys.argv[1]))"
         )
         environment = {
             "PYTHONPATH": ":".join([*sys.path, str(Path(__file__).resolve().parents[1])])
