@@ -5,7 +5,10 @@ from __future__ import annotations
 import argparse
 import ast
 import doctest
+import json
 import re
+import shlex
+import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from importlib.metadata import metadata
@@ -16,6 +19,8 @@ import pytest
 from scrapy.settings import Settings
 
 import noiseclean_scrapy
+from benchmarks import headline
+from benchmarks.tables import quality_tables
 from noiseclean_scrapy import errors
 from noiseclean_scrapy.commands import Command
 from noiseclean_scrapy.config import ITEM_VALUES, Config
@@ -24,6 +29,7 @@ ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 SOURCES = sorted((ROOT / "noiseclean_scrapy").rglob("*.py"))
 PAGES = sorted(DOCS.glob("*.md"))
+OF_THE_PROJECT = [ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "SECURITY")]
 DERIVED = {"templates"}
 """Fields of Config that follow from another setting."""
 
@@ -139,7 +145,7 @@ def test_settings_that_are_spoken_of_exist(path: Path) -> None:
     assert spoken_of - names - ENVIRONMENT == set()
 
 
-@pytest.mark.parametrize("path", [*PAGES, ROOT / "README.md"], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [*PAGES, *OF_THE_PROJECT], ids=lambda path: path.name)
 def test_links_lead_to_files(path: Path) -> None:
     targets = re.findall(r"\]\((?!https?:)([^)#\s]+)", path.read_text("utf-8"))
     assert [target for target in targets if not (path.parent / target).exists()] == []
@@ -158,6 +164,51 @@ def test_every_page_is_reached_from_the_front_page() -> None:
     contents = re.findall(r"```{toctree}\n(.*?)```", document("index.md"), re.DOTALL)
     listed = {f"{line}.md" for block in contents for line in block.splitlines()}
     assert {path.name for path in PAGES} - {"index.md"} <= listed
+
+
+def test_figures_of_the_readme_are_those_that_were_measured() -> None:
+    table = "\n".join(headline.lines())
+    assert f"\n\n{table}\n\n" in (ROOT / "README.md").read_text("utf-8")
+
+
+def test_tables_of_quality_are_those_that_were_measured() -> None:
+    """All but those of single sites, which are in the file alone."""
+    figures = json.loads((headline.RESULTS / "quality.json").read_text("utf-8"))
+    tables = [table for table in quality_tables(figures["results"]) if "by site" not in table.title]
+    shown = document("benchmarks.md")
+    for table in tables:
+        _, table_only = table.to_markdown().split("\n\n")
+        assert table_only in shown, table.title
+
+
+def test_changelog_keeps_its_form() -> None:
+    lines = (ROOT / "CHANGELOG.md").read_text("utf-8").splitlines()
+    versions = [line for line in lines if line.startswith("## ")]
+    assert versions[0] == "## [Unreleased]"
+    for line in versions[1:]:
+        assert re.fullmatch(r"## \[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d", line)
+    kinds = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+    assert {line[4:] for line in lines if line.startswith("### ")} <= kinds
+
+
+def hooks() -> list[str]:
+    text = (ROOT / ".pre-commit-config.yaml").read_text("utf-8")
+    return re.findall(r"^ *entry: (.+)$", text, re.MULTILINE)
+
+
+def test_checks_before_a_commit_are_those_of_ci() -> None:
+    ci = (ROOT / ".ci" / "run").read_text("utf-8").splitlines()
+    *checks, _ = hooks()
+    assert checks
+    assert set(checks) <= set(ci)
+
+
+@pytest.mark.parametrize(("length", "code"), [(72, 0), (73, 1)])
+def test_long_commit_titles_are_refused(tmp_path: Path, length: int, code: int) -> None:
+    message = tmp_path / "COMMIT_EDITMSG"
+    message.write_text(f"{'t' * length}\n\n{'b' * 90}\n")
+    command = [*shlex.split(hooks()[-1]), str(message)]
+    assert subprocess.run(command, capture_output=True).returncode == code
 
 
 def test_drawings_are_those_of_the_script(monkeypatch: pytest.MonkeyPatch) -> None:

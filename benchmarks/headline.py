@@ -1,0 +1,47 @@
+"""The table of the README, from the figures that are committed.
+
+python -m benchmarks.headline
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from noiseclean_scrapy.config import Config
+
+RESULTS = Path(__file__).parent / "results"
+METHOD = Config().method
+ROWS = (
+    ("quality", "big9-dev", "news, {sites} sites of 10 pages"),
+    (
+        "quality",
+        "daniel-dev",
+        "news in Greek, Polish, Russian, Chinese, English, {sites} sites",
+    ),
+    ("quality", "cleanportaleval", "portals, {sites} sites"),
+    ("single_pages", "chaos-dev", "single news pages, {sites} sites"),
+    ("quality", "blogs-dev", "blogs, {sites} sites"),
+)
+"""File of results, corpus, and what its pages are."""
+
+
+def lines() -> Iterator[str]:
+    """The table as Markdown: bag F1 of all pages of a corpus, the better one bold."""
+    yield "| pages | all text | best other tool | noiseclean_scrapy |"
+    yield "|---|---|---|---|"
+    for file, corpus, pages in ROWS:
+        report = json.loads((RESULTS / f"{file}.json").read_text("utf-8"))
+        part = report["results"][corpus]["parts"]["all"]
+        figures = {name: f"{text['bag']['f1']:.3f}" for name, text in part["texts"].items()}
+        other, ours = figures[part["best_peer"]], figures[METHOD]
+        tool = part["best_peer"].partition("-")[0]
+        other = f"**{other}**" if other > ours else other
+        ours = f"**{ours}**" if ours > figures[part["best_peer"]] else ours
+        cells = [pages.format(**part), figures["no cleaning"], f"{other} {tool}", ours]
+        yield f"| {' | '.join(cells)} |"
+
+
+if __name__ == "__main__":
+    print(*lines(), sep="\n")
