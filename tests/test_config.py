@@ -82,8 +82,8 @@ def test_counts_are_whole_numbers(name: str, value: Any) -> None:
         ("fields", '["text"]', "a dict of item field to value name"),
         ("method_options", "lean", "a dict of option name to value"),
         ("cluster_by", "planet", "'domain', 'host', 'template', or a callable"),
-        ("cluster_by", "test_config.missing", "a callable"),
-        ("cluster_by", "test_config.RESPONSE", "a callable"),
+        ("cluster_by", f"{__name__}.missing", "a callable"),
+        ("cluster_by", f"{__name__}.RESPONSE", "a callable"),
         ("cluster_by", 5, "a callable"),
     ],
 )
@@ -168,6 +168,6 @@ def test_clusters_are_named_as_told() -> None:
     assert config(cluster_by="template").templates
     assert not config(cluster_by="host").templates
     seventh = HtmlResponse("http://a.example/7")
-    for given in (by_last_digit, "test_config.by_last_digit"):
+    for given in (by_last_digit, f"{__name__}.by_last_digit"):
         assert config(cluster_by=given).cluster_by(seventh) == "digit 7"
         assert config(cluster_by=given).cluster_by(RESPONSE) is None
