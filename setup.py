@@ -9,6 +9,9 @@ from setuptools import Extension, setup
 FLAGS = [] if sys.platform == "win32" else ["-O3", "-ffp-contract=off"]
 
 setup(
+    # An editable installation puts the clone itself on the path, so that the benchmarks, the fuzzer
+    # and the example are found as well. (A `package-dir` of "." does too, but loses data files.)
+    options={"editable_wheel": {"mode": "compat"}},
     ext_modules=[
         Extension(
             f"noiseclean_scrapy.compiled.{name}",
@@ -18,5 +21,5 @@ setup(
             optional=True,
         )
         for name in ("nodes", "texts", "blocks")
-    ]
+    ],
 )
