@@ -214,7 +214,7 @@ def test_a_failure_of_ours_loses_no_request(tmp_path: Path) -> None:
     for name in ("BrokenReadingMiddleware", "BrokenPotentialMiddleware"):
         middlewares = {
             "noiseclean_scrapy.focus.middleware.FocusMiddleware": None,
-            f"test_crawl_focus.{name}": 540,
+            f"{__name__}.{name}": 540,
         }
         crawled = crawl(tmp_path, newspaper(), DOWNLOADER_MIDDLEWARES=middlewares)
         assert set(paths(crawled)) == set(newspaper())

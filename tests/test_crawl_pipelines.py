@@ -69,7 +69,7 @@ class CasesSpider(scrapy.Spider):
 def crawl(tmp_path_factory: pytest.TempPathFactory) -> tuple[Crawled, dict[str, str | None]]:
     folder: Path = tmp_path_factory.mktemp("pipelines")
     pages = {f"/{number}": crawl_site.story(number) for number in range(len(CASES))}
-    pipelines = {"test_crawl_pipelines.Before": 5, "test_crawl_pipelines.After": 300}
+    pipelines = {f"{__name__}.Before": 5, f"{__name__}.After": 300}
     with crawl_site.serve(pages) as server:
         plan = Plan(CasesSpider, {"ITEM_PIPELINES": pipelines}, {"url": server.url})
         (crawled,) = crawling.crawl(folder, plan)

@@ -172,7 +172,7 @@ def test_more_sites_than_memory_holds(tmp_path: Path) -> None:
     settings = {
         "CONCURRENT_REQUESTS": 1,
         "NOISECLEAN_BATCH_SIZE": 3,
-        "NOISECLEAN_CLUSTER_BY": "test_crawl_responses.by_remainder",
+        "NOISECLEAN_CLUSTER_BY": f"{__name__}.by_remainder",
     }
     with crawl_site.serve(pages) as server:
         (crawled,) = crawling.crawl(tmp_path, Plan(ManySitesSpider, settings, {"url": server.url}))
@@ -215,7 +215,7 @@ def test_addresses_are_allowed_denied_and_grouped(tmp_path: Path) -> None:
         "allow": {"ALLOW": r"/[12]$"},
         "deny": {"DENY": ["/print/", "/3"]},
         "domain": {"CLUSTER_BY": "domain"},
-        "callable": {"CLUSTER_BY": "test_crawl_responses.by_parity"},
+        "callable": {"CLUSTER_BY": f"{__name__}.by_parity"},
     }
     with crawl_site.serve(pages) as server:
         plans = []
