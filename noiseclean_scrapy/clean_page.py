@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from noiseclean_scrapy.markup import to_html, to_markdown
 from noiseclean_scrapy.methods.base import Model, Verdict
+from noiseclean_scrapy.notebook import page_card
 from noiseclean_scrapy.page import Page, PageTable
 from noiseclean_scrapy.page.headline import find_headline
 from noiseclean_scrapy.page.hidden import hidden_blocks
@@ -118,9 +119,7 @@ class CleanPage:
         return self.visible_characters - self.kept_characters
 
     def _repr_html_(self) -> str:
-        from noiseclean_scrapy.report import page_fragment
-
-        return page_fragment(self)
+        return page_card(self)
 
     @cached_property
     def _blocks(self) -> list[Block]:

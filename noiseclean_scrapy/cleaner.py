@@ -14,6 +14,7 @@ from noiseclean_scrapy.clean_page import CleanPage, clean_page
 from noiseclean_scrapy.errors import ConfigurationError, TreeDataError
 from noiseclean_scrapy.methods import METHODS, Model, create_method
 from noiseclean_scrapy.methods.templates import TemplateMethod
+from noiseclean_scrapy.notebook import cleaner_card
 from noiseclean_scrapy.overrides import NO_OVERRIDES, Overrides
 from noiseclean_scrapy.page import DEFAULT_BUDGET, Html, Page, PageBudget, build_page
 
@@ -84,9 +85,7 @@ class SiteCleaner:
         return clean_page(self.model(), page, headline=self.headline)
 
     def _repr_html_(self) -> str:
-        from noiseclean_scrapy.report import cleaner_fragment
-
-        return cleaner_fragment(self)
+        return cleaner_card(self)
 
     def model(self) -> Model:
         """What has been learned so far, as an immutable model; built anew after new pages."""

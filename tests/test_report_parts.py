@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 
 from noiseclean_scrapy import Block, SiteCleaner
-from noiseclean_scrapy.report import cleaner_fragment, page_fragment
+from noiseclean_scrapy.notebook import cleaner_card, page_card
 from noiseclean_scrapy.report.charts import FIT_HEIGHT, FIT_TOP, NOISE_HEIGHT, drift
 from noiseclean_scrapy.report.icicle import lay_out
 from noiseclean_scrapy.report.place_tree import Example, PlacedText, PlaceTree
@@ -164,11 +164,11 @@ def test_notebook_cards_are_plain_and_escaped() -> None:
     html = "<title>&lt;script&gt;</title><h1>A &lt;img src=x onerror=1&gt; title</h1><p>Fog.</p>"
     cleaner.observe(html)
     page = cleaner.clean(html, url="javascript:1")
-    for fragment in (page_fragment(page), cleaner_fragment(cleaner)):
-        tags = Tags(fragment)
+    for card in (page_card(page), cleaner_card(cleaner)):
+        tags = Tags(card)
         assert tags.open == []
         assert not {"script", "img", "a", "link", "html", "body"} & set(tags.found)
-    assert "A &lt;img src=x onerror=1&gt; title" in page_fragment(page)
-    assert "style-tree" in cleaner_fragment(cleaner)
-    assert page._repr_html_() == page_fragment(page)
-    assert cleaner._repr_html_() == cleaner_fragment(cleaner)
+    assert "A &lt;img src=x onerror=1&gt; title" in page_card(page)
+    assert "style-tree" in cleaner_card(cleaner)
+    assert page._repr_html_() == page_card(page)
+    assert cleaner._repr_html_() == cleaner_card(cleaner)
