@@ -16,7 +16,6 @@ from noiseclean_scrapy.store import Store
 from tests.support.command_line import (
     SITE,
     DemoCrawl,
-    demo,
     enter_project,
     environment,
     noiseclean,
@@ -25,8 +24,6 @@ from tests.support.command_line import (
     scrapy_command,
 )
 from tests.support.crawl_site import story, story_text
-
-__all__ = ["demo"]
 
 COMMANDS = (
     "clean search sites show explain inspect reclean export export-tree import-tree forget".split()

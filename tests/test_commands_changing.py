@@ -19,13 +19,10 @@ from noiseclean_scrapy.store import Store
 from tests.support.command_line import (
     SITE,
     DemoCrawl,
-    demo,
     environment,
     noiseclean,
     scrapy_command,
 )
-
-__all__ = ["demo"]
 
 
 def texts(database: Path) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import scrapy
 from scrapy.http import Response
@@ -23,8 +23,10 @@ from noiseclean_scrapy.page import Page
 from tests.support import crawl_site, crawling
 from tests.support.crawl_site import Answer
 from tests.support.crawling import Crawled, Plan
-from tests.support.redis_queues import FollowSpider, redis_queue
 from tests.test_focus import CHOIR, WIND
+
+if TYPE_CHECKING:
+    from tests.support.redis_queues import Queue
 
 TOPIC = "offshore wind turbines, cable to the grid"
 ONE_AT_A_TIME = {
@@ -349,10 +351,12 @@ def test_defaults_bound_nothing() -> None:
 
 
 def crawl_shared(
-    folder: Path, pages: dict[str, Any], processes: int, **settings: Any
+    folder: Path, queue: Queue, pages: dict[str, Any], processes: int, **settings: Any
 ) -> list[Crawled]:
     """What the processes of a crawl leave, which share their requests by scrapy-redis."""
-    with crawl_site.serve(pages) as server, redis_queue() as queue:
+    from tests.support.redis_queues import FollowSpider
+
+    with crawl_site.serve(pages) as server:
         queue.seed([f"{server.url}/"])
         plan = Plan(
             FollowSpider, {**ONE_AT_A_TIME, **queue.settings, **settings}, {"name": queue.name}
@@ -372,17 +376,18 @@ def crawl_shared(
     return crawls
 
 
-def test_priorities_pass_through_scrapy_redis(tmp_path: Path) -> None:
-    [crawled] = crawl_shared(tmp_path, newspaper(), 1)
+def test_priorities_pass_through_scrapy_redis(tmp_path: Path, redis_queue: Queue) -> None:
+    [crawled] = crawl_shared(tmp_path, redis_queue, newspaper(), 1)
     order = paths(crawled)
     assert set(order[1:5]) == {f"/wind/{number}" for number in range(4)}
     assert set(order) == set(newspaper())
 
 
-def test_processes_that_revisit_come_to_an_end(tmp_path: Path) -> None:
+def test_processes_that_revisit_come_to_an_end(tmp_path: Path, redis_queue: Queue) -> None:
     # One may know the list that never changes alone, and visits it ever more seldom: few revisits.
     settings: dict[str, Any] = {"NOISECLEAN_REVISITS": 10, "NOISECLEAN_REVISIT_SECONDS": 0.1}
-    crawls = crawl_shared(tmp_path, hub_site(), 2, MAX_IDLE_TIME_BEFORE_CLOSE=3, **settings)
+    settings["MAX_IDLE_TIME_BEFORE_CLOSE"] = 3
+    crawls = crawl_shared(tmp_path, redis_queue, hub_site(), 2, **settings)
     fetched = [path for crawled in crawls for path in paths(crawled)]
     stories = {f"/{name}/{number}" for name in ("lively", "still") for number in range(6)}
     assert {"/", "/lively", "/still", *stories} <= set(fetched)

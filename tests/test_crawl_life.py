@@ -13,7 +13,7 @@ from noiseclean_scrapy import SiteCleaner
 from tests.support import crawl_site, crawling
 from tests.support.crawl_site import ChainSpider, story, story_text
 from tests.support.crawling import Crawled, Plan
-from tests.support.databases import postgresql_schema, read_rows
+from tests.support.databases import KINDS, new_database, read_rows
 
 QUOTA, REFRESH = 4, 3
 SETTINGS = {
@@ -44,12 +44,10 @@ class WatchingSpider(ChainSpider):
         yield from (o for o in super().parse(response, number) if not isinstance(o, dict))
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+@pytest.fixture(scope="module", params=KINDS)
 def database(request: pytest.FixtureRequest, folder: Path) -> Iterator[str]:
-    if request.param == "postgresql":
-        yield from postgresql_schema()
-    else:
-        yield f"sqlite:///{folder}/life.db"
+    with new_database(request.param, folder) as url:
+        yield url
 
 
 @pytest.fixture(scope="module")

@@ -22,7 +22,6 @@ from noiseclean_scrapy import crawl as crawl_module
 from noiseclean_scrapy.crawl import Crawl
 from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.store import Store
-from tests.support import databases
 from tests.support.crawl_site import story_text
 from tests.support.databases import read_rows, run_statement
 from tests.support.fault_points import (
@@ -36,10 +35,7 @@ from tests.support.fault_points import (
     run_until,
     see,
 )
-from tests.support.private_postgresql import private_postgresql
-
-database_url = databases.database_url
-sqlite_url = databases.sqlite_url
+from tests.support.private_postgresql import PrivateServer
 
 
 @pytest.fixture(scope="module")
@@ -374,32 +370,35 @@ def test_a_clock_that_jumps_disturbs_nothing(
 
 
 def test_postgresql_killed_and_started_again(
-    through: tuple[int, Any], tmp_path: Path, caplog: pytest.LogCaptureFixture
+    through: tuple[int, Any],
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    postgresql_server: PrivateServer,
 ) -> None:
-    with private_postgresql() as server:
-        settings = {"NOISECLEAN_SPOOL": str(tmp_path / "spool.db")}
-        crawl = open_crawl(server.url, settings)
-        crawl._pages.room = 2
+    server = postgresql_server
+    settings = {"NOISECLEAN_SPOOL": str(tmp_path / "spool.db")}
+    crawl = open_crawl(server.url, settings)
+    crawl._pages.room = 2
 
-        async def steps() -> None:
-            for number in range(5):
-                await see(crawl, number)
-            server.kill()
-            for number in range(5, 9):
-                await see(crawl, number)
-                crawl._last_flush = 0
-            assert crawl.waiting >= 4
-            server.start()
+    async def steps() -> None:
+        for number in range(5):
+            await see(crawl, number)
+        server.kill()
+        for number in range(5, 9):
+            await see(crawl, number)
             crawl._last_flush = 0
-            await crawl.tick()
-            assert crawl.waiting == 0
-            for number in range(9, PAGES):
-                await see(crawl, number)
+        assert crawl.waiting >= 4
+        server.start()
+        crawl._last_flush = 0
+        await crawl.tick()
+        assert crawl.waiting == 0
+        for number in range(9, PAGES):
+            await see(crawl, number)
 
-        drive(crawl, steps)
-        (error,) = errors(caplog)
-        assert error.endswith("the crawl goes on, its pages wait for the next try")
-        check_all(server.url, through[1])
+    drive(crawl, steps)
+    (error,) = errors(caplog)
+    assert error.endswith("the crawl goes on, its pages wait for the next try")
+    check_all(server.url, through[1])
 
 
 def test_sites_that_left_memory_keep_their_trees(

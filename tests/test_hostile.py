@@ -26,13 +26,11 @@ from noiseclean_scrapy.page.parse import parse_html
 from noiseclean_scrapy.report import page_report, site_report
 from noiseclean_scrapy.store import PageRecord, Store
 from noiseclean_scrapy.stored_pages import to_record
-from tests.support import crawl_site, crawling, databases
+from tests.support import crawl_site, crawling
 from tests.support.command_line import noiseclean
 from tests.support.crawl_site import Answer
 from tests.support.crawling import Plan
 from tests.support.databases import read_rows
-
-database_url = databases.database_url
 
 URL = "http://hostile.example/page"
 STORY = "<h1>A flood in Porto</h1>" + "<p>The river rose by a metre in one night, they say.</p>" * 5

@@ -28,9 +28,6 @@ from noiseclean_scrapy.store import Cleaned, PageRecord, Store
 from tests.support import databases, searching
 from tests.support.searching import FOUND, NOON, keys, page
 
-database_url = databases.database_url
-sqlite_url = databases.sqlite_url
-
 
 @pytest.fixture
 def store(database_url: str) -> Iterator[Store]:

@@ -13,11 +13,9 @@ import pytest
 from noiseclean_scrapy import site_cache, sites, waiting_pages
 from noiseclean_scrapy.crawl import Crawl
 from noiseclean_scrapy.heap import trim_heap
-from tests.support import databases
 from tests.support.databases import read_rows
 from tests.support.fault_points import open_crawl, see
 
-sqlite_url = databases.sqlite_url
 KEYS = "SELECT key FROM noiseclean_page"
 HOSTS = ("a.example", "b.example", "c.example")
 

@@ -11,9 +11,7 @@ from example_project.demo import DemoSite
 from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.methods import METHODS
 from noiseclean_scrapy.report import page_report
-from tests.support.browsing import browser, listening, opened, opening
-
-__all__ = ["browser"]
+from tests.support.browsing import listening, opened, opening
 
 HACKED = "[window, ...Array.from(frames)].some(w => w.hacked) || document.title === 'hacked'"
 

@@ -19,9 +19,7 @@ from noiseclean_scrapy.report import site_report
 from noiseclean_scrapy.sites import Site, grow_site
 from noiseclean_scrapy.store import Cleaned, PageRecord, Store
 from noiseclean_scrapy.stored_pages import to_record
-from tests.support.browsing import browser, listening, opened
-
-__all__ = ["browser"]
+from tests.support.browsing import listening, opened
 
 START = datetime(2031, 3, 1, 12, tzinfo=timezone.utc)
 

@@ -20,6 +20,8 @@ from tests.support.crawling import Crawled, Plan
 from tests.support.databases import postgresql_schema, read_rows
 from tests.support.redis_queues import FollowSpider, Queue, redis_queue
 
+pytestmark = [pytest.mark.services, pytest.mark.slow]
+
 PAGES = 60
 AT_ONCE = 4
 QUOTA = 30
@@ -70,8 +72,7 @@ def site() -> Iterator[PageServer]:
 @contextmanager
 def shared() -> Iterator[tuple[str, Queue]]:
     """A database and a queue of the test's own."""
-    schema = contextmanager(postgresql_schema)
-    with schema() as url, redis_queue() as queue:
+    with postgresql_schema() as url, redis_queue() as queue:
         yield url, queue
 
 

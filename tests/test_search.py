@@ -16,8 +16,6 @@ from noiseclean_scrapy.store.search import MATCH_END, MATCH_START
 from tests.support import databases, searching
 from tests.support.searching import FOUND, NOON, keys, page
 
-database_url = databases.database_url
-
 
 @pytest.fixture
 def store(database_url: str) -> Iterator[Store]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterator
 from math import log2
 from pathlib import Path
 from typing import Any
@@ -30,7 +29,7 @@ from benchmarks.queries import (
 )
 from benchmarks.scores import GOLD
 from noiseclean_scrapy.store import Store
-from tests.support.databases import postgresql_schema, read_rows
+from tests.support.databases import read_rows
 
 ROOT = Path(__file__).parents[1]
 
@@ -184,11 +183,6 @@ def test_queries_are_drawn_from_so_many_pages_of_each_corpus() -> None:
     assert [page.corpus for page in drawn] == ["large"] * 4 + ["small"] * 2
     assert len({page.key for page in drawn}) == 6
     assert drawn == draw_pages(documents, 4)
-
-
-@pytest.fixture(name="postgresql_url")
-def postgresql() -> Iterator[str]:
-    yield from postgresql_schema()
 
 
 def test_related_boxes_and_menus_cost_raw_text_its_precision_in_sqlite() -> None:

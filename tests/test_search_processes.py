@@ -12,8 +12,6 @@ from noiseclean_scrapy.store import Store
 from tests.support import databases
 from tests.test_search import indexed
 
-database_url = databases.database_url
-
 # Writes the same pages again and again, each text with words of its own, saves trees, cleans again,
 # deletes, and says what it has done last. A `step` of -1 goes through the pages backwards.
 WRITER = """

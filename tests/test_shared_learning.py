@@ -15,12 +15,10 @@ from scrapy.http import Response
 
 from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.config import Config
-from tests.support import crawl_site, crawling, databases
+from tests.support import crawl_site, crawling
 from tests.support.crawl_site import ChainSpider, PageServer, story, story_text
 from tests.support.crawling import Crawled, Plan
 from tests.support.databases import read_rows
-
-database_url = databases.database_url
 
 PAGES = 60
 QUOTA = 20

@@ -25,11 +25,9 @@ from tests.support.archives import warc
 from tests.support.command_line import noiseclean
 from tests.support.corpora import CORPORA, needs_corpora
 from tests.support.crawl_site import story
-from tests.support.sparking import (  # noqa: F401
+from tests.support.sparking import (
     modified,
-    need_spark,
     run_spark,
-    spark,
     written_lines,
     written_rows,
     written_trees,
@@ -96,7 +94,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def output(spark: SparkSession, demo: Path) -> Path:  # noqa: F811
+def output(spark: SparkSession, demo: Path) -> Path:
     """A finished job with the default settings."""
     output = demo / "output"
     inputs, base = [str(demo / "warc.paths.gz")], f"{demo}/"
@@ -141,7 +139,7 @@ def test_columns_beside_those_of_the_command(demo: Path, output: Path) -> None:
 
 @pytest.mark.parametrize(("partitions", "share_pages"), [(1, 50_000), (5, 7)])
 def test_partitions_change_nothing(
-    spark: SparkSession,  # noqa: F811
+    spark: SparkSession,
     demo: Path,
     output: Path,
     tmp_path: Path,
@@ -158,7 +156,7 @@ def test_partitions_change_nothing(
 
 
 def test_samples_settings_and_formats(
-    spark: SparkSession,  # noqa: F811
+    spark: SparkSession,
     demo: Path,
     tmp_path: Path,
 ) -> None:
@@ -196,7 +194,7 @@ def tmp_path_of(demo: Path) -> Path:
     return folder
 
 
-def test_broken_input_is_counted_and_left_out(spark: SparkSession, tmp_path: Path) -> None:  # noqa: F811
+def test_broken_input_is_counted_and_left_out(spark: SparkSession, tmp_path: Path) -> None:
     records = [response(f"http://a.org/{n}", story(n)) for n in range(6)]
     whole = warc(*records[:3])
     (tmp_path / "0.warc.gz").write_bytes(whole)
@@ -237,7 +235,7 @@ def test_broken_input_is_counted_and_left_out(spark: SparkSession, tmp_path: Pat
 
 
 def test_a_finished_job_is_left_and_an_interrupted_one_goes_on(
-    spark: SparkSession,  # noqa: F811
+    spark: SparkSession,
     demo: Path,
     output: Path,
     tmp_path: Path,
@@ -259,7 +257,7 @@ def test_a_finished_job_is_left_and_an_interrupted_one_goes_on(
 
 
 def test_another_job_is_refused_unless_it_may_overwrite(
-    spark: SparkSession,  # noqa: F811
+    spark: SparkSession,
     demo: Path,
     output: Path,
     tmp_path: Path,
@@ -280,7 +278,7 @@ def test_another_job_is_refused_unless_it_may_overwrite(
     assert {row["source"] for row in written_rows(copy)} == set(inputs)
 
 
-def test_inputs_that_are_none(spark: SparkSession, tmp_path: Path) -> None:  # noqa: F811
+def test_inputs_that_are_none(spark: SparkSession, tmp_path: Path) -> None:
     for written, message in (("a.html\n", "expected .warc"), ("# None\n", "name no archive")):
         (tmp_path / "list.txt").write_text(written)
         with pytest.raises(ArchiveError, match=message):
@@ -292,8 +290,7 @@ def test_inputs_that_are_none(spark: SparkSession, tmp_path: Path) -> None:  # n
     assert not (tmp_path / "out").exists()
 
 
-def test_command_lines(tmp_path: Path) -> None:
-    need_spark()
+def test_command_lines(java: None, tmp_path: Path) -> None:
     import pyspark
 
     import noiseclean_scrapy.batch.spark as script
@@ -314,8 +311,7 @@ def test_command_lines(tmp_path: Path) -> None:
     assert "did you mean NOISECLEAN_METHOD" in run_spark(*wrong, folder=tmp_path, code=2)
 
 
-def test_archives_in_a_bucket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    need_spark()
+def test_archives_in_a_bucket(java: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from moto.server import ThreadedMotoServer
     from pyarrow.fs import FileSystem
 
@@ -344,7 +340,7 @@ def test_archives_in_a_bucket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 @needs_corpora
-def test_real_pages(spark: SparkSession, tmp_path: Path) -> None:  # noqa: F811
+def test_real_pages(spark: SparkSession, tmp_path: Path) -> None:
     records = []
     for corpus, first in (("cleanportaleval", 20), ("zh-cold-dev", 0)):
         manifest = (CORPORA / corpus / "manifest.jsonl").read_text("utf-8").splitlines()

@@ -23,8 +23,6 @@ from noiseclean_scrapy.store import (
 )
 from tests.support import databases
 
-database_url = databases.database_url
-
 METHOD = "style-tree"
 NOON = datetime(2025, 3, 1, 12, tzinfo=timezone.utc)
 HTML_KEYS = "SELECT key FROM noiseclean_page_html ORDER BY key"

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import create_engine, inspect, text
+from sqlalchemy import create_engine, inspect, make_url, text
 
 from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.store import Cleaned, ClusterRecord, PageRecord, Store, preparing
 from tests.support import databases
-
-database_url = databases.database_url
 
 NOON = datetime(2025, 3, 1, 12, tzinfo=timezone.utc)
 BLOCKS = ({"text": "Ferries sail", "kept": True},)
@@ -102,15 +98,6 @@ def column(found: Any) -> tuple[str, str, bool]:
     return found["name"], str(found["type"]), found["nullable"]
 
 
-@contextmanager
-def another(url: str, folder: Path) -> Iterator[str]:
-    """Another empty database of the same kind."""
-    if url.startswith("sqlite"):
-        yield f"sqlite:///{folder / 'another.db'}"
-    else:
-        yield from databases.postgresql_schema()
-
-
 def test_what_version_1_held_is_still_there_and_found(database_url: str) -> None:
     write_version_1(database_url)
     cleaned = Cleaned("Ferries", "Ferries sail to 新闻 ports", BLOCKS, 1, 90, 26, 1.0)
@@ -142,7 +129,8 @@ def as_dict(page: PageRecord) -> dict[str, Any]:
 def test_a_migrated_database_has_the_tables_of_a_new_one(database_url: str, tmp_path: Path) -> None:
     write_version_1(database_url)
     Store(database_url).close()
-    with another(database_url, tmp_path) as url:
+    kind = make_url(database_url).get_backend_name()
+    with databases.new_database(kind, tmp_path) as url:
         Store(url).close()
         assert tables(database_url) == tables(url)
 

@@ -16,9 +16,6 @@ from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.store import SCHEMA_VERSION, Cleaned, PageRecord, Store, preparing
 from tests.support import databases
 
-database_url = databases.database_url
-sqlite_url = databases.sqlite_url
-
 PAGE = PageRecord("1", "a", "http://a/", "0", datetime(2025, 3, 1, tzinfo=timezone.utc), 1, "<p>")
 VERSION = "SELECT version FROM noiseclean_schema"
 

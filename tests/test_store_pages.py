@@ -13,8 +13,6 @@ from noiseclean_scrapy.store import Cleaned, PageRecord, SiteSummary, Store, rea
 from tests.support import databases
 from tests.support.searching import NOON, page
 
-database_url = databases.database_url
-
 
 @pytest.fixture
 def store(database_url: str) -> Iterator[Store]:

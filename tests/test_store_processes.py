@@ -11,8 +11,6 @@ import pytest
 from noiseclean_scrapy.store import PageCounts, Store
 from tests.support import databases
 
-database_url = databases.database_url
-
 # Writes pages one by one, says so after each, and saves a tree after every tenth.
 CRAWLER = """
 import sys

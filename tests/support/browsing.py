@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import threading
 from collections.abc import Iterator
@@ -12,32 +11,26 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-import pytest
+from tests.support.services import give_up
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """Headless Chromium; skips where there is none, fails there in CI."""
+@contextmanager
+def open_browser() -> Iterator[Any]:
+    """Headless Chromium."""
     try:
         from playwright.sync_api import Error, sync_playwright
     except ImportError:
-        _give_up("playwright is not installed: pip install -e '.[dev]'")
+        give_up("playwright is not installed: pip install -e '.[dev]'")
     path = next(filter(None, map(shutil.which, CHROMIUM)), None)
     with sync_playwright() as playwright:
         try:
             chromium = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         except Error as error:
-            _give_up(f"no Chromium: apt-get install chromium, or playwright install: {error}")
+            give_up(f"no Chromium: apt-get install chromium, or playwright install: {error}")
         yield chromium
         chromium.close()
-
-
-def _give_up(reason: str) -> None:
-    if os.environ.get("CI"):
-        pytest.fail(reason)
-    pytest.skip(reason)
 
 
 @dataclass

@@ -134,12 +134,11 @@ class DemoCrawl:
         return max(articles, key=lambda found: len(found[1].gold))
 
 
-@pytest.fixture
-def demo(tmp_path: Path) -> DemoCrawl:
+def copy_demo(folder: Path) -> DemoCrawl:
     """The crawled demo newspaper, in a copy of its own."""
     crawled = crawl_demo()
-    shutil.copy(crawled.database, tmp_path / "noiseclean.db")
-    return DemoCrawl(tmp_path / "noiseclean.db", crawled.pages)
+    shutil.copy(crawled.database, folder / "noiseclean.db")
+    return DemoCrawl(folder / "noiseclean.db", crawled.pages)
 
 
 @cache

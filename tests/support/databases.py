@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,28 +13,29 @@ import pytest
 from sqlalchemy import create_engine, make_url, text
 from sqlalchemy.exc import OperationalError
 
+from tests.support.services import give_up
+
+KINDS = ("sqlite", pytest.param("postgresql", marks=pytest.mark.services))
+"""For the parameters of a fixture: kinds of databases."""
+
 POSTGRESQL_URL = os.environ.get(
     "NOISECLEAN_TEST_POSTGRESQL", "postgresql+psycopg://postgres@127.0.0.1:5432/test"
 )
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """URL of an empty database, once for each kind of database."""
-    if request.param == "sqlite":
-        yield f"sqlite:///{tmp_path / 'noiseclean.db'}"
+@contextmanager
+def new_database(kind: str, folder: Path) -> Iterator[str]:
+    """URL of an empty database: a file in the folder, or a schema of its own."""
+    if kind == "sqlite":
+        yield f"sqlite:///{folder / f'{secrets.token_hex(4)}.db'}"
     else:
-        yield from postgresql_schema()
+        with postgresql_schema() as url:
+            yield url
 
 
-@pytest.fixture
-def sqlite_url(tmp_path: Path) -> str:
-    """URL of an SQLite file that does not exist yet."""
-    return f"sqlite:///{tmp_path / 'noiseclean.db'}"
-
-
+@contextmanager
 def postgresql_schema() -> Iterator[str]:
-    """URL whose search path is a new schema, dropped afterwards; skips without a server, not in CI.
+    """URL whose search path is a new schema, dropped afterwards.
 
     The server is the one of the environment variable NOISECLEAN_TEST_POSTGRESQL.
     """
@@ -45,10 +47,7 @@ def postgresql_schema() -> Iterator[str]:
             with engine.begin() as connection:
                 connection.execute(text(f"CREATE SCHEMA {schema}"))
         except OperationalError as error:
-            reason = f"no PostgreSQL answers at {url} (NOISECLEAN_TEST_POSTGRESQL): {error.orig}"
-            if os.environ.get("CI"):
-                pytest.fail(reason)
-            pytest.skip(reason)
+            give_up(f"no PostgreSQL answers at {url} (NOISECLEAN_TEST_POSTGRESQL): {error.orig}")
         yield url.update_query_dict({"options": f"-csearch_path={schema}"}).render_as_string(
             hide_password=False
         )

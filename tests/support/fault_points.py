@@ -32,7 +32,7 @@ from noiseclean_scrapy.maintenance import learn_anew
 from noiseclean_scrapy.store import Store
 from noiseclean_scrapy.writer import Writer
 from tests.support.crawl_site import story
-from tests.support.databases import postgresql_schema, read_rows
+from tests.support.databases import new_database, read_rows
 
 PROCESSES: Any = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload(
@@ -191,22 +191,12 @@ def check_point(url: str, point: int, expected: object, **settings: Any) -> None
 def main(every: int = 1, kind: str = "sqlite") -> None:
     """Every point, one after the other."""
     with tempfile.TemporaryDirectory() as folder:
-
-        def urls() -> Iterator[str]:
-            number = 0
-            while True:
-                number += 1
-                if kind == "sqlite":
-                    yield f"sqlite:///{Path(folder) / str(number)}.db"
-                else:
-                    yield from postgresql_schema()
-
-        fresh = urls()
-        url = next(fresh)
-        points = run_until(url)
-        expected = result(url)
+        with new_database(kind, Path(folder)) as url:
+            points = run_until(url)
+            expected = result(url)
         for point in range(1, points + 1, every):
-            check_point(next(fresh), point, expected)
+            with new_database(kind, Path(folder)) as url:
+                check_point(url, point, expected)
             print(f"\rkilled at {point} of {points} points", end="", flush=True)
         print(": nothing lost, nothing twice")
 

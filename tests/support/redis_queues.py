@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import pytest
 import redis
 import scrapy
 from scrapy.crawler import Crawler
@@ -18,6 +17,8 @@ from scrapy.exceptions import ScrapyDeprecationWarning
 from scrapy.http import Response, TextResponse
 from scrapy_redis.queue import PriorityQueue
 from scrapy_redis.spiders import RedisSpider
+
+from tests.support.services import give_up
 
 REDIS_URL = os.environ.get("NOISECLEAN_TEST_REDIS", "redis://127.0.0.1:6379/15")
 
@@ -58,7 +59,7 @@ class Queue:
 
 @contextmanager
 def redis_queue() -> Iterator[Queue]:
-    """Keys of the test's own, deleted afterwards; skips where no Redis answers, not in CI.
+    """Keys of the test's own, deleted afterwards.
 
     The server is the one of the environment variable NOISECLEAN_TEST_REDIS.
     """
@@ -66,10 +67,7 @@ def redis_queue() -> Iterator[Queue]:
     try:
         server.ping()
     except redis.ConnectionError as error:
-        reason = f"no Redis answers at {REDIS_URL} (NOISECLEAN_TEST_REDIS): {error}"
-        if os.environ.get("CI"):
-            pytest.fail(reason)
-        pytest.skip(reason)
+        give_up(f"no Redis answers at {REDIS_URL} (NOISECLEAN_TEST_REDIS): {error}")
     queue = Queue(f"noiseclean-test-{secrets.token_hex(8)}", server)
     try:
         yield queue

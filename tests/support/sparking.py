@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ import pytest
 
 from noiseclean_scrapy.commands.output import json_bytes
 from tests.support.command_line import ROOT
+from tests.support.services import give_up
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -23,14 +25,11 @@ LINE = ("id", "url", "site", "title", "author", "published", "language", "canoni
 
 
 def need_spark() -> None:
-    """Skip where Java or PySpark is missing; in CI that is a failure."""
+    """Give up where Java or PySpark is missing."""
     java = shutil.which("java", path=_path())
     missing = "PySpark" if find_spec("pyspark") is None else "" if java else "Java"
     if missing:
-        reason = f"{missing} is missing: the extra `spark`, and Java 17 or newer"
-        if os.environ.get("CI"):
-            pytest.fail(reason)
-        pytest.skip(reason)
+        give_up(f"{missing} is missing: the extra `spark`, and Java 17 or newer")
 
 
 def spark_environment() -> dict[str, str]:
@@ -46,10 +45,9 @@ def spark_environment() -> dict[str, str]:
     }
 
 
-@pytest.fixture(scope="module")
-def spark() -> Iterator[SparkSession]:
-    """A session on two cores, started for the module."""
-    need_spark()
+@contextmanager
+def open_spark() -> Iterator[SparkSession]:
+    """A session on two cores."""
     from pyspark.sql import SparkSession
 
     with pytest.MonkeyPatch.context() as patch:
