@@ -73,7 +73,7 @@ def test_settings_are_read_in_one_place() -> None:
 def test_only_components_and_spiders_touch_the_crawler() -> None:
     components = {"addon.py", "middleware.py", "pipeline.py", "progress.py", "revisits.py"}
     spiders = {"fetching.py", "replay.py"}
-    assert sources_with(r"\bcrawler\.\w") == components | spiders
+    assert sources_with(r"\bcrawler\.\w") <= components | spiders
 
 
 def sources_with(pattern: str) -> set[str]:
