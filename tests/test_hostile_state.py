@@ -7,6 +7,7 @@ import json
 import pickle
 import tracemalloc
 import zlib
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -98,7 +99,9 @@ def test_hostile_options_are_refused(options: Any) -> None:
 
 
 @pytest.mark.parametrize("key", STATES, ids=str)
-@pytest.mark.parametrize("value", ["1e999", "-1", "NaN", "-Infinity", "null", '"x"', "[]", "1e300"])
+@pytest.mark.parametrize(
+    "value", ["1e999", "-1", "NaN", "-Infinity", "null", '"x"', "[]", "1e300", "9007199254740992.0"]
+)
 def test_hostile_numbers(key: tuple[str, bool], value: str) -> None:
     text = json.dumps(STATES[key])
     start = text.index('"state"')
@@ -111,9 +114,12 @@ def is_usable_or_refused(blob: bytes) -> bool:
         cleaner = SiteCleaner.from_bytes(blob)
     except TreeDataError:
         return True
+    assert isinstance(cleaner.clean(PAGE).text, str)
     cleaner.observe(PAGE)
-    SiteCleaner.from_bytes(cleaner.to_bytes())
-    return isinstance(cleaner.clean(PAGE).text, str)
+    again = SiteCleaner.from_bytes(cleaner.to_bytes())
+    again.merge(cleaner)
+    again.decay(0.25)
+    return isinstance(again.clean(PAGE).text, str)
 
 
 @settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
@@ -127,15 +133,67 @@ def test_any_part_replaced(key: tuple[str, bool], data: st.DataObject) -> None:
         place = data.draw(st.sampled_from(places))
         if data.draw(st.integers(0, 3)) == 0:
             break
-    values = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3)
+    numbers = st.integers() | st.floats() | st.sampled_from([5e-324, 2.0**53, 2**53, 2**63, 2**79])
+    values = st.none() | st.booleans() | numbers | st.text(max_size=3)
     part[place] = data.draw(values | st.lists(values, max_size=3) | st.just({}))
     assert is_usable_or_refused(sealed(json.dumps(state).encode()))
 
 
+def test_dropped_styles_on_no_pages() -> None:
+    state = learned("style-tree")
+    state["state"]["tree"] = {"words": [""], "nodes": [[0, 1.0, 0.0, 0.0, [], [], [1, 0, 0], []]]}
+    cleaner = SiteCleaner.from_bytes(sealed(json.dumps(state).encode()))
+    assert cleaner.clean(PAGE).text.startswith("Flood")
+
+
+def test_one_place_counts_so_much_that_no_other_does() -> None:
+    state = learned("feature-weighting")
+    leaves = [features for *_, features, _, _, _ in state["state"]["tree"]["nodes"] if features]
+    for most in (2.0**53, 2.0**79):
+        for heavy in leaves:
+            for leaf in leaves:
+                for row in leaf:
+                    row[1] = most if leaf is heavy else 0.25
+            assert is_usable_or_refused(sealed(json.dumps(state).encode()))
+
+
+def test_a_part_for_each_page() -> None:
+    state = learned("style-tree", templates=True)
+    (part,) = state["state"].values()
+    state["state"] = {str(number): part for number in range(100)}
+    with pytest.raises(TreeDataError, match="at most 32 parts"):
+        SiteCleaner.from_bytes(sealed(json.dumps(state).encode()))
+
+
+def test_a_tree_above_its_bound_is_cut_when_it_is_read() -> None:
+    cleaner = SiteCleaner("style-tree")
+    for number in range(10):
+        cleaner.observe(
+            "".join(f"<p class={'abcdefghij'[number] * 4}-{place}>x" for place in "klmnopqrst")
+        )
+    state = json.loads(zlib.decompress(cleaner.to_bytes()[HEAD:]))
+    assert len(state["state"]["tree"]["nodes"]) > 100
+    again = SiteCleaner.from_bytes(cleaner.to_bytes(), max_tree_nodes=50)
+    state = json.loads(zlib.decompress(again.to_bytes()[HEAD:]))
+    assert len(state["state"]["tree"]["nodes"]) <= 50
+
+
 def test_a_small_file_does_not_fill_the_memory() -> None:
-    packer = zlib.compressobj(1)
     blanks = b" " * 2**20
-    payload = b"".join(packer.compress(blanks) for _ in range(600)) + packer.flush()
+    peak = peak_of_refusal(blanks for _ in range(600))
+    assert peak < 600 * 2**20
+
+
+@pytest.mark.parametrize("value", [b"[],", b"{},", b'"",', b"0,", b"[[]],"])
+def test_small_values_are_counted_before_they_are_read(value: bytes) -> None:
+    size = 64 * 2**20
+    peak = peak_of_refusal([b'{"method":[', value * (size // len(value)), b"0]}"])
+    assert peak < 3 * size
+
+
+def peak_of_refusal(pieces: Iterable[bytes]) -> int:
+    packer = zlib.compressobj(1)
+    payload = b"".join(map(packer.compress, pieces)) + packer.flush()
     assert len(payload) < 3 * 2**20
     tracemalloc.start()
     try:
@@ -144,4 +202,4 @@ def test_a_small_file_does_not_fill_the_memory() -> None:
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert peak < 600 * 2**20
+    return peak

@@ -140,13 +140,16 @@ def _read_votes(row: Any, keys: Sequence[int]) -> PageVotes:
     signature, layout, weight, texts, places, means = row
     if not len(places) == len(means) <= MOST_KEYS >= len(texts):
         raise ValueError("a page does not vote so often")
+    weight = read_number(weight, least=1 / _WEIGHTS, largest=1.0)
+    if weight * _WEIGHTS % 1:  # sums of others would not be exact
+        raise ValueError(f"{weight!r} is no weight of a vote")
     return PageVotes(
         read_hash(signature),
         read_hash(layout),
         _read_keys(texts, keys),
         _read_keys(places, keys),
         array("d", [_read_mean(mean) for mean in means]),
-        read_number(weight, least=1 / _WEIGHTS, largest=1.0),
+        weight,
     )
 
 

@@ -117,6 +117,7 @@ class BlockEntropyMethod(Method):
         counts.dropped = read_number(state["dropped"])
         for term, count, weighted in state["terms"]:
             counts.add(_term(term), read_number(count), read_sum(weighted))
+        counts.prune(TERM_LIMIT)
         sample = BlockSample()
         sample.restore(state["sample"])
         self.blocks, self.threshold, self.least_gain = blocks, threshold, least_gain
@@ -259,7 +260,7 @@ class BlockSample:
         """Take over a `state`; raises TypeError or ValueError on others."""
         blocks = {}
         for pages, terms in state:
-            names = sorted(map(_term, terms))
+            names = sorted(map(_term, terms))[:BLOCK_TERM_LIMIT]
             blocks[_hash(names)] = (read_number(pages), names)
         if len(blocks) > BLOCK_LIMIT:
             raise ValueError(f"a sample has at most {BLOCK_LIMIT} blocks, not {len(blocks)}")

@@ -132,6 +132,8 @@ def choose_threshold(elements: Iterable[StructureElement]) -> float:
         light += masses[mean]
         light_moment += mean * masses[mean]
         heavy = total - light
+        if heavy <= 0:  # too few to count beside so many
+            break
         distance = (moment - light_moment) / heavy - light_moment / light
         variance = light * heavy * distance**2
         if variance > best:

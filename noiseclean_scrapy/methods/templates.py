@@ -15,6 +15,7 @@ from typing import Any
 
 from noiseclean_scrapy.methods.base import Method, Model, PageVerdict
 from noiseclean_scrapy.page import Page
+from noiseclean_scrapy.site.counts import read_number
 
 PART_LIMIT = 32
 """Most parts of one cluster; a page that would open one more joins the nearest part."""
@@ -73,11 +74,13 @@ class TemplateMethod(Method):
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
+        if len(state) > PART_LIMIT:
+            raise ValueError(f"a cluster has at most {PART_LIMIT} parts, not {len(state)}")
         parts = {}
         for signature, (learned, structure) in state.items():
-            part = parts[str(signature)] = _Part(self._create())
+            part = parts[signature] = _Part(self._create())
             part.method.restore(learned)
-            part.structure.update({str(pair): float(n) for pair, n in structure.items()})
+            part.structure.update({pair: read_number(n) for pair, n in structure.items()})
         self._parts = parts
 
     def _part(self, signature: str, structure: frozenset[str]) -> _Part:

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 _QUANTUM = 2.0**32
-_LARGEST = 2.0**80
+_LARGEST = 2.0**53  # above it one more page changes nothing
+_LARGEST_SUM = _LARGEST * 64
 _SMALL = 256
 
 
@@ -135,4 +136,4 @@ def read_number(value: Any, *, least: float = 0.0, largest: float = _LARGEST) ->
 
 def read_sum(value: Any) -> float:
     """A sum of logarithms of a saved state, which may be below zero; raises ValueError."""
-    return read_number(value, least=-_LARGEST)
+    return read_number(value, least=-_LARGEST_SUM, largest=_LARGEST_SUM)

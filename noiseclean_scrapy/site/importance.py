@@ -90,7 +90,7 @@ def mark(elements: list[MeasuredElement], threshold: float) -> None:
 def _measure_element(element: MeasuredElement) -> None:
     if element.leaf_pages > 1:
         element.leaf_importance = 1 - element.leaf_features.mean_entropy(element.leaf_pages)
-    if not element.styles and not element.dropped_styles[0]:
+    if not element.styles and not element.dropped_styles[1]:
         element.importance = element.leaf_importance if element.leaf_pages else 1.0
         return
     # A page on which the element is a leaf uses the style without children.

@@ -105,7 +105,7 @@ def _measured(nodes: list[ElementNode], *, above: float) -> StructureElement:
     )
     if element.leaf_tags > 1:
         element.leaf_importance = 1 - leaf_features.mean_entropy(element.leaf_tags)
-    if any(node.styles or node.dropped_styles[0] for node in nodes):
+    if any(node.styles or node.dropped_styles[1] for node in nodes):
         element.node_importance = _style_entropy(nodes, element.leaf_tags, element.tags)
         element.path_importance = _path_importance(above, element.node_importance)
         # Leaf tag nodes of an inner element count as if their features stood in a child of it.

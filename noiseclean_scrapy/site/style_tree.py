@@ -127,8 +127,7 @@ class SiteStyleTree:
     def merge(self, other: SiteStyleTree) -> None:
         """Add what another tree of the same cluster learned from other pages."""
         merge_elements(self.root, other.root)
-        self.count()
-        self._bound()
+        self.bound()
 
     def decay(self, factor: float) -> None:
         """Forget smoothly: every page seen so far counts `factor` (0 < factor <= 1) of a page."""
@@ -148,10 +147,14 @@ class SiteStyleTree:
                 style.pages *= factor
             for labels in [k for k, s in node.styles.items() if s.pages < _FORGOTTEN]:
                 del node.styles[labels]
-        self.count()
+        self._count()
 
-    def count(self) -> None:
-        """Count nodes and features anew."""
+    def bound(self) -> None:
+        """Count nodes and features anew, and drop what is above the caps."""
+        self._count()
+        self._bound()
+
+    def _count(self) -> None:
         nodes = list(self.root.walk())
         self.nodes, self.features = len(nodes), sum(node.features for node in nodes)
 

@@ -72,7 +72,7 @@ def read_tree(state: Mapping[str, Any], *, max_nodes: int) -> SiteStyleTree:
         raise ValueError("the tree has element nodes in no style")
     tree = SiteStyleTree(max_nodes=max_nodes)
     tree.root = nodes[0]
-    tree.count()
+    tree.bound()
     return tree
 
 
