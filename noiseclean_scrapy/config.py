@@ -49,7 +49,7 @@ ClusterBy: TypeAlias = "Callable[[Response], str | None]"
 
 
 def by_domain(response: Response) -> str:
-    """The registrable domain of a response."""
+    """The site of a response, see `site_name`."""
     return CLUSTERINGS["domain"](response.url)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -15,12 +16,15 @@ from noiseclean_scrapy.errors import TreeDataError
 from noiseclean_scrapy.growing import Grower, load_learner, repair_tree
 from noiseclean_scrapy.held_pages import HeldPages
 from noiseclean_scrapy.page import Page
+from noiseclean_scrapy.site.cluster import former_name
 from noiseclean_scrapy.sites import Site, load_site
 from noiseclean_scrapy.store import ClusterRecord, PageRecord
 from noiseclean_scrapy.writer import Writer, grow_tree
 
 if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
+
+logger = logging.getLogger(__name__)
 
 _SITES_IN_MEMORY = 256
 _TREE_BYTES_IN_MEMORY = 32 * 2**20
@@ -45,6 +49,7 @@ class SiteCache:
         self._sites: OrderedDict[str, Site] = OrderedDict()
         self._seen: set[str] = set()
         self._held = HeldPages()
+        self._renamed: set[str] = set()
 
     def __iter__(self) -> Iterator[Site]:
         return iter(list(self._sites.values()))
@@ -57,13 +62,29 @@ class SiteCache:
         site = self._sites.get(name)
         if site is None:
             try:
-                loaded = await run_in_thread(load_site, self.store, name, self.config)
+                loaded = await run_in_thread(self._load, name)
             except TreeDataError:
                 await self._repair(name)
-                loaded = await run_in_thread(load_site, self.store, name, self.config)
+                loaded = await run_in_thread(self._load, name)
             site = self._sites.setdefault(name, loaded)
             self._note_cluster(name)
         self._sites.move_to_end(name)
+        return site
+
+    def _load(self, name: str) -> Site:
+        site = load_site(self.store, name, self.config)
+        former = former_name(name)
+        is_news = former != name and former not in self._renamed and not site.pages
+        if is_news and self.store.cluster_states([former]):
+            self._renamed.add(former)
+            logger.warning(
+                "%s is a site of its own now and learned anew. What is stored as %s, where it was "
+                "learned together with others, stays there until it is fetched again, or until "
+                "scrapy noiseclean forget %s",
+                name,
+                former,
+                former,
+            )
         return site
 
     def begin(self, name: str) -> Site:

@@ -7,15 +7,14 @@ import logging
 import sys
 import zipfile
 from collections import Counter
-from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from tldextract import TLDExtract
 
 from noiseclean_scrapy.batch.archive import ArchivedPage, read_archive
 from noiseclean_scrapy.errors import ArchiveError
+from noiseclean_scrapy.site.cluster import site_name
 from tests.support.archives import html, responses, row, warc, write_manifest
 from tests.support.corpora import CORPORA, needs_corpora
 
@@ -43,22 +42,12 @@ def test_manifest_rows_become_pages(tmp_path: Path) -> None:
     assert not problems
 
 
-suffixes = cache(lambda: TLDExtract(suffix_list_urls=(), cache_dir=None))
+def assert_grouped_by_site(folder: Path) -> None:
+    groups = {(site_name(page.url), page.site) for page in read_archive(folder)}
+    assert len({name for name, _ in groups}) == len({site for _, site in groups}) == len(groups)
 
 
-def registrable_domain(url: str, private: bool) -> str:
-    host = urlsplit(url).hostname or ""
-    parts = suffixes()(host, include_psl_private_domains=private)
-    return f"{parts.domain}.{parts.suffix}" if parts.suffix else host
-
-
-def assert_grouped_by_site(folder: Path, private: bool) -> None:
-    groups = {(registrable_domain(page.url, private), page.site) for page in read_archive(folder)}
-    assert len({domain for domain, _ in groups}) == len({site for _, site in groups}) == len(groups)
-
-
-@pytest.mark.parametrize("private", [False, True])
-def test_every_site_has_a_registrable_domain_of_its_own(tmp_path: Path, private: bool) -> None:
+def test_every_site_has_a_name_of_its_own(tmp_path: Path) -> None:
     rows = [
         row("1", "a_b"),
         row("2", "a-b"),
@@ -77,7 +66,7 @@ def test_every_site_has_a_registrable_domain_of_its_own(tmp_path: Path, private:
         row("15", "blogspot.com", "http://i.blogspot.com/"),
         row("16", "blogspot.com", "http://j.blogspot.com/"),
     ]
-    assert_grouped_by_site(write_manifest(tmp_path, *rows), private)
+    assert_grouped_by_site(write_manifest(tmp_path, *rows))
     urls = {page.id: page.url for page in read_archive(tmp_path)}
     assert urls["10"] == "http://www.forbes.com/10"
     assert urls["9"] == "http://forbes-2013.invalid/9"
@@ -85,10 +74,9 @@ def test_every_site_has_a_registrable_domain_of_its_own(tmp_path: Path, private:
 
 
 @needs_corpora
-@pytest.mark.parametrize("private", [False, True])
 @pytest.mark.parametrize("name", ["big9-dev", "blogs-dev", "cleanportaleval", "swde"])
-def test_corpora_are_grouped_by_site(name: str, private: bool) -> None:
-    assert_grouped_by_site(CORPORA / name, private)
+def test_corpora_are_grouped_by_site(name: str) -> None:
+    assert_grouped_by_site(CORPORA / name)
 
 
 def test_missing_and_damaged_pages_are_left_out(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import random
+from pathlib import Path
 
 import pytest
 
@@ -11,7 +13,10 @@ from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.methods import create_method, templates
 from noiseclean_scrapy.methods.templates import TemplateMethod, TemplateModel
 from noiseclean_scrapy.page import Page, build_page
-from noiseclean_scrapy.site.cluster import host, registrable_domain
+from noiseclean_scrapy.site.cluster import former_name, host, site_host, site_name
+from tests.support.archives import warc
+from tests.support.command_line import noiseclean
+from tests.support.crawl_site import story
 
 SHOP = (
     "<div class=shop><ul class=menu><li>{0}</li></ul>"
@@ -23,22 +28,70 @@ BLOG = (
 
 
 @pytest.mark.parametrize(
-    ("url", "domain", "name"),
+    ("url", "site", "by_host"),
     [
         ("https://www.News.example.co.uk/a?b#c", "example.co.uk", "www.news.example.co.uk"),
         ("http://user:secret@a.b.example.com:8080/", "example.com", "a.b.example.com"),
-        ("http://127.0.0.1:5000/", "127.0.0.1", "127.0.0.1"),
-        ("http://[::1]:5000/", "::1", "::1"),
+        ("https://alice.github.io/", "alice.github.io", "alice.github.io"),
+        ("https://www.alice.github.io:81/", "alice.github.io", "www.alice.github.io"),
+        ("https://github.io/", "github.io", "github.io"),
+        ("https://shop.blogspot.com/", "shop.blogspot.com", "shop.blogspot.com"),
+        ("http://127.0.0.1:5000/", "127.0.0.1:5000", "127.0.0.1:5000"),
+        ("http://127.0.0.1:80/", "127.0.0.1", "127.0.0.1"),
+        ("https://127.0.0.1:443/", "127.0.0.1", "127.0.0.1"),
+        ("https://127.0.0.1:80/", "127.0.0.1:80", "127.0.0.1:80"),
+        ("http://[::1]:5000/", "[::1]:5000", "[::1]:5000"),
+        ("http://[::1]/", "::1", "::1"),
         ("http://localhost/", "localhost", "localhost"),
+        ("http://LOCALHOST:8000/", "localhost:8000", "localhost:8000"),
         ("http://forbes-2005.invalid/1.html", "forbes-2005.invalid", "forbes-2005.invalid"),
         ("https://bücher.example/", "bücher.example", "bücher.example"),
+        ("http://127.0.0.1:port/", "127.0.0.1", "127.0.0.1"),
         ("not a url", "", ""),
         ("http://[broken/", "", ""),
     ],
 )
-def test_domain_and_host_of_a_url(url: str, domain: str, name: str) -> None:
-    assert registrable_domain(url) == domain
-    assert host(url) == name
+def test_site_and_host_of_a_url(url: str, site: str, by_host: str) -> None:
+    assert site_name(url) == site
+    assert site_host(url) == by_host
+
+
+def test_host_of_a_url() -> None:
+    assert host("http://User:secret@News.Example.com.:8080/") == "news.example.com"
+    assert host("http://[::1]:5000/") == "::1"
+    assert host("http://[broken/") == host("not a url") == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "former"),
+    [
+        ("alice.github.io", "github.io"),
+        ("localhost:8000", "localhost"),
+        ("[::1]:5000", "::1"),
+        ("example.co.uk", "example.co.uk"),
+        ("a name of its own", "a name of its own"),
+    ],
+)
+def test_names_before_tenants_and_ports_were_told_apart(name: str, former: str) -> None:
+    assert former_name(name) == former
+
+
+def test_one_tenant_of_a_host_erases_nothing_of_another(tmp_path: Path) -> None:
+    """Five pages of a stranger repeat a paragraph that a blog has once: it stays the blog's own."""
+    motto = "We build wooden boats by hand and tell about each of them here."
+
+    def page(number: int, *, copies: bool) -> str:
+        return story(number).replace("<h1>", f"<p>{motto}</p><h1>" if copies else "<h1>")
+
+    blog = [(f"http://alice.github.io/{n}", page(n, copies=n == 10)) for n in range(11)]
+    attack = [(f"http://mallory.github.io/{n}", page(100 + n, copies=True)) for n in range(5)]
+    records = [("response", url, "text/html", html.encode()) for url, html in (*blog, *attack)]
+    (tmp_path / "pages.warc.gz").write_bytes(warc(*records))
+    lines = noiseclean(tmp_path, "clean", "pages.warc.gz").stdout.splitlines()
+    rows = {row["url"]: row for row in map(json.loads, lines)}
+    assert {row["site"] for row in rows.values()} == {"alice.github.io", "mallory.github.io"}
+    assert motto in rows["http://alice.github.io/10"]["text"]
+    assert motto not in rows["http://mallory.github.io/1"]["text"]
 
 
 def mixed_pages() -> list[Page]:

@@ -14,7 +14,6 @@ import pytest
 from noiseclean_scrapy.page import build_page
 from noiseclean_scrapy.store import Store
 from tests.support.command_line import (
-    SITE,
     DemoCrawl,
     enter_project,
     environment,
@@ -117,7 +116,7 @@ class TestMissing:
         done = noiseclean(tmp_path, *arguments, code=1)
         (line,) = done.stderr.splitlines()
         assert line.endswith(
-            f"there is no site 'b.org' in sqlite:///noiseclean.db; sites there: {SITE}"
+            f"there is no site 'b.org' in sqlite:///noiseclean.db; sites there: {demo.site}"
         )
 
     @pytest.mark.parametrize("command", ["show", "explain", "inspect"])
@@ -156,7 +155,7 @@ class TestSites:
     def test_numbers(self, tmp_path: Path, demo: DemoCrawl) -> None:
         cleaned = [page.cleaned for page in demo.records() if page.cleaned]
         (site,) = noiseclean(tmp_path, "sites", "--json").json
-        assert site["name"] == SITE
+        assert site["name"] == demo.site
         assert (site["pages"], site["with_text"]) == (len(demo.pages), len(demo.pages))
         assert site["provisional"] == 0
         assert site["version"] >= 3
@@ -170,7 +169,13 @@ class TestSites:
             "site method pages with text waiting tree noise drift last page".split()
         )
         row = table[2].split()
-        assert row[:6] == [SITE, "evidence", *[str(len(demo.pages))] * 2, "0", str(site["version"])]
+        assert row[:6] == [
+            demo.site,
+            "evidence",
+            *[str(len(demo.pages))] * 2,
+            "0",
+            str(site["version"]),
+        ]
         assert row[6] == f"{site['noise']:.1%}"
 
     def test_empty_database(self, tmp_path: Path) -> None:
@@ -181,7 +186,7 @@ class TestSites:
 
     def test_database_of_the_project(self, tmp_path: Path, demo: DemoCrawl) -> None:
         enter_project(tmp_path)
-        assert SITE in run_noiseclean(tmp_path, "sites").stdout
+        assert demo.site in run_noiseclean(tmp_path, "sites").stdout
         elsewhere = ("-s", "NOISECLEAN_DATABASE_URL=sqlite:///elsewhere.db")
         assert "'elsewhere.db'" in run_noiseclean(tmp_path, "sites", *elsewhere, code=1).stderr
 
@@ -217,14 +222,14 @@ class TestSearch:
         assert found["total"] == len(having)
         hit = next(hit for hit in found["hits"] if hit["url"] == url)
         assert hit["title"] == page.title
-        assert hit["site"] == SITE
+        assert hit["site"] == demo.site
         assert f"<mark>{word}</mark>" in hit["snippet"].lower()
 
     def test_prints_title_address_and_snippet(self, tmp_path: Path, demo: DemoCrawl) -> None:
         url, page = demo.article()
         texts = {page.url: page.cleaned.text for page in demo.records() if page.cleaned}
         done = noiseclean(tmp_path, "search", rare_word(texts, url))
-        assert f"{page.title}\n{url}\n{SITE}" in done.stdout
+        assert f"{page.title}\n{url}\n{demo.site}" in done.stdout
         assert "\x1b" not in done.stdout
         assert not re.search("[\ue000-\uf8ff]", done.stdout)
 
@@ -236,7 +241,7 @@ class TestSearch:
 
         assert languages() == {"de", "en"}
         assert languages("--language", "de") == {"de"}
-        assert languages("--site", SITE, "--language", "en") == {"en"}
+        assert languages("--site", demo.site, "--language", "en") == {"en"}
         assert languages("--site", "b.org", code=1) == set()
         assert languages("--since", "2100-01-01", code=1) == set()
         assert languages("--until", "1900-12-31", code=1) == set()
@@ -247,7 +252,7 @@ class TestSearch:
 
     def test_limit(self, tmp_path: Path, demo: DemoCrawl) -> None:
         done = noiseclean(tmp_path, "search", "the", "--limit", "3")
-        assert done.stdout.count(f"\nhttp://{SITE}") == 3
+        assert done.stdout.count(f"\nhttp://{demo.site}") == 3
         assert re.search(r"^\d+ pages found, the best 3 shown", done.stderr)
 
 
@@ -258,7 +263,7 @@ class TestShow:
         assert stored.cleaned
         done = noiseclean(tmp_path, "show", url)
         head, _, text = done.stdout.partition("\n\n")
-        assert head.splitlines()[:3] == [page.title, url, f"site: {SITE}"]
+        assert head.splitlines()[:3] == [page.title, url, f"site: {demo.site}"]
         assert f"language: {page.language}" in head
         assert text == stored.cleaned.text + "\n"
         row = noiseclean(tmp_path, "show", url, "--json").json
@@ -301,7 +306,9 @@ class TestExplain:
         url, _ = demo.article()
         done = noiseclean(tmp_path, "explain", url)
         assert "\x1b" not in done.stdout
-        assert f"judged by evidence, tree version {tree_version(demo)} of {SITE}" in done.stdout
+        assert (
+            f"judged by evidence, tree version {tree_version(demo)} of {demo.site}" in done.stdout
+        )
         skip = done.stdout.partition("Skip to content\n")[2].splitlines()
         assert skip[0].strip().startswith("Left out: log-odds -")
         assert re.fullmatch(r" +prior \S+, page \S+, neighbours \S+, site -\S+", skip[1])
@@ -327,7 +334,7 @@ class TestExplain:
         alone = noiseclean(tmp_path, "explain", "page.html")
         assert "judged by evidence, by the page alone" in alone.stdout
         assert "this text on" not in alone.stdout
-        by_site = noiseclean(tmp_path, "explain", "page.html", "--site", SITE, "--json").json
+        by_site = noiseclean(tmp_path, "explain", "page.html", "--site", demo.site, "--json").json
         stored = noiseclean(tmp_path, "explain", url, "--json").json
         assert by_site["blocks"] == stored["blocks"]
 
@@ -377,9 +384,9 @@ class TestInspect:
         browser = tmp_path / "browser"
         browser.write_text(f'#!/bin/sh\necho "$1" > {tmp_path / "opened"}\n')
         browser.chmod(0o755)
-        done = run_noiseclean(tmp_path, "inspect", SITE, BROWSER=f"{browser} %s")
+        done = run_noiseclean(tmp_path, "inspect", demo.site, BROWSER=f"{browser} %s")
         report = tmp_path / done.stdout.strip()
-        assert SITE in report.read_text(encoding="utf-8")
+        assert demo.site in report.read_text(encoding="utf-8")
         assert report.read_text(encoding="utf-8").lower().startswith("<!doctype html>")
         assert (tmp_path / "opened").read_text().strip() == report.as_uri()
 
@@ -390,7 +397,9 @@ class TestInspect:
         assert page.title in (tmp_path / "page.html").read_text(encoding="utf-8")
 
     def test_place_that_cannot_be_written(self, tmp_path: Path, demo: DemoCrawl) -> None:
-        done = noiseclean(tmp_path, "inspect", SITE, "-o", "no/such/x.html", "--no-open", code=1)
+        done = noiseclean(
+            tmp_path, "inspect", demo.site, "-o", "no/such/x.html", "--no-open", code=1
+        )
         (line,) = done.stderr.splitlines()
         assert "cannot write 'no/such/x.html'" in line
 

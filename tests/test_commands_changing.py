@@ -17,7 +17,6 @@ from noiseclean_scrapy.cleaner import SiteCleaner
 from noiseclean_scrapy.export import COLUMNS
 from noiseclean_scrapy.store import Store
 from tests.support.command_line import (
-    SITE,
     DemoCrawl,
     environment,
     noiseclean,
@@ -32,7 +31,8 @@ def texts(database: Path) -> dict[str, str]:
 
 def newest_cleaner(database: Path) -> tuple[int, SiteCleaner]:
     with Store(f"sqlite:///{database}", read_only=True) as store:
-        cluster = store.cluster(SITE)
+        (known,) = store.clusters()
+        cluster = store.cluster(known.name)
     assert cluster
     assert cluster.tree
     return cluster.version, SiteCleaner.from_bytes(cluster.tree)
@@ -45,7 +45,8 @@ class TestReclean:
         done = noiseclean(tmp_path, "reclean")
         pages = len(demo.pages)
         assert done.stderr == (
-            f"{SITE}: {pages} of {pages} pages cleaned again, tree version {version} (evidence).\n"
+            f"{demo.site}: {pages} of {pages} pages cleaned again, "
+            f"tree version {version} (evidence).\n"
         )
         for record in demo.records():
             assert record.cleaned
@@ -57,7 +58,7 @@ class TestReclean:
         self, tmp_path: Path, demo: DemoCrawl
     ) -> None:
         version, _ = newest_cleaner(demo.database)
-        done = noiseclean(tmp_path, "reclean", SITE, "--method", "style-tree")
+        done = noiseclean(tmp_path, "reclean", demo.site, "--method", "style-tree")
         assert f"tree version {version + 1} (style-tree)." in done.stderr
         new_version, cleaner = newest_cleaner(demo.database)
         assert (new_version, cleaner.method) == (version + 1, "style-tree")
@@ -81,9 +82,9 @@ class TestReclean:
     def test_overrides_hold(self, tmp_path: Path, demo: DemoCrawl) -> None:
         url, page = demo.article()
         assert page.title in texts(demo.database)[url]
-        (tmp_path / "rules.toml").write_text(f'["{SITE}"]\ndrop = ["h1"]\nkeep = ["footer"]\n')
+        (tmp_path / "rules.toml").write_text('["127.0.0.1"]\ndrop = ["h1"]\nkeep = ["footer"]\n')
         setting = ("-s", "NOISECLEAN_OVERRIDES=rules.toml")
-        noiseclean(tmp_path, "reclean", SITE, *setting)
+        noiseclean(tmp_path, "reclean", demo.site, *setting)
         assert page.title not in texts(demo.database)[url].splitlines()
         explained = noiseclean(tmp_path, "explain", url, "--json", *setting).json
         rules = {block["rule"]: block["kept"] for block in explained["blocks"]}
@@ -97,14 +98,14 @@ class TestReclean:
                 "(SELECT key FROM noiseclean_page ORDER BY key LIMIT 5)"
             )
         pages = len(demo.pages)
-        done = noiseclean(tmp_path, "reclean", SITE)
+        done = noiseclean(tmp_path, "reclean", demo.site)
         assert f"{pages - 5} of {pages} pages cleaned again" in done.stderr
         assert "5 have no HTML stored" in done.stderr
         with sqlite3.connect(demo.database) as connection:
             connection.execute("DELETE FROM noiseclean_page_html")
         before = demo.database.read_bytes()
-        done = noiseclean(tmp_path, "reclean", SITE, "--method", "style-tree", code=1)
-        assert f"no HTML of {SITE} is stored to learn from" in done.stderr
+        done = noiseclean(tmp_path, "reclean", demo.site, "--method", "style-tree", code=1)
+        assert f"no HTML of {demo.site} is stored to learn from" in done.stderr
         assert newest_cleaner(demo.database)[1].method == "evidence"
         assert demo.database.read_bytes() == before
 
@@ -112,7 +113,7 @@ class TestReclean:
         version, cleaner = newest_cleaner(demo.database)
         before = texts(demo.database)
         process = subprocess.Popen(
-            scrapy_command("noiseclean", "reclean", SITE),
+            scrapy_command("noiseclean", "reclean", demo.site),
             cwd=tmp_path,
             env=environment(),
             stderr=subprocess.PIPE,
@@ -126,7 +127,7 @@ class TestReclean:
             time.sleep(0.02)
         _, told = process.communicate(timeout=60)
         if process.returncode == 130:
-            assert re.match(rf"{SITE}: \d+ of {len(before)} pages cleaned again before", told)
+            assert re.match(rf"{demo.site}: \d+ of {len(before)} pages cleaned again before", told)
         else:
             assert process.returncode == 0  # it was faster than the signal
         assert "Traceback" not in told
@@ -142,10 +143,10 @@ class TestForget:
     @pytest.mark.parametrize("answer", ["", "n\n", "\n", "no\n"])
     def test_asks_first(self, tmp_path: Path, demo: DemoCrawl, answer: str) -> None:
         before = texts(demo.database)
-        done = noiseclean(tmp_path, "forget", SITE, stdin=answer, code=1)
+        done = noiseclean(tmp_path, "forget", demo.site, stdin=answer, code=1)
         version, _ = newest_cleaner(demo.database)
         assert done.stderr == (
-            f"Delete {SITE}: {len(before)} pages, tree version {version}? [y/N] "
+            f"Delete {demo.site}: {len(before)} pages, tree version {version}? [y/N] "
             "Nothing was deleted.\n"
         )
         assert texts(demo.database) == before
@@ -154,8 +155,8 @@ class TestForget:
     def test_deletes_all_of_a_site(
         self, tmp_path: Path, demo: DemoCrawl, options: tuple[str, ...], answer: str
     ) -> None:
-        done = noiseclean(tmp_path, "forget", SITE, *options, stdin=answer)
-        assert done.stderr.endswith(f"{SITE} is deleted, with {len(demo.pages)} pages.\n")
+        done = noiseclean(tmp_path, "forget", demo.site, *options, stdin=answer)
+        assert done.stderr.endswith(f"{demo.site} is deleted, with {len(demo.pages)} pages.\n")
         assert not texts(demo.database)
         assert noiseclean(tmp_path, "search", "the", "--json", code=1).json["total"] == 0
         assert noiseclean(tmp_path, "sites", "--json", code=1).json == []
@@ -170,7 +171,7 @@ class TestExport:
         assert all(list(row) == list(COLUMNS) for row in rows)
         assert {row["language"] for row in rows} == {"de", "en"}
         assert f"{len(demo.pages)} pages exported" in done.stderr
-        noiseclean(tmp_path, "export", "--site", SITE, "-o", "pages.jsonl")
+        noiseclean(tmp_path, "export", "--site", demo.site, "-o", "pages.jsonl")
         assert (tmp_path / "pages.jsonl").read_text(encoding="utf-8") == done.stdout
 
     def test_parquet(self, tmp_path: Path, demo: DemoCrawl) -> None:
@@ -214,12 +215,12 @@ class TestExport:
 class TestTrees:
     @pytest.fixture
     def tree(self, tmp_path: Path, demo: DemoCrawl) -> Path:
-        done = noiseclean(tmp_path, "export-tree", SITE)
+        done = noiseclean(tmp_path, "export-tree", demo.site)
         version, _ = newest_cleaner(demo.database)
         assert done.stderr == (
-            f"Tree version {version} of {SITE} (evidence) is in {SITE}.noiseclean.\n"
+            f"Tree version {version} of {demo.site} (evidence) is in {demo.tree_file}.\n"
         )
-        return tmp_path / f"{SITE}.noiseclean"
+        return tmp_path / demo.tree_file
 
     def test_new_database_gets_the_tree(self, tmp_path: Path, demo: DemoCrawl, tree: Path) -> None:
         done = noiseclean(tmp_path, "import-tree", "b.org", tree, "--database", "other.db")
@@ -238,11 +239,11 @@ class TestTrees:
         self, tmp_path: Path, demo: DemoCrawl, tree: Path
     ) -> None:
         version, cleaner = newest_cleaner(demo.database)
-        done = noiseclean(tmp_path, "import-tree", SITE, tree, code=2)
-        assert f"{SITE} has a tree: give --replace or --merge" in done.stderr
-        noiseclean(tmp_path, "import-tree", SITE, tree, "--replace")
+        done = noiseclean(tmp_path, "import-tree", demo.site, tree, code=2)
+        assert f"{demo.site} has a tree: give --replace or --merge" in done.stderr
+        noiseclean(tmp_path, "import-tree", demo.site, tree, "--replace")
         assert newest_cleaner(demo.database)[0] == version + 1
-        noiseclean(tmp_path, "import-tree", SITE, tree, "--merge")
+        noiseclean(tmp_path, "import-tree", demo.site, tree, "--merge")
         merged_version, merged = newest_cleaner(demo.database)
         assert (merged_version, merged.pages) == (version + 2, 2 * cleaner.pages)
         cleaner.merge(SiteCleaner.from_bytes(tree.read_bytes()))
@@ -255,8 +256,8 @@ class TestTrees:
         data = {"cut": tree.read_bytes()[:-1], "foreign": b"PK\x03\x04", "empty": b""}[damage]
         tree.write_bytes(data)
         before = demo.database.read_bytes()
-        done = noiseclean(tmp_path, "import-tree", SITE, tree, "--replace", code=1)
+        done = noiseclean(tmp_path, "import-tree", demo.site, tree, "--replace", code=1)
         assert len(done.stderr.splitlines()) == 1
         assert demo.database.read_bytes() == before
-        done = noiseclean(tmp_path, "import-tree", SITE, tree, "--database", "new.db", code=1)
+        done = noiseclean(tmp_path, "import-tree", demo.site, tree, "--database", "new.db", code=1)
         assert not (tmp_path / "new.db").exists()

@@ -15,6 +15,7 @@ from scrapy.http import Response
 from twisted.python.failure import Failure
 
 from noiseclean_scrapy import PageItem
+from noiseclean_scrapy.site.cluster import site_name
 from tests.support import crawl_site, crawling
 from tests.support.crawl_site import story_text
 from tests.support.crawling import Crawled, Plan
@@ -198,7 +199,7 @@ def test_a_page_item_gets_all_it_has(crawled: Crawled) -> None:
         "language": "",
         "canonical_url": "",
         "image": "",
-        "cluster": "127.0.0.1",
+        "cluster": site_name(found["url"]),
         "tree_version": 1,
     }
 

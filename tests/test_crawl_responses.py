@@ -234,8 +234,8 @@ def test_addresses_are_allowed_denied_and_grouped(tmp_path: Path) -> None:
     assert set(clusters("deny domains")) == {"1", "2", "3", "print/1"}
     assert set(clusters("allow")) == {"1", "2", "print/1"}
     assert set(clusters("deny")) == {"1", "2", "4"}
-    ip = dict.fromkeys(["1", "2", "3", "print/1"], "127.0.0.1")
-    assert clusters("domain") == {**ip, "4": "localhost"}
+    ip = dict.fromkeys(["1", "2", "3", "print/1"], server.site)
+    assert clusters("domain") == {**ip, "4": server.site.replace("127.0.0.1", "localhost")}
     assert clusters("callable") == {"1": "odd", "print/1": "odd", "2": "even", "4": "even"}
     assert crawled["callable"].ours["clusters"] == 2
     assert crawled["callable"].ours["items/without_page"] == 1

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from scrapy.http import Response
 
+from noiseclean_scrapy.site.cluster import host
 from tests.support import crawl_site, crawling
 from tests.support.crawl_site import ChainSpider, PageServer, story
 from tests.support.crawling import Crawled, Plan
@@ -93,7 +94,8 @@ def test_a_site_stays_with_the_method_that_learned_it(tmp_path: Path, site: Page
     assert third.ours["pages/learned"] == 1
     url = f"sqlite:///{tmp_path}/noiseclean.db"
     trees = read_rows(url, "SELECT DISTINCT cluster, method FROM noiseclean_tree ORDER BY cluster")
-    assert trees == [("127.0.0.1", "evidence"), ("localhost", "style-tree+templates")]
+    new_site = elsewhere.site.replace("127.0.0.1", "localhost")
+    assert trees == [(site.site, "evidence"), (new_site, "style-tree+templates")]
     assert read_rows(url, "SELECT count(*) FROM noiseclean_page WHERE learned_version IS NULL") == [
         (0,)
     ]
@@ -157,3 +159,22 @@ def test_a_store_without_its_tables_stops_nothing(tmp_path: Path, site: PageServ
     assert lost.endswith("noiseclean.db-spool for the next crawl with this database")
     # Whether a page is learned is for the store to say.
     assert crawled.ours["pages/learned"] == 4
+
+
+def test_a_site_that_was_one_with_others_begins_anew(tmp_path: Path, site: PageServer) -> None:
+    """Databases made before ports were told apart have all of them in one site."""
+    url = f"sqlite:///{tmp_path}/noiseclean.db"
+    plan = Plan(ChainSpider, {}, {"url": site.url, "paths": PATHS})
+    old = {"NOISECLEAN_CLUSTER_BY": f"{__name__}.without_port"}
+    part = Plan(ChainSpider, old, {"url": site.url, "paths": PATHS[:6]})
+    _, first, second = crawling.crawl(tmp_path, part, plan, plan)
+    (line,) = first.lines("WARNING")
+    assert line.startswith(f"{site.site} is a site of its own now")
+    assert line.endswith("scrapy noiseclean forget 127.0.0.1")
+    assert second.lines("WARNING") == []
+    assert first.ours["pages/learned"] == len(PATHS)
+    assert read_rows(url, "SELECT DISTINCT cluster FROM noiseclean_page") == [(site.site,)]
+
+
+def without_port(response: Response) -> str:
+    return host(response.url)

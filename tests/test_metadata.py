@@ -26,6 +26,7 @@ from noiseclean_scrapy.metadata import (
     extract_metadata,
     page_facts,
 )
+from noiseclean_scrapy.site.cluster import site_name
 from noiseclean_scrapy.store import Store
 from tests.support import crawl_site, crawling
 from tests.support.crawling import Crawled, Plan
@@ -300,7 +301,7 @@ def test_dicts_get_the_facts_that_are_asked_for(crawled: tuple[Crawled, Path, st
 def test_the_store_has_the_facts(crawled: tuple[Crawled, Path, str]) -> None:
     _, folder, url = crawled
     with Store(f"sqlite:///{folder}/facts.db", read_only=True) as store:
-        stored = {record.url: record.metadata for record in store.pages("127.0.0.1")}
+        stored = {record.url: record.metadata for record in store.pages(site_name(url))}
     assert stored[f"{url}/3"] == Metadata(
         author="Ana Lima",
         published=utc(2021, 7, 3, 6),
@@ -317,7 +318,7 @@ def test_facts_can_be_switched_off(tmp_path: Path) -> None:
         (result,) = crawling.crawl(tmp_path, plan)
     assert {item["author"] for item in result.items if "author" in item} == {""}
     with Store(f"sqlite:///{tmp_path}/facts.db", read_only=True) as store:
-        assert {record.metadata for record in store.pages("127.0.0.1")} == {None}
+        assert {record.metadata for record in store.pages(server.site)} == {None}
 
 
 def test_without_the_libraries_one_warning_says_what_to_install(tmp_path: Path) -> None:

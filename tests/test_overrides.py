@@ -251,7 +251,7 @@ def test_a_crawl_and_its_cleaning_again_follow_the_rules(tmp_path: Path) -> None
     assert "Story 3" not in texts["3"].splitlines()
 
     with Store(database, read_only=True) as store:
-        stored = {record.url[-1]: record for record in store.pages("127.0.0.1")}
+        stored = {record.url[-1]: record for record in store.pages(server.site)}
         assert {record.learned_version for record in stored.values()} == {1, 2}
         story = crawl_site.story_text(3).splitlines()
         assert stored["3"].cleaned.title == last
@@ -271,8 +271,8 @@ def test_a_crawl_and_its_cleaning_again_follow_the_rules(tmp_path: Path) -> None
 
         # With other rules stored pages are cleaned in another way.
         config = Config(database_url=database)
-        model = load_site(store, "127.0.0.1", config).model
-        (record,) = (r for r in store.pages_with_html("127.0.0.1") if r.url.endswith("/3"))
+        model = load_site(store, server.site, config).model
+        (record,) = (r for r in store.pages_with_html(server.site) if r.url.endswith("/3"))
         assert clean_record(record, model, 2, config).text == crawl_site.story_text(3)
 
 

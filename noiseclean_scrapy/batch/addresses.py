@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from urllib.parse import quote, urlsplit
 
-from tldextract import TLDExtract
+from noiseclean_scrapy.site.cluster import registrable_domain
 
 LONGEST_LABEL = 63
 """Characters in one label of a host name (RFC 1035)."""
@@ -115,22 +115,10 @@ def _with_digest(label: str, text: str) -> str:
 
 
 def _domains(hosts: dict[str, set[str]]) -> dict[str, str]:
-    """The registrable domain of each site whose hosts share one.
-
-    Suffixes of hosting services (``github.io``) are read both ways, as whoever groups the pages may
-    do either.
-    """
-    extract = TLDExtract(suffix_list_urls=(), cache_dir=None)
-
-    def registrable(host: str, private: bool) -> str:
-        parts = extract(host, include_psl_private_domains=private)
-        return f"{parts.domain}.{parts.suffix}" if parts.domain and parts.suffix else ""
-
+    """The registrable domain of each site whose hosts share one."""
     domains = {}
     for site, own in hosts.items():
-        public, private = (
-            {registrable(host, mode) for host in (*own, site.lower())} for mode in (False, True)
-        )
-        if own and len(public) == len(private) == 1 and "" not in public | private:
-            domains[site] = public.pop()
+        names = {registrable_domain(name) for name in (*own, site.lower())}
+        if own and len(names) == 1 and "" not in names:
+            domains[site] = names.pop()
     return domains

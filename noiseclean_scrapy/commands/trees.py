@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from pathlib import Path
 
 from noiseclean_scrapy.cleaner import SiteCleaner
@@ -11,6 +12,9 @@ from noiseclean_scrapy.commands.files import read_file, write_file
 from noiseclean_scrapy.commands.output import tell
 from noiseclean_scrapy.errors import NotStoredError
 from noiseclean_scrapy.maintenance import import_cleaner
+
+_UNUSABLE = re.compile(r"[^\w.-]+")
+"""What the names of sites may have and the names of files should not."""
 
 
 class ExportTree(Subcommand):
@@ -39,7 +43,7 @@ class ExportTree(Subcommand):
             site = call.find_site(store, name)
         if site.tree is None:
             raise NotStoredError(f"{name} has no tree yet: its crawl has not built one")
-        path = call.opts.output or Path(f"{name}.noiseclean")
+        path = call.opts.output or Path(f"{_UNUSABLE.sub('-', name)}.noiseclean")
         write_file(path, site.tree)
         tell(f"Tree version {site.version} of {name} ({site.method}) is in {path}.")
         return True

@@ -21,7 +21,7 @@ from noiseclean_scrapy.focus.job import load_focus, save_focus
 from noiseclean_scrapy.focus.potential import PRIORITY_SCALE
 from noiseclean_scrapy.focus.topic import page_example
 from noiseclean_scrapy.middleware import PipelineUser
-from noiseclean_scrapy.site.cluster import registrable_domain
+from noiseclean_scrapy.site.cluster import site_name
 
 if TYPE_CHECKING:
     from scrapy import Spider
@@ -82,7 +82,7 @@ class FocusMiddleware(PipelineUser):
         budget = self.config.site_budget
         if not budget or not isinstance(note, dict) or note.get("counted"):
             return
-        site = registrable_domain(request.url)
+        site = site_name(request.url)
         if self.focus.spent[site] >= budget and not note.get("start"):
             self._count("focus/over_budget")
             raise IgnoreRequest(f"the budget of {site}, {budget} pages, is spent")
@@ -99,7 +99,7 @@ class FocusMiddleware(PipelineUser):
     def is_spent(self, url: str) -> bool:
         """Whether the budget of an address's site is spent."""
         budget = self.config.site_budget
-        return bool(budget) and self.focus.spent[registrable_domain(url)] >= budget
+        return bool(budget) and self.focus.spent[site_name(url)] >= budget
 
     async def fetch_examples(self) -> None:
         """Fetch the example pages of the topic, by Scrapy's own means and rules."""
@@ -140,7 +140,7 @@ class FocusMiddleware(PipelineUser):
         request.meta[META_KEY] = {**note, "relevance": round(reading.relevance, 4)}
         self._note(reading)
         if self.config.revisits and request.method == "GET":
-            site = registrable_domain(request.url)
+            site = site_name(request.url)
             fresh = self.focus.visit_hub(reading, request.url, site, request, time.time())
             self._count("focus/fresh_links", fresh)
             self._set("focus/hubs", len(self.focus.hubs.known))

@@ -15,7 +15,7 @@ from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.focus.middleware import META_KEY, FocusMiddleware
 from noiseclean_scrapy.focus.potential import PRIORITY_SCALE
 from noiseclean_scrapy.middleware import PipelineUser
-from noiseclean_scrapy.site.cluster import registrable_domain
+from noiseclean_scrapy.site.cluster import site_name
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -80,7 +80,7 @@ class HubRevisits(PipelineUser):
             raise DontCloseSpider
 
     def request_scheduled(self, request: Request) -> None:
-        self._waiting[registrable_domain(request.url)] += 1
+        self._waiting[site_name(request.url)] += 1
 
     def request_dropped(self, request: Request) -> None:
         self._leave(request)
@@ -139,7 +139,7 @@ class HubRevisits(PipelineUser):
         return {*self._under_way, *others_first, *spent}
 
     def _leave(self, request: Request) -> None:
-        site = registrable_domain(request.url)
+        site = site_name(request.url)
         self._waiting[site] -= 1
         if self._waiting[site] <= 0:
             del self._waiting[site]

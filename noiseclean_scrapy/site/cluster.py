@@ -7,8 +7,15 @@ from urllib.parse import urlsplit
 
 from tldextract import TLDExtract
 
-# The list that the library ships, never one from the network or from a cache on disk.
-_extract = TLDExtract(suffix_list_urls=(), cache_dir=None, fallback_to_snapshot=True)
+# The list that the library ships, never one from the network or from a cache on disk. Its private
+# part names the domains below which strangers have sites, such as github.io.
+_extract = TLDExtract(
+    suffix_list_urls=(),
+    cache_dir=None,
+    fallback_to_snapshot=True,
+    include_psl_private_domains=True,
+)
+_DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 def host(url: str) -> str:
@@ -23,16 +30,62 @@ def host(url: str) -> str:
         return ""
 
 
-def registrable_domain(url: str) -> str:
-    """The registrable domain of a URL; the host where it has none (IP addresses, local names).
+def registrable_domain(name: str) -> str:
+    """The registrable domain of a host name; empty where it has none.
 
-    >>> registrable_domain("https://news.example.co.uk/a")
+    >>> registrable_domain("a.b.github.io"), registrable_domain("github.io")
+    ('b.github.io', '')
+    """
+    return _extract(name).top_domain_under_public_suffix
+
+
+def site_name(url: str) -> str:
+    """The site of a URL: its registrable domain, else its host and port.
+
+    Tenants of a shared host are sites of their own. Where there is no registrable domain (an IP
+    address, localhost, a bare name), every port is a site; a scheme's own port is left out.
+
+    >>> site_name("https://news.example.co.uk:8080/a")
     'example.co.uk'
-    >>> registrable_domain("http://127.0.0.1:8000/")
-    '127.0.0.1'
+    >>> site_name("https://alice.github.io/a")
+    'alice.github.io'
+    >>> site_name("http://127.0.0.1:8000/"), site_name("http://127.0.0.1:80/")
+    ('127.0.0.1:8000', '127.0.0.1')
+    """
+    return registrable_domain(host(url)) or _with_port(url)
+
+
+def site_host(url: str) -> str:
+    """The host of a URL, with the port where `site_name` has one.
+
+    >>> site_host("https://news.example.co.uk:8080/a"), site_host("http://localhost:8080/a")
+    ('news.example.co.uk', 'localhost:8080')
     """
     name = host(url)
-    return _extract(name).top_domain_under_public_suffix or name
+    return name if registrable_domain(name) else _with_port(url)
 
 
-CLUSTERINGS: dict[str, Callable[[str], str]] = {"domain": registrable_domain, "host": host}
+def former_name(name: str) -> str:
+    """What the pages of a site were called as long as tenants and ports were not told apart.
+
+    >>> former_name("alice.github.io"), former_name("127.0.0.1:8000"), former_name("example.com")
+    ('github.io', '127.0.0.1', 'example.com')
+    """
+    own = host(f"http://{name}")
+    parts = _extract(own, include_psl_private_domains=False)
+    return parts.top_domain_under_public_suffix or own
+
+
+def _with_port(url: str) -> str:
+    name = host(url)
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return name
+    if port is None or port == _DEFAULT_PORTS.get(parts.scheme):
+        return name
+    return f"[{name}]:{port}" if ":" in name else f"{name}:{port}"
+
+
+CLUSTERINGS: dict[str, Callable[[str], str]] = {"domain": site_name, "host": site_host}

@@ -25,10 +25,10 @@ from scrapy.settings import Settings
 from scrapy.utils.log import get_scrapy_root_handler
 
 from example_project.demo import DemoPage, DemoServer, DemoSite
+from noiseclean_scrapy.site.cluster import site_name
 from noiseclean_scrapy.store import PageRecord, Store
 
 ROOT = Path(__file__).resolve().parents[2]
-SITE = "127.0.0.1"
 
 
 @dataclass(frozen=True)
@@ -120,6 +120,15 @@ class DemoCrawl:
 
     database: Path
     pages: dict[str, DemoPage]
+
+    @property
+    def site(self) -> str:
+        return site_name(next(iter(self.pages)))
+
+    @property
+    def tree_file(self) -> str:
+        """What `export-tree` calls its file."""
+        return f"{self.site.replace(':', '-')}.noiseclean"
 
     def records(self) -> Iterator[PageRecord]:
         with Store(f"sqlite:///{self.database}", read_only=True) as store:

@@ -15,6 +15,8 @@ from typing import Any, TypeAlias
 import scrapy
 from scrapy.http import Response
 
+from noiseclean_scrapy.site.cluster import site_name
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -35,6 +37,11 @@ class PageServer:
 
     url: str
     requests: Counter[str]
+
+    @property
+    def site(self) -> str:
+        """What its pages are learned as."""
+        return site_name(self.url)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ python -m tests.support.tutorial    # writes what is printed now into the docume
 from __future__ import annotations
 
 import os
+import random
 import re
 import signal
 import socket
@@ -125,9 +126,12 @@ def _commands(body: str) -> list[str]:
 
 
 def _free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
+    """A free port with as many digits as the document's: tables are as wide then."""
+    for port in random.sample(range(PORT + 1, 10_000), 100):
+        with socket.socket() as listener, suppress(OSError):
+            listener.bind(("127.0.0.1", port))
+            return port
+    raise RuntimeError("no port of four digits is free")
 
 
 def main() -> None:
