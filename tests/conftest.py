@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.support.browsing import open_browser
 from tests.support.command_line import DemoCrawl, copy_demo
@@ -23,6 +24,12 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from tests.support.redis_queues import Queue
+
+# A default run is the same each time; `--hypothesis-profile=night` looks at new examples.
+_ANY_TIME = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("day", derandomize=True, **_ANY_TIME)
+settings.register_profile("night", print_blob=True, **_ANY_TIME)
+settings.load_profile("day")
 
 SERVICES = {"postgresql_url", "postgresql_server", "redis_queue", "java", "browser"}
 

@@ -242,7 +242,7 @@ def fragments() -> st.SearchStrategy[str]:
     )
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(fragments())
 @example("<blockquote><ol>1 <li></li> <li>1</li></ol></blockquote>")
 def test_any_page_keeps_its_text_in_html_and_markdown(html: str) -> None:

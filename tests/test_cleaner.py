@@ -103,7 +103,7 @@ def test_one_page_is_kept_whole() -> None:
     assert all(block.kept for block in cleaner.clean(story_page(0)).blocks)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.one_of(st.binary(max_size=400), st.text(max_size=400)))
 def test_clean_never_raises(source: bytes | str) -> None:
     cleaner = SiteCleaner("style-tree")

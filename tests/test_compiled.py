@@ -138,13 +138,13 @@ def test_pages(source: str) -> None:
     assert_same_page(source)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(source=MARKUP)
 def test_any_markup(source: str) -> None:
     assert_same_page(source)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(texts=st.lists(TEXTS, max_size=8))
 def test_any_texts(texts: list[str]) -> None:
     def table() -> TextTable:

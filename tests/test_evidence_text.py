@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from noiseclean_scrapy.evidence import text as text_module
@@ -59,7 +59,6 @@ def slow_row(text: str) -> dict[str, float]:
     }
 
 
-@settings(deadline=None)
 @given(_TEXTS)
 def test_rows_are_those_of_one_text_at_a_time(texts: list[str]) -> None:
     table = TextTable(texts)
@@ -71,7 +70,6 @@ def test_rows_are_those_of_one_text_at_a_time(texts: list[str]) -> None:
         assert table.keys[index] == hash64(re.sub(r"\d+", "0", text.lower()))
 
 
-@settings(deadline=None)
 @given(_TEXTS, _TEXTS)
 def test_rows_do_not_depend_on_what_was_seen_before(texts: list[str], others: list[str]) -> None:
     texts = [*texts, *texts, "x" * (LONGEST_KEPT + 1)]
@@ -103,7 +101,6 @@ def test_few_rows_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [table.characters[29] for table in tables] == [9] * 5
 
 
-@settings(deadline=None)
 @given(_TEXTS)
 def test_words_of_a_page_are_those_of_its_blocks(texts: list[str]) -> None:
     page = build_page("".join(f"<p>{text}<a href='/{text}'>x</a><img src=i>" for text in texts))

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from fuzz.property import check
@@ -28,7 +28,7 @@ def test_seeds(name: str) -> None:
     check(SEEDS[name])
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60)
 @given(st.binary(max_size=400))
 @example(b"\x00\x00\x03<p>a<b>b</b>\x03</p>c\x04")  # control characters, which lxml will not write
 @example(b"\x00\x02\x00<x\x01y class=byline>A. Author</x>")

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from noiseclean_scrapy import SiteCleaner
@@ -122,7 +122,7 @@ def is_usable_or_refused(blob: bytes) -> bool:
     return isinstance(again.clean(PAGE).text, str)
 
 
-@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150)
 @given(st.sampled_from(list(STATES)), st.data())
 def test_any_part_replaced(key: tuple[str, bool], data: st.DataObject) -> None:
     state = json.loads(json.dumps(STATES[key]))

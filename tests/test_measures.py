@@ -197,7 +197,7 @@ def as_numbers(elements: list[MeasuredElement]) -> Counter[tuple[Any, ...]]:
     return Counter((e.label, e.pages, round(e.importance, 9)) for e in elements)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(sites(), st.tuples(shares, shares))
 def test_noise_grows_with_the_threshold(site: Any, limits: tuple[float, float]) -> None:
     elements = measure(learn(site[0]))
@@ -213,7 +213,7 @@ def test_noise_grows_with_the_threshold(site: Any, limits: tuple[float, float]) 
     assert noisy[0] <= noisy[1]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(sites())
 def test_importances_keep_their_ranges(site: Any) -> None:
     for element in measure(learn(site[0])):
@@ -224,7 +224,7 @@ def test_importances_keep_their_ranges(site: Any) -> None:
             assert element.supported_importance == 1
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(sites(), st.randoms(use_true_random=False), st.integers(0, 10))
 def test_measures_of_the_union(site: Any, random: Any, cut: int) -> None:
     layouts = list(site[0])

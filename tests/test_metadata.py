@@ -171,7 +171,7 @@ def test_broken_json_ld_breaks_nothing(script: str) -> None:
     assert read(head).canonical_url == "https://news.example.com/x"
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(
     st.one_of(
         st.binary(max_size=200),

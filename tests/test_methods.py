@@ -86,7 +86,7 @@ def test_methods_do_not_read_each_others_state(method: str, pages: list[Page]) -
 
 
 @every_method
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(source=st.one_of(st.binary(max_size=300), st.text(max_size=300)))
 def test_no_input_raises(method: str, source: bytes | str) -> None:
     cleaner = SiteCleaner(method)

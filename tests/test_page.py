@@ -7,7 +7,7 @@ import random
 import time
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 from lxml import html as lxml_html
@@ -53,7 +53,7 @@ def test_decodes_as_scrapy(body: bytes) -> None:
     assert decode(body) == HtmlResponse("http://site.example/", body=body).text
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.binary(max_size=300))
 def test_decodes_any_bytes_as_scrapy(body: bytes) -> None:
     assert decode(body) == HtmlResponse("http://site.example/", body=body).text
@@ -147,7 +147,6 @@ _FRAGMENTS = (
 FRAGMENTS = [fragment.replace("|", " ") for fragment in _FRAGMENTS]
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.sampled_from(FRAGMENTS) | st.text(max_size=5), max_size=40).map("".join))
 def test_any_fragments_give_a_page(text: str) -> None:
     page = build_page(text)
@@ -155,7 +154,6 @@ def test_any_fragments_give_a_page(text: str) -> None:
     blocks_found(page, parse_html(text).root)
 
 
-@settings(deadline=None)
 @given(st.binary())
 def test_any_bytes_give_a_page(body: bytes) -> None:
     assert_sound(build_page(body))
@@ -413,7 +411,7 @@ _LOSING = (
 LOSING = [part.replace("|", " ") for part in _LOSING] + ["word " * 60, "<div>" * 300, "<b>" * 2100]
 
 
-@settings(deadline=None, max_examples=300, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=300)
 @given(st.lists(st.sampled_from(LOSING), max_size=15).map("".join), st.booleans())
 def test_no_loss_is_overlooked(markup: str, is_parsed: bool) -> None:
     markup += "cut off " * 80
@@ -589,7 +587,7 @@ def test_hidden_by_own_attributes(attributes: str, expected: bool) -> None:
     assert hidden == {"body": False, "div": expected, "p": False}
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.text(max_size=200), st.text(max_size=50))
 def test_metadata_never_raises(data: str, value: str) -> None:
     page = build_page(

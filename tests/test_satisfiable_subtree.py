@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from noiseclean_scrapy import SiteCleaner
@@ -213,7 +213,6 @@ all_constants = st.fixed_dictionaries(
 )
 
 
-@settings(deadline=None)
 @given(bodies, all_constants)
 def test_as_the_slow_definition(body: str, constants: dict[str, Any]) -> None:
     page = build_page(f"<body>{body}</body>")

@@ -9,7 +9,7 @@ from itertools import islice, permutations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from lxml import html as lxml_html
 
@@ -201,7 +201,6 @@ sources = st.lists(parts, min_size=1, max_size=4).map(
 sites = st.lists(sources, min_size=1, max_size=4)
 
 
-@settings(deadline=None)
 @given(sites, st.integers(1, 4))
 def test_as_the_slow_definition(site: list[str], k: int) -> None:
     model = learn([build_page(source) for source in site], links=k).model()
@@ -214,7 +213,6 @@ def test_as_the_slow_definition(site: list[str], k: int) -> None:
 # (c) Order, merging, forgetting, storing, bounds.
 
 
-@settings(deadline=None)
 @given(sites)
 def test_order_and_parts_do_not_matter(site: list[str]) -> None:
     pages = [build_page(source) for source in site]
@@ -227,7 +225,6 @@ def test_order_and_parts_do_not_matter(site: list[str]) -> None:
         assert one.state() == whole.state()
 
 
-@settings(deadline=None)
 @given(sites)
 def test_a_state_survives_json(site: list[str]) -> None:
     method = learn([build_page(source) for source in site])
