@@ -139,7 +139,7 @@ def check_use(clean: CleanPage, html: str, language: str) -> None:
         parse_query(query)
         for alternative in analyze_query(query, analyzer, [language]):
             phrases = [phrase for forms in alternative.wanted for phrase in forms]
-            assert len(make_snippet(text, tokens, phrases)) < 1000
+            assert len(make_snippet(text, language, phrases, analyzer)) < 1000
     json.dumps([block.evidence for block in clean.blocks], default=dict)
     inert_document(html, clean.blocks)
 

@@ -10,7 +10,7 @@ class StoreError(NoiseCleanError):
 
 
 class QueryError(NoiseCleanError):
-    """A search was asked for nothing."""
+    """A search was asked for nothing, or with a limit or a time that cannot be."""
 
 
 class NotStoredError(NoiseCleanError):

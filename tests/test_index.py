@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from noiseclean_scrapy.errors import IndexingError
+from noiseclean_scrapy.errors import IndexingError, QueryError
 from noiseclean_scrapy.index import (
     Document,
     ElasticsearchFiles,
@@ -257,6 +257,11 @@ def test_tantivy_finds_what_the_store_finds(sqlite_url: str, tmp_path: Path) -> 
         assert feed(store, "tantivy", index) == Fed(1, 1)
     assert keys(TantivyIndex(tmp_path / "index").search("ferry")) == ["plain"]
     assert keys(index.search("changed")) == ["ferry"]
+    for name, value in searching.WRONG:
+        with pytest.raises(QueryError, match=name):
+            index.search("ferry", **{name: value})
+    assert index.search("ferry", limit=2**63 - 1).total == 1
+    assert index.search("ferry", offset=2**63 - 1).hits == ()
 
 
 def test_a_folder_that_is_no_index_of_ours_is_refused(tmp_path: Path) -> None:

@@ -6,13 +6,15 @@ import random
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
-from noiseclean_scrapy.errors import QueryError, StoreError
+from noiseclean_scrapy.errors import QueryError
 from noiseclean_scrapy.metadata import Metadata
-from noiseclean_scrapy.store import Cleaned, PageRecord, Store
+from noiseclean_scrapy.store import Cleaned, PageRecord, Store, snippet
 from noiseclean_scrapy.store.search import MATCH_END, MATCH_START
+from noiseclean_scrapy.store.terms import Phrase
 from tests.support import databases, searching
 from tests.support.searching import FOUND, NOON, keys, page
 
@@ -105,8 +107,6 @@ def test_filters(store: Store) -> None:
     assert keys(store.search("ferry", since=NOON - 2 * day, until=NOON - 2 * day)) == ["old"]
     assert keys(store.search("ferry", site="b.example", language="en", since=NOON)) == ["undated"]
     assert store.search("ferry", site="none").total == 0
-    with pytest.raises(StoreError, match="time without a time zone"):
-        store.search("ferry", since=NOON.replace(tzinfo=None))
 
 
 def test_hits_tell_what_is_stored_and_come_in_parts(store: Store) -> None:
@@ -146,6 +146,49 @@ def test_snippets_show_the_original_text(store: Store) -> None:
     assert "天中国<b>新闻</b>网<b>记者</b>明天" in chinese.marked("<b>", "</b>")
     (private,) = store.search("quay").hits
     assert private.marked("[", "]") == "a b [quay]"
+
+
+class Counted(list[Any]):
+    """A list that counts how many of its entries were read."""
+
+    reads = 0
+
+    def __getitem__(self, place: Any) -> Any:
+        found = super().__getitem__(place)
+        self.reads += len(found) if isinstance(place, slice) else 1
+        return found
+
+
+def test_the_best_part_is_found_in_one_pass() -> None:
+    phrase = Phrase(("word",), open=False)
+    matches = Counted(snippet._Match(5 * n, 5 * n + 4, phrase) for n in range(2000))
+    assert snippet._best(matches).start == 0
+    assert matches.reads < 5 * len(matches)
+
+
+def test_a_word_repeated_endlessly(store: Store) -> None:
+    text = "word " * 100_001 + "ferry"
+    write(store, page("1", text, language="en"), page("2", "网" * 20_000, language="zh"))
+    (hit,) = store.search('word "word word" "word word word"').hits
+    assert hit.snippet.count(MATCH_START) > 3
+    (hit,) = store.search("ferry").hits
+    assert hit.snippet.startswith("word word")
+    (hit,) = store.search("网网网").hits
+    assert MATCH_START in hit.snippet
+
+
+def test_what_a_search_cannot_be_asked_for(store: Store) -> None:
+    write(store, *searching.text_pages())
+    for name, value in searching.WRONG:
+        with pytest.raises(QueryError, match=name):
+            store.search("ferry", **{name: value})
+
+
+def test_as_many_hits_as_a_database_can_count(store: Store) -> None:
+    pages = [page(str(number), "A ferry.", language="en") for number in range(1200)]
+    write(store, *pages)
+    assert len(store.search("ferry", limit=2**63 - 1).hits) == 1200
+    assert store.search("ferry", offset=2**63 - 1).hits == ()
 
 
 def test_the_index_follows_every_change(store: Store, database_url: str) -> None:

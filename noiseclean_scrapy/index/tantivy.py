@@ -12,7 +12,7 @@ from typing import Any
 from noiseclean_scrapy.errors import IndexingError
 from noiseclean_scrapy.index.base import Document
 from noiseclean_scrapy.store.query import AnalyzedAlternative, Forms, analyze_query
-from noiseclean_scrapy.store.search import Hit, SearchResults
+from noiseclean_scrapy.store.search import Hit, SearchFilter, SearchResults, check_range
 from noiseclean_scrapy.store.snippet import make_snippet
 from noiseclean_scrapy.store.terms import Analyzer, Phrase
 
@@ -82,17 +82,21 @@ class TantivyIndex:
         limit: int = 10,
         offset: int = 0,
     ) -> SearchResults:
-        """The same as `Store.search`, from this index; raises QueryError for an empty query."""
+        """The same as `Store.search`, from this index, with the same errors."""
+        check_range(limit, offset)
+        pages = SearchFilter(site, language, since, until)
         self._index.reload()
         searcher = self._index.searcher()
         languages = [language] if language is not None else self._languages(searcher)
         alternatives = analyze_query(query, self._analyzer, languages)
         if not alternatives:
             return SearchResults(0, ())
-        filters = [*self._filters(site, language, since, until)]
+        filters = [*self._filters(pages)]
         wanted = self._all([self._any(map(self._alternative, alternatives)), *filters])
         # Its type stubs do not tell of the count.
-        found: Any = searcher.search(wanted, limit=max(limit, 1), offset=offset)
+        # It makes room for as many as are asked for.
+        most, first = min(limit, searcher.num_docs), min(offset, searcher.num_docs)
+        found: Any = searcher.search(wanted, limit=max(most, 1), offset=first)
         phrases = [form for one in alternatives for forms in one.wanted for form in forms]
         hits = (
             self._hit(searcher.doc(address), score, phrases)
@@ -129,8 +133,7 @@ class TantivyIndex:
     def _hit(self, entry: tantivy.Document, score: Any, phrases: Sequence[Phrase]) -> Hit:
         row = json.loads(entry.to_dict()["document"][0])
         published = row["published"] and datetime.fromisoformat(row["published"])
-        tokens = list(self._analyzer.tokens(row["text"], row["language"]))
-        snippet = make_snippet(row["text"], tokens, phrases)
+        snippet = make_snippet(row["text"], row["language"], phrases, self._analyzer)
         facts = (row["site"], row["language"], published)
         return Hit(row["key"], row["url"], row["title"], snippet, score, *facts)
 
@@ -164,20 +167,16 @@ class TantivyIndex:
             return query.phrase_query(self._schema, field, list(phrase.terms))
         return self._term(field, last)
 
-    def _filters(
-        self,
-        site: str | None,
-        language: str | None,
-        since: datetime | None,
-        until: datetime | None,
-    ) -> Iterator[tantivy.Query]:
+    def _filters(self, pages: SearchFilter) -> Iterator[tantivy.Query]:
         query = tantivy.Query
-        for field, value in (("site", site), ("language", language)):
+        for field, value in (("site", pages.site), ("language", pages.language)):
             if value is not None:
                 yield query.const_score_query(self._term(field, value), 0.0)
-        if since is not None or until is not None:
+        if pages.since is not None or pages.until is not None:
             integer = tantivy.FieldType.Integer
-            low, high = (None if time is None else _microseconds(time) for time in (since, until))
+            low, high = (
+                None if time is None else _microseconds(time) for time in (pages.since, pages.until)
+            )
             times = query.range_query(self._schema, "time", integer, low, high)
             yield query.const_score_query(times, 0.0)
 

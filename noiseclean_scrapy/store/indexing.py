@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Row, select
 
@@ -13,6 +13,8 @@ from noiseclean_scrapy.store.terms import Analyzer, PageTerms
 
 # Of so many pages the terms are in memory; databases bound the values of a statement as well.
 _CHUNK_PAGES = 200
+
+_Key = TypeVar("_Key")
 
 
 def index_pages(connection: Connection, analyzer: Analyzer, keys: Iterable[str]) -> None:
@@ -25,7 +27,7 @@ def index_pages(connection: Connection, analyzer: Analyzer, keys: Iterable[str])
             backend.replace(connection, pages)
 
 
-def in_chunks(keys: Sequence[str]) -> Iterator[Sequence[str]]:
+def in_chunks(keys: Sequence[_Key]) -> Iterator[Sequence[_Key]]:
     """The keys in parts that fit into one statement."""
     for start in range(0, len(keys), _CHUNK_PAGES):
         yield keys[start : start + _CHUNK_PAGES]

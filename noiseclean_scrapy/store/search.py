@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timezone
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, func, select
 
+from noiseclean_scrapy.errors import QueryError
 from noiseclean_scrapy.store import fulltext
+from noiseclean_scrapy.store.indexing import in_chunks
 from noiseclean_scrapy.store.query import AnalyzedAlternative, analyze_query
 from noiseclean_scrapy.store.schema import page_table
 from noiseclean_scrapy.store.snippet import MATCH_END, MATCH_START, make_snippet
 from noiseclean_scrapy.store.terms import Analyzer, Phrase
 
 __all__ = ["MATCH_END", "MATCH_START", "Hit", "SearchFilter", "SearchResults", "search_pages"]
+
+_TOO_MANY = 1 << 63
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +55,20 @@ class SearchResults:
 
 @dataclass(frozen=True, slots=True)
 class SearchFilter:
-    """Which pages are searched: of a site, in a language, published (else fetched) in a time."""
+    """Which pages are searched: of a site, in a language, published (else fetched) in a time.
+
+    Raises QueryError for times that are not aware.
+    """
 
     site: str | None = None
     language: str | None = None
     since: datetime | None = None
     until: datetime | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("since", "until"):
+            if (time := getattr(self, name)) is not None:
+                object.__setattr__(self, name, _in_utc(name, time))
 
     def conditions(self) -> Iterator[ColumnElement[bool]]:
         page = page_table.c
@@ -81,6 +93,7 @@ def search_pages(
     offset: int,
 ) -> SearchResults:
     """The pages that ``query`` finds; raises QueryError when it is empty."""
+    check_range(limit, offset)
     languages = ["", *_read_languages(connection)] if pages.language is None else [pages.language]
     alternatives = analyze_query(query, analyzer, languages)
     if not alternatives:
@@ -93,6 +106,22 @@ def search_pages(
     best = matching.order_by(found.c.score.desc(), found.c.key).limit(limit).offset(offset)
     hits = _read_hits(connection, analyzer, alternatives, connection.execute(best).all())
     return SearchResults(total, tuple(hits))
+
+
+def check_range(limit: int, offset: int) -> None:
+    """Raises QueryError unless both are numbers that a database can count to."""
+    for name, value in (("limit", limit), ("offset", offset)):
+        if type(value) is not int or not 0 <= value < _TOO_MANY:
+            raise QueryError(f"{name}={value!r}: give a number from 0 to 2^63 - 1")
+
+
+def _in_utc(name: str, time: datetime) -> datetime:
+    try:
+        if time.tzinfo is None:
+            raise ValueError("it has no time zone")
+        return time.astimezone(timezone.utc)
+    except (AttributeError, OverflowError, ValueError) as error:
+        raise QueryError(f"{name}={time!r} is no aware time: {error}") from None
 
 
 def _read_languages(connection: Connection) -> Iterator[str]:
@@ -113,14 +142,16 @@ def _read_hits(
     phrases = [form for one in alternatives for forms in one.wanted for form in forms]
     page = page_table.c
     columns = (page.key, page.url, page.title, page.text, page.cluster, page.language)
-    query = select(*columns, page.published).where(page.key.in_([row.key for row in scores]))
-    rows = {row.key: row for row in connection.execute(query)}
-    for key, score in scores:
-        if key in rows:
-            yield _hit(rows[key], score, analyzer, phrases)
+    query = select(*columns, page.published)
+    for chunk in in_chunks(scores):
+        wanted = query.where(page.key.in_([row.key for row in chunk]))
+        rows = {row.key: row for row in connection.execute(wanted)}
+        for key, score in chunk:
+            if key in rows:
+                yield _hit(rows[key], score, analyzer, phrases)
 
 
 def _hit(row: Any, score: float, analyzer: Analyzer, phrases: Sequence[Phrase]) -> Hit:
     language = row.language or ""
-    snippet = make_snippet(row.text, list(analyzer.tokens(row.text, language)), phrases)
+    snippet = make_snippet(row.text, language, phrases, analyzer)
     return Hit(row.key, row.url, row.title, snippet, score, row.cluster, language, row.published)

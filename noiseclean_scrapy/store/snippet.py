@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
-from noiseclean_scrapy.store.terms import Phrase, Token
+from noiseclean_scrapy.store.terms import Analyzer, Phrase, Token
 
 # Two characters that Unicode leaves to private use.
 MATCH_START = "\ue000"
 MATCH_END = "\ue001"
 
+_LOOKED_AT = 500_000
+_MOST_MATCHES = 10_000
 _CHARACTERS = 240
 _BEFORE = 40
 _WORD = 20
@@ -25,13 +29,14 @@ class _Match(NamedTuple):
     phrase: Phrase
 
 
-def make_snippet(text: str, tokens: Sequence[Token], phrases: Sequence[Phrase]) -> str:
-    """About 240 characters of `text`, whose tokens are given, on one line.
+def make_snippet(text: str, language: str, phrases: Sequence[Phrase], analyzer: Analyzer) -> str:
+    """About 240 characters of `text` on one line.
 
     The part that is chosen has the most different phrases, then the most matches; without a match
-    it is the beginning.
+    it is the beginning. What stands after 500,000 characters, or 10,000 matches, is not looked at.
     """
-    matches = list(_find(tokens, phrases))
+    tokens = list(analyzer.tokens(text[:_LOOKED_AT], language))
+    matches = list(islice(_find(tokens, phrases), _MOST_MATCHES))
     start = _start(text, _best(matches).start) if matches else 0
     end = _end(text, start + _CHARACTERS)
     parts = [_ELLIPSIS] if start else []
@@ -49,29 +54,21 @@ def make_snippet(text: str, tokens: Sequence[Token], phrases: Sequence[Phrase]) 
 
 def _find(tokens: Sequence[Token], phrases: Sequence[Phrase]) -> Iterator[_Match]:
     """Where the phrases stand, in the order of the text; longer ones first."""
-    starting: dict[str, list[Phrase]] = {}
+    starting: dict[str, list[tuple[str, Phrase]]] = {}
     for phrase in sorted(set(phrases), key=lambda phrase: len(phrase.terms), reverse=True):
-        starting.setdefault(phrase.terms[0], []).append(phrase)
+        written = " ".join(phrase.terms) + " " * (not phrase.open)
+        starting.setdefault(phrase.terms[0], []).append((written, phrase))
+    # Terms have no blanks, and comparing texts takes no time even for long phrases.
+    terms = "".join([f"{token.term} " for token in tokens])
+    offset = 0
     for place, token in enumerate(tokens):
         # An open phrase may begin a pair with its one character.
         for first in dict.fromkeys((token.term, token.term[:1])):
-            for phrase in starting.get(first, ()):
-                found = tokens[place : place + len(phrase.terms)]
-                if _fits(found, phrase):
-                    yield _Match(token.start, _match_end(found[-1], phrase), phrase)
-
-
-def _fits(tokens: Sequence[Token], phrase: Phrase) -> bool:
-    terms = tuple(token.term for token in tokens)
-    if terms == phrase.terms:
-        return True
-    *exact, last = phrase.terms
-    return (
-        phrase.open
-        and len(terms) == len(phrase.terms)
-        and terms[:-1] == tuple(exact)
-        and terms[-1].startswith(last)
-    )
+            for written, phrase in starting.get(first, ()):
+                if terms.startswith(written, offset):
+                    last = tokens[place + len(phrase.terms) - 1]
+                    yield _Match(token.start, _match_end(last, phrase), phrase)
+        offset += len(token.term) + 1
 
 
 def _match_end(token: Token, phrase: Phrase) -> int:
@@ -80,16 +77,21 @@ def _match_end(token: Token, phrase: Phrase) -> int:
 
 def _best(matches: Sequence[_Match]) -> _Match:
     """The match at which the best part of the text begins."""
-
-    def worth(number: int) -> tuple[int, int]:
-        inside = []
-        for match in matches[number:]:
-            if match.end > matches[number].start + _CHARACTERS - _BEFORE:
-                break
-            inside.append(match.phrase)
-        return len(set(inside)), len(inside)
-
-    return matches[max(range(len(matches)), key=worth)]
+    best, most = matches[0], (0, 0)
+    inside: Counter[Phrase] = Counter()
+    end = 0
+    for number, match in enumerate(matches):
+        while end < len(matches) and matches[end].end <= match.start + _CHARACTERS - _BEFORE:
+            inside[matches[end].phrase] += 1
+            end += 1
+        if (worth := (len(inside), end - number)) > most:
+            best, most = match, worth
+        if end > number:
+            inside[match.phrase] -= 1
+            if not inside[match.phrase]:
+                del inside[match.phrase]
+        end = max(end, number + 1)
+    return best
 
 
 def _start(text: str, match: int) -> int:

@@ -171,7 +171,7 @@ class Store:
         cluster, ``language`` an ISO 639 code as stored; ``since`` and ``until`` (aware, inclusive)
         bound the time of publication, of the fetch where that is unknown.
 
-        Raises QueryError when the query is empty.
+        Raises QueryError when the query is empty, or a limit or a time cannot be.
         """
         pages = SearchFilter(site, language, since, until)
         with self._transaction() as connection:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
+from itertools import product
+from typing import Any
 
 from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.store import Cleaned, PageRecord, SearchResults
@@ -100,3 +102,16 @@ FOUND: Sequence[tuple[str, set[str]]] = [
     ("return news", set()),
 ]
 """Queries, and the pages of TEXTS that are right, found by reading."""
+
+WRONG: Sequence[tuple[str, Any]] = [
+    *product(("limit", "offset"), (-1, 2**63, 10**30, 1.5, "10", None)),
+    *product(
+        ("since", "until"),
+        (
+            datetime(2025, 1, 1),
+            datetime.max.replace(tzinfo=timezone(timedelta(hours=-5))),
+            "2025",
+        ),
+    ),
+]
+"""Arguments of a search, by name, with values that they cannot have."""
