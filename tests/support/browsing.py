@@ -14,6 +14,8 @@ from typing import Any
 from tests.support.services import give_up
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+FLAGS = ["--no-sandbox"]
+"""Without them Chromium does not start as root."""
 
 
 @contextmanager
@@ -26,7 +28,7 @@ def open_browser() -> Iterator[Any]:
     path = next(filter(None, map(shutil.which, CHROMIUM)), None)
     with sync_playwright() as playwright:
         try:
-            chromium = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+            chromium = playwright.chromium.launch(executable_path=path, args=FLAGS)
         except Error as error:
             give_up(f"no Chromium: apt-get install chromium, or playwright install: {error}")
         yield chromium

@@ -45,7 +45,7 @@ class Reader:
         self._home = folder.resolve()
         self._folder = self._home
         self._running: list[subprocess.Popen[str]] = []
-        self._port = _free_port()
+        self._port = free_port()
         self._environment = {
             **{name: value for name, value in os.environ.items() if name != "FORCE_COLOR"},
             "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
@@ -125,7 +125,7 @@ def _commands(body: str) -> list[str]:
     return re.findall(r"^\$ ((?:.*\\\n)*.*)$", body, re.MULTILINE)
 
 
-def _free_port() -> int:
+def free_port() -> int:
     """A free port with as many digits as the document's: tables are as wide then."""
     for port in random.sample(range(PORT + 1, 10_000), 100):
         with socket.socket() as listener, suppress(OSError):
