@@ -90,6 +90,8 @@ def written_stats() -> Iterator[str]:
                 if re.fullmatch(r"noiseclean/[\w/]+\w", node.value):
                     yield node.value
             elif isinstance(node, ast.Call) and ast.unparse(node.func) == "self._count":
+                if not node.args:  # another class's own
+                    continue
                 yield f"noiseclean/{ast.literal_eval(node.args[0])}"
     yield from (f"noiseclean/archive/{problem}" for problem in ("missing", "damaged"))
 

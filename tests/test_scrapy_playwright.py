@@ -43,9 +43,7 @@ def test_the_text_that_a_script_writes_is_cleaned_and_stored(tmp_path: Path) -> 
     pages = {"/": written_by_a_script(0)}
     pages |= {f"/{number}": written_by_a_script(number) for number in range(STORIES)}
     with crawl_site.serve(pages) as server:
-        write_files(
-            "scrapy-playwright.md", tmp_path, {"https://news.example.com": server.url}
-        )
+        write_files("scrapy-playwright.md", tmp_path, {"https://news.example.com": server.url})
         options = {"executable_path": chromium, "args": FLAGS}
         with (tmp_path / "settings.py").open("a") as settings:
             settings.write(f"PLAYWRIGHT_LAUNCH_OPTIONS = {options!r}\n")

@@ -1,4 +1,4 @@
-"""scrapy-zyte-api beside the add-on, with a Zyte API of the test's own on the loopback interface."""
+"""scrapy-zyte-api beside the add-on, with a Zyte API of the test's own on the loopback."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from tests.support import crawl_site
 from tests.support.command_line import environment
@@ -40,7 +42,8 @@ class MoreSpider(NewsSpider):
             yield request
         for path in {list(FILES)[1:]}:
             yield scrapy.Request({SITE!r} + path)
-        yield scrapy.Request({SITE!r} + "/product", meta={{"zyte_api_automap": {{"product": True}}}})
+        meta = {{"zyte_api_automap": {{"product": True}}}}
+        yield scrapy.Request({SITE!r} + "/product", meta=meta)
 """
 
 
@@ -82,6 +85,7 @@ def zyte_api() -> Iterator[str]:
         thread.join()
 
 
+@pytest.mark.slow
 def test_html_of_both_kinds_is_cleaned_and_what_is_none_is_left_alone(tmp_path: Path) -> None:
     if not find_spec("scrapy_zyte_api"):
         give_up("needs pip install scrapy-zyte-api")
