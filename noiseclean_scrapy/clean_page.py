@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 from noiseclean_scrapy.markup import to_html, to_markdown
-from noiseclean_scrapy.methods.base import Model, Verdict
+from noiseclean_scrapy.methods.base import Late, Model, PageVerdict
 from noiseclean_scrapy.notebook import page_card
 from noiseclean_scrapy.page import Page, PageTable
 from noiseclean_scrapy.page.headline import find_headline
@@ -56,24 +56,29 @@ class BlockRow(NamedTuple):
 class CleanPage:
     """A page without its noise.
 
-    `title` is the headline's text, that of TITLE where no headline is visible. `weights` is the
-    page's feature vector (words, `src:` images, `href:` links). `fit` is the share of the page's
-    characters at places that the cleaner knows, in [0, 1]. `characters_lost` tells how much text
-    the HTML parser lost, `truncated` that the page was longer than its budget.
+    `title` is the headline's text, that of TITLE where no headline is visible. `characters_lost`
+    tells how much text the HTML parser lost, `truncated` that the page was longer than its budget.
     """
 
     url: str
     title: str
-    weights: Mapping[str, float]
-    fit: float
     characters_lost: int
     truncated: bool
     _page: Page = field(repr=False)
-    _verdicts: Sequence[Verdict] = field(repr=False)
-    _scores: Sequence[float] = field(repr=False)
+    _verdict: PageVerdict = field(repr=False)
     _kept: Sequence[bool] = field(repr=False)
     _hidden: Sequence[bool] = field(repr=False)
     _headline: int = field(repr=False)  # the index of its text block, -1 where it is left out
+
+    @property
+    def weights(self) -> Mapping[str, float]:
+        """The page's feature vector: words, `src:` images, `href:` links."""
+        return self._verdict.weights
+
+    @property
+    def fit(self) -> float:
+        """Share of the page's characters at places that the cleaner knows, in [0, 1]."""
+        return self._verdict.fit
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
@@ -132,19 +137,26 @@ class CleanPage:
                 tag=tags[owner],
                 kept=row.kept,
                 score=row.score,
-                evidence=verdict.evidence,
+                evidence=Late(partial(self._verdict.explain, number)),
                 place=row.place,
                 rule=row.rule,
                 hidden=row.hidden,
             )
-            for owner, row, verdict in zip(owners, self.rows(), self._verdicts, strict=True)
+            for number, (owner, row) in enumerate(zip(owners, self.rows(), strict=True))
         ]
 
     def rows(self) -> Iterator[BlockRow]:
         """What is kept of each block in a store, those without text as well."""
         table = self._page.table
         xpaths, places = _locations(table)
-        columns = (table.owners, table.texts, self._kept, self._scores, table.rules, self._hidden)
+        columns = (
+            table.owners,
+            table.texts,
+            self._kept,
+            self._verdict.scores,
+            table.rules,
+            self._hidden,
+        )
         for owner, text, kept, score, rule, hidden in zip(*columns, strict=True):
             yield BlockRow(text, xpaths[owner], places[owner], kept, score, rule or "", hidden)
 
@@ -187,13 +199,10 @@ def clean_page(model: Model, page: Page, *, headline: bool = True) -> CleanPage:
     return CleanPage(
         url=page.url,
         title=page.title if title_block is None else table.texts[title_block],
-        weights=verdict.weights,
-        fit=verdict.fit,
         characters_lost=page.characters_lost,
         truncated=page.truncated,
         _page=page,
-        _verdicts=verdict.verdicts,
-        _scores=verdict.scores,
+        _verdict=verdict,
         _kept=kept,
         _hidden=hidden,
         _headline=-1 if title_block is None or not headline else title_block,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -36,45 +35,18 @@ class PageEvidence:
         self.page.texts = self.page.arrays = None
         return matrix
 
+    def explain(self, index: int) -> dict[str, float]:
+        """Log-odds of the block of a number, by what they come from.
 
-class Explanation(Mapping[str, float]):
-    """Log-odds by what they come from; worked out when it is first looked at.
-
-    `prior`, `page`, `neighbours` and `site` add up to `log_odds`. A block is kept where these are
-    at least `threshold`, unless an option leaves it out or it is the headline. Next come the terms
-    of the site and the strongest features, named in words, each with its part of the sum of its
-    kind.
-    """
-
-    __slots__ = ("_found", "_index", "_page")
-
-    def __init__(self, page: PageEvidence, index: int) -> None:
-        self._page, self._index = page, index
-        self._found: dict[str, float] | None = None
-
-    def __getitem__(self, name: str) -> float:
-        return self._values()[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values())
-
-    def __len__(self) -> int:
-        return len(self._values())
-
-    def __repr__(self) -> str:
-        return repr(self._values())
-
-    def _values(self) -> dict[str, float]:
-        if self._found is None:
-            self._found = self._explain()
-        return self._found
-
-    def _explain(self) -> dict[str, float]:
-        trees = self._page.model.together
-        row, terms, index = self._page.matrix[self._index], self._page.terms, self._index
+        `prior`, `page`, `neighbours` and `site` add up to `log_odds`. A block is kept where these
+        are at least `threshold`, unless an option leaves it out or it is the headline. Next come
+        the terms of the site and the strongest features, named in words, each with its part of the
+        sum of its kind.
+        """
+        trees, terms, row = self.model.together, self.terms, self.matrix[index]
         prior, changes = trees.contributions(row)
         place, repetition = float(terms.place[index]), float(terms.repetition[index])
-        least = self._page.threshold
+        least = self.threshold
         found = {"log_odds": prior + float(changes.sum()) + place + repetition}
         found |= {"threshold": math.log(least / (1 - least)), "prior": prior}
         found |= {"page": 0.0, "neighbours": 0.0, "site": place + repetition}

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import compress
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.page import Page
@@ -29,68 +30,66 @@ class Verdict(NamedTuple):
     evidence: Mapping[str, float]
 
 
-class LateVerdicts(Sequence[Verdict]):
-    """Verdicts that are made when they are looked at, from what was kept and the scores.
+class Late(Mapping[str, float]):
+    """A mapping that `find` works out when it is first looked at."""
 
-    `explain` gives the evidence on the block of a number.
-    """
+    __slots__ = ("_find", "_found")
 
-    __slots__ = ("_explain", "kept", "scores")
+    def __init__(self, find: Callable[[], Mapping[str, float]]) -> None:
+        self._find = find
+        self._found: Mapping[str, float] | None = None
 
-    def __init__(
-        self,
-        kept: Sequence[bool],
-        scores: Sequence[float],
-        explain: Callable[[int], Mapping[str, float]],
-    ) -> None:
-        self.kept = kept
-        self.scores = scores
-        self._explain = explain
+    def __getitem__(self, name: str) -> float:
+        return self._values()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values())
 
     def __len__(self) -> int:
-        return len(self.kept)
+        return len(self._values())
 
-    @overload
-    def __getitem__(self, index: int) -> Verdict: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Verdict, ...]: ...
-    def __getitem__(self, index: int | slice) -> Verdict | tuple[Verdict, ...]:
-        numbers = range(len(self.kept))[index]
-        if isinstance(numbers, int):
-            return Verdict(self.kept[numbers], self.scores[numbers], self._explain(numbers))
-        return tuple(map(self.__getitem__, numbers))
+    def __repr__(self) -> str:
+        return repr(dict(self._values()))
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and tuple(self) == tuple(other)
-
-    __hash__ = None  # type: ignore[assignment]
+    def _values(self) -> Mapping[str, float]:
+        if self._found is None:
+            self._found = self._find()
+        return self._found
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class PageVerdict:
-    """One verdict a block, in the order of `Page.blocks`; weights of the kept features; the fit.
+    """What a method thinks of a page's B blocks, as columns in the order of `Page.blocks`.
 
-    `fit` is the share of the page's characters that stand at places the model knows, in [0, 1]:
-    it falls when a site is redesigned.
+    `kept` (B) and `scores` (B) are those of `Verdict`, `explain` gives the evidence on the block of
+    a number. `weights` are those of the kept features. `fit` is the share of the page's characters
+    that stand at places the model knows, in [0, 1]: it falls when a site is redesigned.
     """
 
-    verdicts: Sequence[Verdict]
+    kept: Sequence[bool]
+    scores: Sequence[float]
+    explain: Callable[[int], Mapping[str, float]]
     weights: Mapping[str, float]
     fit: float
 
-    @property
-    def kept(self) -> Sequence[bool]:
-        """Which blocks are kept."""
-        if isinstance(self.verdicts, LateVerdicts):
-            return self.verdicts.kept
-        return [verdict.kept for verdict in self.verdicts]
+    @classmethod
+    def of(cls, verdicts: Sequence[Verdict], weights: Mapping[str, float], fit: float) -> Self:
+        """From one verdict a block."""
+        kept, scores, evidence = tuple(zip(*verdicts, strict=True)) or ((), (), ())
+        return cls(kept, scores, partial(_at, evidence), weights, fit)
 
     @property
-    def scores(self) -> Sequence[float]:
-        """The score of each block."""
-        if isinstance(self.verdicts, LateVerdicts):
-            return self.verdicts.scores
-        return [verdict.score for verdict in self.verdicts]
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """One verdict a block."""
+        evidence = map(self.explain, range(len(self.kept)))
+        return tuple(map(Verdict, self.kept, self.scores, evidence))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PageVerdict) and (
+            (self.verdicts, self.weights, self.fit) == (other.verdicts, other.weights, other.fit)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 class Model(ABC):
@@ -136,39 +135,17 @@ class Method(ABC):
         """Take over what `state` returned; raises KeyError, TypeError or ValueError on others."""
 
 
-class KeptFeatures(Mapping[str, float]):
-    """How often each feature occurs in the kept blocks: weights for methods without their own.
+def _at(evidence: Sequence[Mapping[str, float]], block: int) -> Mapping[str, float]:
+    return evidence[block]
 
-    Counted when they are first looked at.
-    """
 
-    __slots__ = ("_counts", "_kept", "_page")
-
-    def __init__(self, page: Page, kept: Sequence[bool]) -> None:
-        self._page = page
-        self._kept = kept
-        self._counts: Counter[str] | None = None
-
-    def __getitem__(self, name: str) -> float:
-        return self._found()[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._found())
-
-    def __len__(self) -> int:
-        return len(self._found())
-
-    def __repr__(self) -> str:
-        return repr(dict(self._found()))
-
-    def _found(self) -> Counter[str]:
-        if self._counts is None:
-            counts: Counter[str] = Counter()
-            for block in compress(self._page.blocks, self._kept):
-                counts.update(words(block.text))
-                counts.update(targets(block))
-            self._counts = counts
-        return self._counts
+def kept_features(page: Page, kept: Iterable[bool]) -> Mapping[str, float]:
+    """How often each feature occurs in the kept blocks: weights for methods without their own."""
+    counts: Counter[str] = Counter()
+    for block in compress(page.blocks, kept):
+        counts.update(words(block.text))
+        counts.update(targets(block))
+    return counts
 
 
 def above_zero(name: str, value: Any) -> int:

@@ -167,7 +167,7 @@ class BlockEntropyModel(Model):
                 known += sum(len(page.blocks[index].text) for index in block.members)
         characters = sum(len(block.text) for block in page.blocks)
         fit = known / characters if characters else 1.0
-        return PageVerdict(tuple(v for v in verdicts if v is not None), weights, fit)
+        return PageVerdict.of([v for v in verdicts if v is not None], weights, fit)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,16 +11,16 @@ import numpy as np
 from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.evidence.decision import LEANS, threshold
 from noiseclean_scrapy.evidence.exclusions import excluded
-from noiseclean_scrapy.evidence.explanation import Explanation, PageEvidence
+from noiseclean_scrapy.evidence.explanation import PageEvidence
 from noiseclean_scrapy.evidence.model import EvidenceModel, load_model
 from noiseclean_scrapy.evidence.site import SiteEvidence
 from noiseclean_scrapy.methods.base import (
-    KeptFeatures,
-    LateVerdicts,
+    Late,
     Method,
     Model,
     PageVerdict,
     above_zero,
+    kept_features,
 )
 from noiseclean_scrapy.page import Page
 
@@ -92,7 +92,7 @@ class SiteModel(Model):
 
     def judge(self, page: Page) -> PageVerdict:
         if not page.table.texts:
-            return PageVerdict((), {}, 1.0)
+            return PageVerdict.of((), {}, 1.0)
         reading = self.page_model.read(page, self.left_out)
         terms = self.site.terms(page, reading.scores)
         scores = reading.scores + terms.total
@@ -101,8 +101,8 @@ class SiteModel(Model):
         least = threshold(chance[eligible], reading.lengths[eligible], self.lean)
         kept = eligible & (chance >= least)
         evidence = PageEvidence(page, self.page_model, terms, least)
-        verdicts = LateVerdicts(kept.tolist(), chance.tolist(), partial(Explanation, evidence))
         characters = reading.characters
         known = float(characters[terms.known].sum()) / max(float(characters.sum()), 1.0)
         fit = known if self.site.pages else 1.0
-        return PageVerdict(verdicts, KeptFeatures(page, verdicts.kept), fit)
+        weights = Late(partial(kept_features, page, kept.tolist()))
+        return PageVerdict(kept.tolist(), chance.tolist(), evidence.explain, weights, fit)

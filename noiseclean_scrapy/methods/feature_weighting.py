@@ -53,7 +53,7 @@ class FeatureWeightingModel(Model):
             occurrences = sum(features.values())
             mean = math.fsum(weighed.values()) / occurrences if occurrences else 1.0
             verdicts.append(self._verdict(element, mean))
-        return PageVerdict(tuple(verdicts), dict(weights), _fit(page, mapped))
+        return PageVerdict.of(verdicts, dict(weights), _fit(page, mapped))
 
     def weigh(self, page: Page) -> tuple[list[dict[str, float]], float]:
         """The weights of the features in each block (equation 5), and the page's fit."""

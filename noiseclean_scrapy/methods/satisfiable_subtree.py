@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from noiseclean_scrapy.errors import ConfigurationError
-from noiseclean_scrapy.methods.base import KeptFeatures, Method, Model, PageVerdict, Verdict
+from noiseclean_scrapy.methods.base import Late, Method, Model, PageVerdict, Verdict, kept_features
 from noiseclean_scrapy.page import Page
 from noiseclean_scrapy.site.counts import read_number
 
@@ -125,8 +126,9 @@ class SatisfiableSubtreeModel(Model):
         constants = self.han_kana if is_han_kana(page.text) else self.alphabetic
         deciding = deciding_subtrees(page, constants)
         by_subtree = {subtree: _verdict(subtree, constants) for subtree in set(deciding)}
-        verdicts = tuple(by_subtree[deciding[block.element]] for block in page.blocks)
-        return PageVerdict(verdicts, KeptFeatures(page, [v.kept for v in verdicts]), 1.0)
+        verdicts = [by_subtree[deciding[block.element]] for block in page.blocks]
+        weights = Late(partial(kept_features, page, [v.kept for v in verdicts]))
+        return PageVerdict.of(verdicts, weights, 1.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from noiseclean_scrapy.methods.base import (
-    KeptFeatures,
+    Late,
     Method,
     Model,
     PageVerdict,
     Verdict,
     above_zero,
+    kept_features,
 )
 from noiseclean_scrapy.page import Page, TextBlock
 from noiseclean_scrapy.page.features import words
@@ -107,7 +109,8 @@ class ShingleTemplateModel(Model):
                 verdicts[block.index] = verdict
         known = any(pagelet.fingerprint in self._templates for pagelet in found)
         fit = 0.0 if found and self._templates and not known else 1.0
-        return PageVerdict(tuple(verdicts), KeptFeatures(page, [v.kept for v in verdicts]), fit)
+        weights = Late(partial(kept_features, page, [v.kept for v in verdicts]))
+        return PageVerdict.of(verdicts, weights, fit)
 
 
 @dataclass(frozen=True, slots=True)

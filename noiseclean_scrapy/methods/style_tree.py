@@ -54,7 +54,7 @@ class StyleTreeModel(Model):
             if kept:
                 weights.update({f: n for f, n in features.items() if f not in noise})
         characters = sum(len(block.text) for block in page.blocks)
-        return PageVerdict(tuple(verdicts), weights, known / characters if characters else 1.0)
+        return PageVerdict.of(verdicts, weights, known / characters if characters else 1.0)
 
     def _below(
         self, element: MeasuredElement, labels: tuple[str, ...]
