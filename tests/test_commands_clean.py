@@ -36,7 +36,7 @@ from tests.support.crawl_site import Answer, PageServer, serve, story, story_tex
 
 QUICK = ("-s", "DOWNLOAD_DELAY=0", "-s", "AUTOTHROTTLE_ENABLED=0")
 STYLE_TREE = ("--method", "style-tree")
-OTHERWISE = (*STYLE_TREE, "--option", "threshold=1.1")
+OTHERWISE = (*STYLE_TREE, "--option", "threshold=1")
 
 
 def rows(text: str) -> list[dict[str, Any]]:
@@ -116,7 +116,7 @@ def test_formats(tmp_path: Path, news: Path, content: str) -> None:
 
 def test_options_of_the_method(tmp_path: Path, news: Path) -> None:
     eager = noiseclean(tmp_path, "clean", news, *STYLE_TREE, "--option", "threshold=0")
-    strict = noiseclean(tmp_path, "clean", news, *STYLE_TREE, "--option", "threshold=1.1")
+    strict = noiseclean(tmp_path, "clean", news, *STYLE_TREE, "--option", "threshold=1")
     assert len(eager.stdout) > len(strict.stdout)
     done = noiseclean(tmp_path, "clean", news, "--option", "thickness=3", code=2)
     assert "the method 'evidence' has no option 'thickness'" in done.stderr

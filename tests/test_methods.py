@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import random
+import re
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -10,8 +13,10 @@ from hypothesis import strategies as st
 
 from example_project.demo import DemoSite
 from noiseclean_scrapy import SiteCleaner
-from noiseclean_scrapy.errors import TreeDataError
-from noiseclean_scrapy.methods import METHODS
+from noiseclean_scrapy.errors import ConfigurationError, TreeDataError
+from noiseclean_scrapy.evidence.decision import LEANS
+from noiseclean_scrapy.methods import METHODS, method_parameters
+from noiseclean_scrapy.methods.block_entropy import LEAST_GAIN
 from noiseclean_scrapy.page import Page, build_page
 
 every_method = pytest.mark.parametrize("method", sorted(METHODS))
@@ -27,6 +32,60 @@ def learn(method: str, pages: list[Page]) -> SiteCleaner:
     for page in pages:
         cleaner.observe_page(page)
     return cleaner
+
+
+WRONG_THRESHOLD = {"threshold": [7, -0.1, "high", True, float("nan")]}
+WRONG_OPTIONS: dict[str, dict[str, list[Any]]] = {
+    "evidence": {
+        "lean": ["sideways", ["recall"], None],
+        "comments": ["keep", 1, None],
+        "tables": ["no"],
+        "images": [0],
+        "links": ["keep"],
+        "max_tree_nodes": ["many", 0, -1, 2.0, True, 10**400],
+    },
+    "style-tree": {**WRONG_THRESHOLD, "max_tree_nodes": ["many", 0, None]},
+    "feature-weighting": {**WRONG_THRESHOLD, "max_tree_nodes": ["many", 0]},
+    "block-entropy": {**WRONG_THRESHOLD, "blocks": ["bogus", None], "least_gain": [2, "none"]},
+    "satisfiable-subtree": {
+        "generations": [0, 1.5, "two"],
+        "alpha": [-1, "long", 10**400, float("inf")],
+        "beta": [-1, True],
+        "gamma": [1.5, "some"],
+    },
+    "shingle-template": {"links": [0, "three", 2.5], "max_fingerprints": [0, None]},
+}
+EXPECTED = re.compile(
+    r"True or False|one of '.*'|a (whole )?number (of at least \d|from \d to \d)( or None)?"
+)
+
+
+@every_method
+def test_wrong_options_are_named_with_what_was_expected(method: str) -> None:
+    assert WRONG_OPTIONS[method].keys() == set(method_parameters(method))
+    for option, values in WRONG_OPTIONS[method].items():
+        for value in values:
+            with pytest.raises(ConfigurationError) as caught:
+                SiteCleaner(method, **{option: value})
+            start = f"the option {option!r} of the method {method!r} must be "
+            message = str(caught.value)
+            assert message.startswith(start)
+            assert message.endswith(f", not {value!r}")
+            expected = message.removeprefix(start).removesuffix(f", not {value!r}")
+            assert EXPECTED.fullmatch(expected), expected
+
+
+@every_method
+def test_defaults_are_right_options(method: str) -> None:
+    parameters = inspect.signature(METHODS[method]).parameters.values()
+    SiteCleaner(method, **{parameter.name: parameter.default for parameter in parameters})
+
+
+def test_leans_and_kinds_of_blocks_are_all_accepted() -> None:
+    for lean in LEANS:
+        assert SiteCleaner(lean=lean).clean("<p>hello").text == "hello"
+    for blocks in LEAST_GAIN:
+        SiteCleaner("block-entropy", blocks=blocks, threshold=1, least_gain=0.5)
 
 
 @every_method

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from noiseclean_scrapy import SiteCleaner
-from noiseclean_scrapy.errors import ConfigurationError, TreeDataError
+from noiseclean_scrapy.errors import TreeDataError
 from noiseclean_scrapy.methods import create_method
 from noiseclean_scrapy.methods.satisfiable_subtree import (
     ALPHABETIC,
@@ -259,23 +259,6 @@ def test_other_states_are_refused(state: Any) -> None:
     with pytest.raises((KeyError, TypeError, ValueError)):
         method.restore(state)
     assert method.pages == 1
-
-
-@pytest.mark.parametrize(
-    "option",
-    [
-        {"generations": 0},
-        {"generations": 2.5},
-        {"alpha": -1},
-        {"beta": float("nan")},
-        {"beta": "100"},
-        {"gamma": 1.1},
-        {"gamma": True},
-    ],
-)
-def test_other_options_are_refused(option: dict[str, Any]) -> None:
-    with pytest.raises(ConfigurationError, match=next(iter(option))):
-        SiteCleaner(METHOD, **option)
 
 
 def test_a_damaged_state_is_a_tree_data_error(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from lxml import html as lxml_html
 
 from noiseclean_scrapy import SiteCleaner
-from noiseclean_scrapy.errors import ConfigurationError, TreeDataError
+from noiseclean_scrapy.errors import TreeDataError
 from noiseclean_scrapy.methods.shingle_template import (
     ShingleTemplateMethod,
     fingerprint,
@@ -270,12 +270,6 @@ def test_other_states_are_refused(state: Any) -> None:
     with pytest.raises((KeyError, TypeError, ValueError)):
         method.restore(state)
     assert method.state() == before
-
-
-@pytest.mark.parametrize("option", [{"links": 0}, {"links": 2.5}, {"max_fingerprints": True}])
-def test_other_options_are_refused(option: dict[str, Any]) -> None:
-    with pytest.raises(ConfigurationError, match=next(iter(option))):
-        SiteCleaner(METHOD, **option)
 
 
 def test_a_damaged_state_is_a_tree_data_error(monkeypatch: pytest.MonkeyPatch) -> None:

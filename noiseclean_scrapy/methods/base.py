@@ -10,7 +10,6 @@ from functools import partial
 from itertools import compress
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.page import Page
 from noiseclean_scrapy.page.features import targets, words
 
@@ -146,10 +145,3 @@ def kept_features(page: Page, kept: Iterable[bool]) -> Mapping[str, float]:
         counts.update(words(block.text))
         counts.update(targets(block))
     return counts
-
-
-def above_zero(name: str, value: Any) -> int:
-    """An option that counts something; raises ConfigurationError for anything but 1, 2, 3..."""
-    if type(value) is not int or value < 1:
-        raise ConfigurationError(f"{name}={value!r} is not a number: give an integer from 1 on")
-    return value

@@ -7,9 +7,10 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any
+from typing import Any, Literal
 
 from noiseclean_scrapy.methods.base import Method, Model, PageVerdict, Verdict
+from noiseclean_scrapy.methods.options import Share
 from noiseclean_scrapy.page import Page
 from noiseclean_scrapy.page.stemming import Stemming
 from noiseclean_scrapy.site.counts import FeatureCounts, read_number, read_sum
@@ -45,12 +46,10 @@ class BlockEntropyMethod(Method):
     def __init__(
         self,
         *,
-        blocks: str = "element",
-        threshold: float | None = None,
-        least_gain: float | None = None,
+        blocks: Literal["element", "table"] = "element",
+        threshold: Share | None = None,
+        least_gain: Share | None = None,
     ) -> None:
-        if blocks not in LEAST_GAIN:
-            raise ValueError(f'blocks is "element" or "table", not {blocks!r}')
         self.blocks = blocks
         self.threshold = None if threshold is None else float(threshold)
         if least_gain is None:

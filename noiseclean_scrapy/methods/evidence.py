@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.evidence.decision import LEANS, threshold
 from noiseclean_scrapy.evidence.exclusions import excluded
 from noiseclean_scrapy.evidence.explanation import PageEvidence
@@ -19,10 +18,11 @@ from noiseclean_scrapy.methods.base import (
     Method,
     Model,
     PageVerdict,
-    above_zero,
     kept_features,
 )
+from noiseclean_scrapy.methods.options import Count
 from noiseclean_scrapy.page import Page
+from noiseclean_scrapy.site.style_tree import DEFAULT_NODES
 
 
 class EvidenceMethod(Method):
@@ -38,19 +38,17 @@ class EvidenceMethod(Method):
     def __init__(
         self,
         *,
-        lean: str = "balanced",
+        lean: Literal["precision", "balanced", "recall"] = "balanced",
         comments: bool = False,
         tables: bool = True,
         images: bool = True,
         links: bool = True,
-        max_tree_nodes: int = 50_000,
+        max_tree_nodes: Count = DEFAULT_NODES,
     ) -> None:
-        if str(lean) not in LEANS:
-            raise ConfigurationError(f"lean={lean!r} is none of {', '.join(LEANS)}")
         self.lean = lean
         kinds = {"comments": comments, "tables": tables, "images": images, "links": links}
         self.left_out = tuple(name for name, kept in kinds.items() if not kept)
-        self.site = SiteEvidence(above_zero("max_tree_nodes", max_tree_nodes))
+        self.site = SiteEvidence(max_tree_nodes)
 
     @property
     def pages(self) -> float:

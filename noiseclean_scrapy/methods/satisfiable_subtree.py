@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.methods.base import Late, Method, Model, PageVerdict, Verdict, kept_features
+from noiseclean_scrapy.methods.options import Amount, Count, Share
 from noiseclean_scrapy.page import Page
 from noiseclean_scrapy.site.counts import read_number
 
-_LARGEST = 2.0**80
 _LETTER = re.compile(r"[^\W\d_]")
 _HAN_KANA_LETTER = re.compile(
     "[\u3005-\u3007\u3041-\u3096\u30a1-\u30fa\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]"
@@ -32,23 +31,6 @@ class Constants:
     alpha: float
     beta: float
     gamma: float
-
-    def __post_init__(self) -> None:
-        if type(self.generations) is not int or self.generations < 1:
-            raise ConfigurationError(
-                f"generations={self.generations!r} is not a number of generations: "
-                "give an integer from 1 on"
-            )
-        for name in ("alpha", "beta"):
-            value = getattr(self, name)
-            if type(value) not in (int, float) or not 0 <= value <= _LARGEST:
-                raise ConfigurationError(
-                    f"{name}={value!r} is not a length: give a number of characters from 0 on"
-                )
-        if type(self.gamma) not in (int, float) or not 0 <= self.gamma <= 1:
-            raise ConfigurationError(
-                f"gamma={self.gamma!r} is not a share: give a number in [0, 1]"
-            )
 
 
 HAN_KANA = Constants(generations=2, alpha=40, beta=100, gamma=0.3)
@@ -79,10 +61,10 @@ class SatisfiableSubtreeMethod(Method):
     def __init__(
         self,
         *,
-        generations: int | None = None,
-        alpha: float | None = None,
-        beta: float | None = None,
-        gamma: float | None = None,
+        generations: Count | None = None,
+        alpha: Amount | None = None,
+        beta: Amount | None = None,
+        gamma: Share | None = None,
     ) -> None:
         given = {"generations": generations, "alpha": alpha, "beta": beta, "gamma": gamma}
         self.han_kana = _override(HAN_KANA, given)

@@ -13,9 +13,9 @@ from noiseclean_scrapy.methods.base import (
     Model,
     PageVerdict,
     Verdict,
-    above_zero,
     kept_features,
 )
+from noiseclean_scrapy.methods.options import Count
 from noiseclean_scrapy.page import Page, TextBlock
 from noiseclean_scrapy.page.features import words
 from noiseclean_scrapy.site.counts import more_frequent_half, read_number
@@ -38,9 +38,9 @@ class ShingleTemplateMethod(Method):
 
     name = "shingle-template"
 
-    def __init__(self, *, links: int = 3, max_fingerprints: int = 100_000) -> None:
-        self.links = above_zero("links", links)
-        self.max_fingerprints = above_zero("max_fingerprints", max_fingerprints)
+    def __init__(self, *, links: Count = 3, max_fingerprints: Count = 100_000) -> None:
+        self.links = links
+        self.max_fingerprints = max_fingerprints
         self._pages = 0.0
         self._counts: dict[int, float] = {}
 

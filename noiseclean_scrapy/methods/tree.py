@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from noiseclean_scrapy.methods.base import Method
+from noiseclean_scrapy.methods.options import Count, Share
 from noiseclean_scrapy.page import Page
 from noiseclean_scrapy.page.layout import Layout
 from noiseclean_scrapy.site.style_tree import DEFAULT_NODES, SiteStyleTree
@@ -24,7 +25,7 @@ class TreeMethod(Method):
     layout: ClassVar[type[Layout]] = Layout
 
     def __init__(
-        self, *, threshold: float | None = None, max_tree_nodes: int = DEFAULT_NODES
+        self, *, threshold: Share | None = None, max_tree_nodes: Count = DEFAULT_NODES
     ) -> None:
         self.threshold = None if threshold is None else float(threshold)
         self.tree = SiteStyleTree(max_nodes=max_tree_nodes)
