@@ -544,7 +544,7 @@ class LeftOutModel(SiteModel):
     """The default cleaner on a site's first page, with another page model."""
 
     def __init__(self, model: EvidenceModel, lean: str) -> None:
-        method = EvidenceMethod(lean=lean)
+        method = EvidenceMethod()
         super().__init__(method.site, decision.LEANS[lean], method.left_out)
         self._page_model = model
 

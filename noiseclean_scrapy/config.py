@@ -53,6 +53,11 @@ def by_domain(response: Response) -> str:
     return CLUSTERINGS["domain"](response.url)
 
 
+# What every setting says of itself: whether it alters what is made of an archive, here or on Spark.
+_OF_ALL = {"alters_batches": True}
+_OF_CRAWLS = {"alters_batches": False}
+
+
 @dataclass(frozen=True, slots=True)
 class Config:
     """The add-on's settings, each under `NOISECLEAN_` and its name in capitals.
@@ -73,36 +78,38 @@ class Config:
     not answer; without it the file's name is made of the database's.
     """
 
-    enabled: bool = True
-    database_url: str = "sqlite:///noiseclean.db"
-    method: str = "evidence"
-    method_options: Mapping[str, Any] = field(default_factory=dict)
-    cluster_by: ClusterBy = by_domain
-    templates: bool = False
-    sample_quota: int = 100
-    refresh_pages: int = 500
-    archive_sample: int = 1000
-    allow_domains: tuple[str, ...] = ()
-    deny_domains: tuple[str, ...] = ()
-    allow: tuple[re.Pattern[str], ...] = ()
-    deny: tuple[re.Pattern[str], ...] = ()
-    fields: Mapping[str, str] = field(default_factory=lambda: {"title": "title", "text": "text"})
-    store_html: bool = True
-    metadata: bool = True
-    overrides: Overrides = NO_OVERRIDES
-    batch_size: int = 50
-    max_tree_nodes: int = 50_000
-    max_page_bytes: int = DEFAULT_BUDGET.markup
-    max_page_elements: int = DEFAULT_BUDGET.elements
-    hidden_text: bool = False
-    read_only: bool = False
-    live: bool = False
-    topic: Topic | None = None
-    site_budget: int = 0
-    revisits: int = 0
-    revisit_seconds: float = 900.0
-    writer_process: bool = False
-    spool: str = ""
+    enabled: bool = field(default=True, metadata=_OF_CRAWLS)
+    database_url: str = field(default="sqlite:///noiseclean.db", metadata=_OF_CRAWLS)
+    method: str = field(default="evidence", metadata=_OF_ALL)
+    method_options: Mapping[str, Any] = field(default_factory=dict, metadata=_OF_ALL)
+    cluster_by: ClusterBy = field(default=by_domain, metadata=_OF_ALL)
+    templates: bool = field(default=False, metadata=_OF_ALL)
+    sample_quota: int = field(default=100, metadata=_OF_CRAWLS)
+    refresh_pages: int = field(default=500, metadata=_OF_CRAWLS)
+    archive_sample: int = field(default=1000, metadata=_OF_ALL)
+    allow_domains: tuple[str, ...] = field(default=(), metadata=_OF_ALL)
+    deny_domains: tuple[str, ...] = field(default=(), metadata=_OF_ALL)
+    allow: tuple[re.Pattern[str], ...] = field(default=(), metadata=_OF_ALL)
+    deny: tuple[re.Pattern[str], ...] = field(default=(), metadata=_OF_ALL)
+    fields: Mapping[str, str] = field(
+        default_factory=lambda: {"title": "title", "text": "text"}, metadata=_OF_CRAWLS
+    )
+    store_html: bool = field(default=True, metadata=_OF_CRAWLS)
+    metadata: bool = field(default=True, metadata=_OF_ALL)
+    overrides: Overrides = field(default=NO_OVERRIDES, metadata=_OF_ALL)
+    batch_size: int = field(default=50, metadata=_OF_CRAWLS)
+    max_tree_nodes: int = field(default=50_000, metadata=_OF_ALL)
+    max_page_bytes: int = field(default=DEFAULT_BUDGET.markup, metadata=_OF_ALL)
+    max_page_elements: int = field(default=DEFAULT_BUDGET.elements, metadata=_OF_ALL)
+    hidden_text: bool = field(default=False, metadata=_OF_ALL)
+    read_only: bool = field(default=False, metadata=_OF_CRAWLS)
+    live: bool = field(default=False, metadata=_OF_CRAWLS)
+    topic: Topic | None = field(default=None, metadata=_OF_CRAWLS)
+    site_budget: int = field(default=0, metadata=_OF_CRAWLS)
+    revisits: int = field(default=0, metadata=_OF_CRAWLS)
+    revisit_seconds: float = field(default=900.0, metadata=_OF_CRAWLS)
+    writer_process: bool = field(default=False, metadata=_OF_CRAWLS)
+    spool: str = field(default="", metadata=_OF_CRAWLS)
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> Config:
@@ -126,6 +133,15 @@ class Config:
         bounded = "max_tree_nodes" in method_parameters(self.method)
         bound = {"max_tree_nodes": self.max_tree_nodes} if bounded else {}
         return {**bound, **self.method_options}
+
+    @property
+    def of_batches(self) -> dict[str, Any]:
+        """The settings that alter what is made of an archive, by name."""
+        return {
+            setting.name: getattr(self, setting.name)
+            for setting in fields(self)
+            if setting.metadata["alters_batches"]
+        }
 
     @property
     def page_budget(self) -> PageBudget:

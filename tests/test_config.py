@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,8 +12,17 @@ from scrapy.http import HtmlResponse
 from scrapy.settings import Settings
 from sqlalchemy import make_url
 
+from noiseclean_scrapy.batch.spark_output import describe
+from noiseclean_scrapy.batch.two_pass import (
+    Learning,
+    SiteCleaners,
+    archive_pages,
+    clean_source_page,
+    page_row,
+)
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import ConfigurationError
+from tests.support.crawl_site import story
 
 RESPONSE = HtmlResponse("http://News.example.co.uk:81/a", body=b"<p>a", encoding="utf-8")
 
@@ -130,6 +141,76 @@ def test_an_unknown_setting_suggests_the_nearest(wrong: str, right: str) -> None
     with pytest.raises(ConfigurationError, match=re.escape(message)) as caught:
         config(**{wrong: 1})
     assert str(caught.value).endswith(f"{right}?")
+
+
+def test_every_setting_says_whether_it_alters_what_is_made_of_archives(tmp_path: Path) -> None:
+    """Spark goes on with a job whose settings that alter its output are the same."""
+    told = {setting.name: setting.metadata.get("alters_batches") for setting in fields(Config)}
+    assert set(told.values()) == {True, False}, "a new setting says nothing"
+    assert config().of_batches.keys() == {name for name, alters in told.items() if alters}
+    job = describe(["a.warc"], config(), "text")
+    rules = tmp_path / "rules.toml"
+    rules.write_text('["a.example"]\ndrop = "p"\n')
+    another = {**ANOTHER, "overrides": rules}
+    for name, value in another.items():
+        is_same = describe(["a.warc"], config(**{name: value}), "text") == job
+        assert is_same is not told[name], name
+    assert another.keys() == told.keys() - {"templates"}
+
+
+def test_settings_of_crawls_alter_nothing_that_is_made_of_an_archive(tmp_path: Path) -> None:
+    for number in range(12):
+        page = tmp_path / "pages" / f"{number}.html"
+        page.parent.mkdir(exist_ok=True)
+        page.write_text(story(number), "utf-8")
+    altering = config().of_batches
+    of_crawls = {name: value for name, value in ANOTHER.items() if name not in altering}
+    source = str(tmp_path / "pages")
+    rows = [cleaned_rows(source, made) for made in (config(), config(**of_crawls))]
+    assert len(rows[0]) == 12
+    assert rows[0] == rows[1]
+
+
+def cleaned_rows(source: str, made: Config) -> list[dict[str, Any]]:
+    cleaners = SiteCleaners(made, Path(source).parent)
+    list(Learning(cleaners).learn(archive_pages(source, made)))
+    return [
+        page_row(clean_source_page(page, cleaners[page.site].model(), made), "text")
+        for page in archive_pages(source, made)
+    ]
+
+
+ANOTHER = {
+    "enabled": False,
+    "database_url": "sqlite:///other.db",
+    "method": "style-tree",
+    "method_options": {"lean": "recall"},
+    "cluster_by": "host",
+    "sample_quota": 3,
+    "refresh_pages": 7,
+    "archive_sample": 5,
+    "allow_domains": "a.example",
+    "deny_domains": "a.example",
+    "allow": "/a",
+    "deny": "/a",
+    "fields": {"body": "text"},
+    "store_html": False,
+    "metadata": False,
+    "batch_size": 3,
+    "max_tree_nodes": 300,
+    "max_page_bytes": 5_000,
+    "max_page_elements": 5_000,
+    "hidden_text": True,
+    "read_only": True,
+    "live": True,
+    "topic": ["wind power at sea"],
+    "site_budget": 3,
+    "revisits": 3,
+    "revisit_seconds": 3,
+    "writer_process": True,
+    "spool": "spool.db",
+}
+"""Of each setting another value than its default; but for `overrides`, which is a file."""
 
 
 def test_passwords_are_not_shown() -> None:

@@ -20,12 +20,13 @@ from benchmarks.tables import Table
 from noiseclean_scrapy.methods.block_entropy import (
     BlockEntropyMethod,
     BlockEntropyModel,
+    Kind,
     content_blocks,
 )
 from noiseclean_scrapy.page import build_page
 from noiseclean_scrapy.page.stemming import Stemming
 
-BLOCKS = ("element", "table")
+BLOCKS: tuple[Kind, ...] = ("element", "table")
 TRAINING_PAGES = (1, 2, 5, 10, 20, 50)
 CURVE_PAGES = 10
 """Sites with as many pages are in the curves."""
@@ -84,7 +85,7 @@ def sites_of(pages: Iterable[CorpusPage]) -> dict[str, list[CorpusPage]]:
     return {site: sites[site] for site in sorted(sites) if len(sites[site]) >= MANY_PAGES}
 
 
-def site_page(source: CorpusPage, blocks: str) -> SitePage:
+def site_page(source: CorpusPage, blocks: Kind) -> SitePage:
     """A page built, stemmed and learned alone."""
     page = build_page(source.html, url=source.url)
     method = BlockEntropyMethod(blocks=blocks)

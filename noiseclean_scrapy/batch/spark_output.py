@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
@@ -17,18 +16,7 @@ from noiseclean_scrapy.overrides import Overrides, RuleSet
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_VERSION = 1
-_WITHOUT_EFFECT = (
-    "enabled",
-    "database_url",
-    "sample_quota",
-    "refresh_pages",
-    "fields",
-    "store_html",
-    "batch_size",
-    "read_only",
-    "live",
-)
+_VERSION = 2
 
 
 class Output:
@@ -121,11 +109,7 @@ def describe(archives: Sequence[str], config: Config, content: str) -> str:
         "archives": len(archives),
         "digest": blake2b("\n".join(archives).encode(), digest_size=16).hexdigest(),
         "content": content,
-        "settings": {
-            field.name: getattr(config, field.name)
-            for field in fields(config)
-            if field.name not in _WITHOUT_EFFECT
-        },
+        "settings": config.of_batches,
     }
     return json.dumps(described, default=_written, sort_keys=True)
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from noiseclean_scrapy.methods.base import Method, Model, PageVerdict, Verdict
 from noiseclean_scrapy.methods.options import Share
@@ -15,9 +15,11 @@ from noiseclean_scrapy.page import Page
 from noiseclean_scrapy.page.stemming import Stemming
 from noiseclean_scrapy.site.counts import FeatureCounts, read_number, read_sum
 
+Kind: TypeAlias = Literal["element", "table"]
+"""Which elements are the blocks of a page."""
 STEP = 0.1
 """The lowest threshold, and by how much it is raised at a time."""
-LEAST_GAIN = {"element": 0.03, "table": 0.0}
+LEAST_GAIN: dict[Kind, float] = {"element": 0.03, "table": 0.0}
 """A step that adds no larger share of the features ends the raising (0 in the paper).
 
 Of the many small blocks of all elements a few fall into every step, so that none adds nothing.
@@ -46,7 +48,7 @@ class BlockEntropyMethod(Method):
     def __init__(
         self,
         *,
-        blocks: Literal["element", "table"] = "element",
+        blocks: Kind = "element",
         threshold: Share | None = None,
         least_gain: Share | None = None,
     ) -> None:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import UnionType
-from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin
 
 from noiseclean_scrapy.errors import ConfigurationError
 
@@ -27,18 +27,18 @@ Share: TypeAlias = Annotated[float, Range(0, 1)]
 
 def check_options(name: str, method: type, options: Mapping[str, Any]) -> None:
     """Raise ConfigurationError for an option that the method has not, or that cannot be so."""
-    hints = get_type_hints(method.__init__, include_extras=True)
-    known = tuple(inspect.signature(method).parameters)
+    known = inspect.signature(method, eval_str=True).parameters
     for option, value in options.items():
         if option not in known:
             raise ConfigurationError(
                 f"the method {name!r} has no option {option!r}; its options are: "
                 f"{', '.join(known) or 'none'}"
             )
-        if not _fits(value, hints[option]):
+        annotation = known[option].annotation
+        if not _fits(value, annotation):
             raise ConfigurationError(
                 f"the option {option!r} of the method {name!r} must be "
-                f"{_expected(hints[option])}, not {value!r}"
+                f"{_expected(annotation)}, not {value!r}"
             )
 
 
