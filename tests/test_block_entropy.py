@@ -162,8 +162,6 @@ def test_order_and_halves_do_not_matter(
 def test_different_blocks_do_not_merge() -> None:
     with pytest.raises(ValueError, match="table"):
         BlockEntropyMethod().merge(BlockEntropyMethod(blocks="table"))
-    with pytest.raises(ValueError, match="div"):
-        BlockEntropyMethod(blocks="div")
 
 
 def test_forgetting() -> None:

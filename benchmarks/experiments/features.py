@@ -65,7 +65,9 @@ def run(
     sites: list[dict[str, Any]] = []
     for corpus in corpora:
         for site, pages in sites_of(read_corpus(shared / "corpora" / corpus)).items():
-            found = {kind: measure_site([site_page(p, kind) for p in pages]) for kind in BLOCKS}
+            found: dict[str, Any] = {
+                kind: measure_site([site_page(p, kind) for p in pages]) for kind in BLOCKS
+            }
             sites.append({"corpus": corpus, "site": site, "pages": len(pages), **found})
     result: dict[str, Any] = {
         "published": {"sites": 13, "recall_above": PUBLISHED, "precision_above": PUBLISHED},
