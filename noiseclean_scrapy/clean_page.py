@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property, partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from noiseclean_scrapy.markup import to_html, to_markdown
 from noiseclean_scrapy.methods.base import Late, Model, PageVerdict
@@ -13,8 +13,7 @@ from noiseclean_scrapy.notebook import page_card
 from noiseclean_scrapy.page import Page, PageTable
 from noiseclean_scrapy.page.headline import find_headline
 from noiseclean_scrapy.page.hidden import hidden_blocks
-
-_LONGEST_PLACE = 2000
+from noiseclean_scrapy.page.locations import place, xpath
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +39,38 @@ class Block:
     hidden: bool = False
 
 
-class BlockRow(NamedTuple):
-    """What a store keeps of a block: the values of `Block` that cost little to find."""
+class _PageBlock(Block):
+    """A block that makes its XPath and its place when they are asked for; else a `Block`."""
 
+    __slots__ = ("_element", "_table")
+    _element: int
+    _table: PageTable
+
+    def __init__(self, table: PageTable, element: int, **values: Any) -> None:
+        for name, value in {"_table": table, "_element": element, **values}.items():
+            object.__setattr__(self, name, value)
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:  # what is compared, shown or copied is a `Block`
+        return Block
+
+    @property
+    def xpath(self) -> str:
+        return xpath(self._table, self._element)
+
+    @property
+    def place(self) -> str:
+        return place(self._table, self._element)
+
+    def __reduce__(self) -> tuple[type[Block], tuple[Any, ...]]:
+        return Block, tuple(getattr(self, part.name) for part in fields(Block))
+
+
+class BlockRow(NamedTuple):
+    """What a store keeps of a block; `element` is the number of its element on the page."""
+
+    element: int
     text: str
-    xpath: str
-    place: str
     kept: bool
     score: float
     rule: str
@@ -129,26 +154,30 @@ class CleanPage:
     @cached_property
     def _blocks(self) -> list[Block]:
         """One for each block of the page, those without text as well."""
-        tags, owners = self._page.table.tags, self._page.table.owners
+        table = self._page.table
         return [
-            Block(
+            _PageBlock(
+                table,
+                row.element,
                 text=row.text,
-                xpath=row.xpath,
-                tag=tags[owner],
+                tag=table.tags[row.element],
                 kept=row.kept,
                 score=row.score,
                 evidence=Late(partial(self._verdict.explain, number)),
-                place=row.place,
                 rule=row.rule,
                 hidden=row.hidden,
             )
-            for number, (owner, row) in enumerate(zip(owners, self.rows(), strict=True))
+            for number, row in enumerate(self.rows())
         ]
+
+    @property
+    def table(self) -> PageTable:
+        """The elements and text blocks of the page."""
+        return self._page.table
 
     def rows(self) -> Iterator[BlockRow]:
         """What is kept of each block in a store, those without text as well."""
         table = self._page.table
-        xpaths, places = _locations(table)
         columns = (
             table.owners,
             table.texts,
@@ -158,7 +187,7 @@ class CleanPage:
             self._hidden,
         )
         for owner, text, kept, score, rule, hidden in zip(*columns, strict=True):
-            yield BlockRow(text, xpaths[owner], places[owner], kept, score, rule or "", hidden)
+            yield BlockRow(owner, text, kept, score, rule or "", hidden)
 
     def _kept_indices(self) -> Iterator[int]:
         if self._headline >= 0:
@@ -217,18 +246,3 @@ def _headline(page: Page) -> int | None:
     if found is None:
         found = find_headline(page)
     return None if found is not None and rules[found] == "drop" else found
-
-
-def _locations(table: PageTable) -> tuple[list[str], list[str]]:
-    """XPath and place in the layout of each element."""
-    xpaths: list[str] = []
-    places: list[str] = []
-    columns = (table.parents, table.node_tests, table.numbers, table.labels)
-    for parent, test, number, label in zip(*columns, strict=True):
-        if parent >= 0:
-            xpaths.append(f"{xpaths[parent]}/{test}[{number}]")
-            places.append(f"{places[parent]}/{label}"[-_LONGEST_PLACE:])
-        else:
-            xpaths.append(f"/{test}[{number}]")
-            places.append(label)
-    return xpaths, places

@@ -60,5 +60,10 @@ class HeldPages:
 def size(page: Page) -> int:
     """Bytes that a held page takes, about."""
     table, declared = page.table, page.declared
-    named = chain(table.texts, *table.images, *table.links, (declared.body, declared.parts))
-    return sum(map(sys.getsizeof, named)) + _ELEMENT * len(table.tags) + _BLOCK * len(table.texts)
+    named = chain(table.texts, set(table.labels), *table.images, *table.links)
+    said = (page.title, page.description, declared.body, declared.parts)
+    return (
+        sum(map(sys.getsizeof, chain(named, said)))
+        + _ELEMENT * len(table.tags)
+        + _BLOCK * len(table.texts)
+    )

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
-from itertools import groupby, islice, takewhile
+from itertools import dropwhile, groupby, islice, takewhile
 from typing import Protocol
 
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
@@ -41,11 +41,11 @@ class Source(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """One element above a block; `identity` is its XPath, the same for all blocks in it."""
+    """One element above a block; `identity` is the hash of its XPath, which may be long."""
 
     tag: str
     number: int
-    identity: str
+    identity: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,15 +119,15 @@ def to_markdown(blocks: Iterable[Source]) -> str:
 
 
 def _parts(blocks: Iterable[Source]) -> Iterator[_Part]:
-    known: dict[str, _Step] = {}
+    known: dict[int, _Step] = {}
     placed = [(block, _steps(block.xpath, known)) for block in blocks]
     tables = _data_tables(placed)
     numbered = enumerate(placed)
 
-    def unit(entry: tuple[int, tuple[Source, list[_Step]]]) -> str:
+    def unit(entry: tuple[int, tuple[Source, list[_Step]]]) -> int:
         number, (_, steps) = entry
         whole = (s.identity for s in steps if s.tag == "pre" or s.identity in tables)
-        return next(whole, str(number))
+        return next(whole, ~number)
 
     for identity, group in groupby(numbered, unit):
         members = [entry for _, entry in group]
@@ -141,14 +141,14 @@ def _parts(blocks: Iterable[Source]) -> Iterator[_Part]:
             yield _Part(tag, _containers(steps, identity), lines)
 
 
-def _steps(xpath: str, known: dict[str, _Step]) -> list[_Step]:
+def _steps(xpath: str, known: dict[int, _Step]) -> list[_Step]:
     """The elements on the way that give a text its form, the outermost first.
 
     Blocks share what they have in common: deep paths of many blocks would fill the memory.
     """
     steps = []
     for match in islice(_STEP.finditer(xpath), _MOST_STEPS):
-        identity = xpath[: match.end()]
+        identity = abs(hash(xpath[: match.end()]))
         step = known.get(identity)
         if step is None:
             step = known[identity] = _Step(match[1], int(match[2]), identity)
@@ -156,7 +156,7 @@ def _steps(xpath: str, known: dict[str, _Step]) -> list[_Step]:
     return steps
 
 
-def _containers(steps: Iterable[_Step], end: str) -> tuple[_Step, ...]:
+def _containers(steps: Iterable[_Step], end: int) -> tuple[_Step, ...]:
     """The quotes, lists and items above `end`; an item counts where it stands in a list."""
     found: list[_Step] = []
     above: _Step | None = None
@@ -171,10 +171,10 @@ def _containers(steps: Iterable[_Step], end: str) -> tuple[_Step, ...]:
     return tuple(found[:_DEEPEST])
 
 
-def _data_tables(placed: Iterable[tuple[Source, list[_Step]]]) -> set[str]:
+def _data_tables(placed: Iterable[tuple[Source, list[_Step]]]) -> set[int]:
     """Tables of short rows and columns; what others hold is laid out in them, not tabular."""
-    cells: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-    others: set[str] = set()
+    cells: defaultdict[int, defaultdict[int, set[int]]] = defaultdict(lambda: defaultdict(set))
+    others: set[int] = set()
     for _, steps in placed:
         tables = [index for index, step in enumerate(steps) if step.tag == "table"]
         others.update(steps[index].identity for index in tables[:-1])  # they hold a table
@@ -194,11 +194,11 @@ def _data_tables(placed: Iterable[tuple[Source, list[_Step]]]) -> set[str]:
     }
 
 
-def _rows(members: Iterable[tuple[Source, list[_Step]]], table: str) -> tuple[tuple[str, ...], ...]:
-    rows: defaultdict[str, defaultdict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
-    headers: defaultdict[str, int] = defaultdict(int)
+def _rows(members: Iterable[tuple[Source, list[_Step]]], table: int) -> tuple[tuple[str, ...], ...]:
+    rows: defaultdict[int, defaultdict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
+    headers: defaultdict[int, int] = defaultdict(int)
     for block, steps in members:
-        below = [step for step in steps if step.identity.startswith(table)]
+        below = list(dropwhile(lambda step: step.identity != table, steps))
         row = next(step.identity for step in below if step.tag == "tr")
         cell = next(step for step in below if step.tag in _CELLS)
         if cell.tag == "th":

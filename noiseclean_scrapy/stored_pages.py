@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from noiseclean_scrapy.clean_page import BlockRow, CleanPage, clean_page
+from noiseclean_scrapy.clean_page import CleanPage, clean_page
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.methods import Model
 from noiseclean_scrapy.page import Page, build_page
-from noiseclean_scrapy.store import Cleaned, PageRecord
+from noiseclean_scrapy.store import Cleaned, PageRecord, StoredBlocks
 
 
 def stored_page(record: PageRecord, config: Config) -> Page:
@@ -33,24 +31,9 @@ def to_record(page: CleanPage, version: int) -> Cleaned:
     return Cleaned(
         title=page.title,
         text=page.text,
-        blocks=tuple(_block_record(row) for row in page.rows() if row.text),
+        blocks=StoredBlocks.of(page.table, page.rows()),
         clean_version=version,
         visible_characters=page.visible_characters,
         kept_characters=page.kept_characters,
         fit=page.fit,
     )
-
-
-def _block_record(row: BlockRow) -> dict[str, Any]:
-    record: dict[str, Any] = {
-        "text": row.text,
-        "xpath": row.xpath,
-        "place": row.place,
-        "kept": row.kept,
-        "score": round(row.score, 4),
-    }
-    if row.rule:
-        record["rule"] = row.rule
-    if row.hidden:
-        record["hidden"] = True
-    return record

@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from noiseclean_scrapy.page.locations import xpath
 from noiseclean_scrapy.page.metadata import Declared
 
 Rule: TypeAlias = Literal["keep", "drop", "title"]
@@ -202,7 +203,7 @@ class Page:
 
     def xpath(self, block: TextBlock) -> str:
         """Location of the block's element, as the parser numbers elements."""
-        return "".join(reversed([element.step for element in self.path(block.element)]))
+        return xpath(self.table, block.element)
 
     @property
     def text(self) -> str:

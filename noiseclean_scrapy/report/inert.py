@@ -130,14 +130,16 @@ def _marked_element(
 def _homes(root: _Element, blocks: Sequence[Block]) -> dict[_Element, deque[int]]:
     """The elements that hold blocks, each with their numbers in document order."""
     tree = root.getroottree()
-    found: dict[str, _Element | None] = {}
+    found: dict[int, _Element | None] = {}
     homes: dict[_Element, deque[int]] = {}
     for number, block in enumerate(blocks):
-        if block.xpath not in found:
-            elements = tree.xpath(block.xpath)
+        path = block.xpath
+        known = hash(path)  # paths of a hostile page would fill the memory
+        if known not in found:
+            elements = tree.xpath(path)
             first = elements[0] if isinstance(elements, list) and elements else None
-            found[block.xpath] = first if etree.iselement(first) else None
-        element = found[block.xpath]
+            found[known] = first if etree.iselement(first) else None
+        element = found[known]
         if element is not None:
             homes.setdefault(element, deque()).append(number)
     return homes

@@ -1,5 +1,6 @@
 """The store: pages, their clean text and the trees of their clusters, in SQLite or PostgreSQL."""
 
+from noiseclean_scrapy.store.blocks import StoredBlocks
 from noiseclean_scrapy.store.records import (
     Change,
     Cleaned,
@@ -29,6 +30,7 @@ __all__ = [
     "SearchResults",
     "SiteSummary",
     "Store",
+    "StoredBlocks",
     "TreeVersionRecord",
     "Written",
 ]

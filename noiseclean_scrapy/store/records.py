@@ -2,12 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Any
+from sys import getsizeof
+from types import MappingProxyType, NoneType
+from typing import Any, TypeAlias
 
 from noiseclean_scrapy.metadata import Metadata
+from noiseclean_scrapy.store.blocks import StoredBlocks
+
+_RECORD_BYTES = 1000  # of the objects themselves
+
+_Types: TypeAlias = "Mapping[str, type | tuple[type, ...]]"
+_PAGE_TYPES: _Types = MappingProxyType(
+    dict.fromkeys(("key", "cluster", "url", "body_hash"), str)
+    | dict.fromkeys(("position", "learned_version"), (int, NoneType))
+    | {"fetched_at": datetime, "html": (str, NoneType)}
+)
+_CLEANED_TYPES: _Types = MappingProxyType(
+    dict.fromkeys(("clean_version", "visible_characters", "kept_characters"), int)
+    | {"title": str, "text": str, "blocks": Sequence, "fit": (int, float)}
+)
+_METADATA_TYPES: _Types = MappingProxyType(
+    dict.fromkeys(("author", "language", "canonical_url", "image"), str)
+    | {"published": (datetime, NoneType)}
+)
+_CLUSTER_TYPES: _Types = MappingProxyType(
+    dict.fromkeys(("name", "method"), str)
+    | dict.fromkeys(("version", "learned", "covered"), int)
+    | {"tree": (bytes, NoneType)}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +50,7 @@ class Cleaned:
 
     title: str
     text: str
-    blocks: tuple[Mapping[str, Any], ...]
+    blocks: Sequence[Mapping[str, Any]]
     clean_version: int
     visible_characters: int
     kept_characters: int
@@ -58,6 +83,28 @@ class PageRecord:
     learned_version: int | None = None
     metadata: Metadata | None = None
 
+    @property
+    def size(self) -> int:
+        """Bytes that the page takes in memory, about."""
+        values: list[object] = [self.key, self.url, self.html]
+        if self.cleaned is not None:
+            blocks = self.cleaned.blocks
+            values += [self.cleaned.title, self.cleaned.text]
+            values.append(blocks.packed if isinstance(blocks, StoredBlocks) else repr(blocks))
+        if self.metadata is not None:
+            values += [getattr(self.metadata, part.name) for part in fields(self.metadata)]
+        return _RECORD_BYTES + sum(map(getsizeof, values))
+
+    def check(self) -> None:
+        """Raise ValueError where a value is none that a page can have."""
+        _check(self, _PAGE_TYPES)
+        if self.fetched_at.tzinfo is None:
+            raise ValueError("fetched_at has no time zone")
+        if self.cleaned is not None:
+            _check(self.cleaned, _CLEANED_TYPES)
+        if self.metadata is not None:
+            _check(self.metadata, _METADATA_TYPES)
+
 
 @dataclass(frozen=True, slots=True)
 class ClusterRecord:
@@ -79,6 +126,10 @@ class ClusterRecord:
     def waiting(self) -> int:
         """Number of provisional pages."""
         return self.learned - self.covered
+
+    def check(self) -> None:
+        """Raise ValueError where a value is none that a cluster can have."""
+        _check(self, _CLUSTER_TYPES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,3 +221,10 @@ class Change:
     sequence: int
     key: str
     page: PageRecord | None
+
+
+def _check(record: object, types: _Types) -> None:
+    for name, kinds in types.items():
+        value = getattr(record, name)
+        if not isinstance(value, kinds):
+            raise ValueError(f"{name} is of the type {type(value).__name__}")

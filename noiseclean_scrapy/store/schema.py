@@ -16,8 +16,8 @@ from sqlalchemy import (
 )
 
 from noiseclean_scrapy.store.columns import (
-    CompressedMappings,
     CompressedText,
+    PackedBlocks,
     StorableText,
     UTCDateTime,
 )
@@ -82,7 +82,7 @@ page_table = Table(
     Column("fit", Float),
     Column("title", StorableText),
     Column("text", StorableText),
-    Column("blocks", CompressedMappings),
+    Column("blocks", PackedBlocks),
 )
 
 html_table = Table(
