@@ -43,6 +43,7 @@ from benchmarks.loopback import serve
 from benchmarks.memory import VERSIONS, resident_mib
 from benchmarks.tables import Table
 from benchmarks.troubled_web import TroubledWeb
+from noiseclean_scrapy.spool import Spool
 from noiseclean_scrapy.store import Store
 
 BUSY_SECONDS = 1
@@ -97,7 +98,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             "NOISECLEAN_MAX_TREE_NODES": args.tree_nodes,
             "NOISECLEAN_REFRESH_PAGES": 100,
             "NOISECLEAN_SAMPLE_QUOTA": 30,
-            "NOISECLEAN_SPOOL": f"{folder}/spool.db",
+            "NOISECLEAN_SPOOL": f"{folder}/spool",
         }
         context = multiprocessing.get_context("spawn")
         with ProcessPoolExecutor(1, mp_context=context) as pool, hiccups(url, 60 * args.minutes):
@@ -248,9 +249,9 @@ def judge(
 ) -> Outcome:
     """Compare what gave an item with what is stored, and look at memory."""
     expected = set((folder / "pages").read_text(encoding="utf-8").split())
-    stored, spooled = stored_addresses(url), set[str]()
-    if (spool := folder / "spool.db").exists():
-        spooled = stored_addresses(f"sqlite:///{spool}")
+    stored = stored_addresses(url)
+    waiting = Spool(folder / "spool")
+    spooled = {page.url for page, _ in waiting.read(waiting.pages, sys.maxsize) if page.cleaned}
     ours = {name.removeprefix("noiseclean/"): n for name, n in stats.items()}
     ill = [name for name in ours if name == "errors" or name.startswith("spider_exceptions")]
     counted = [f"{name} in the stats: {ours[name]}" for name in ill]

@@ -39,6 +39,7 @@ logger = logging.getLogger(__name__)
 _RECENT_PAGES = 16
 _FLUSH_SECONDS = 5.0
 _MOMENT_SECONDS = 0.02
+_TRIES = 5
 
 
 @dataclass(slots=True)
@@ -194,8 +195,12 @@ class Crawl:
             await sleep(_MOMENT_SECONDS)
         try:
             await self._flush()
-            while self._pages and not self._pages.refused:
+            tries = _TRIES
+            while self._pages and tries and not self._pages.refused:
+                waiting = len(self._pages)
                 await self._flush()
+                # Texts that a newer tree sends back are written at the next try.
+                tries = _TRIES if len(self._pages) < waiting else tries - 1
             if not self._pages.refused:
                 await self._sites.finish()
         except StoreError as error:

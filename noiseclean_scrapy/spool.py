@@ -1,59 +1,171 @@
-"""The spool: a local database in which pages wait for a store that does not answer."""
+"""The spool: a folder in which pages wait for a store that does not answer."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import chain
+import hashlib
+import logging
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from itertools import chain, count
 from pathlib import Path
+from typing import NamedTuple
 
+from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.store import PageRecord, Store
+from noiseclean_scrapy.store.packing import pack_page, unpack_page
 
-_METHOD = "spool"
+logger = logging.getLogger(__name__)
+
+_PAGE, _DAMAGED = ".page", ".damaged"
+_SQLITE_ENDINGS = ("-wal", "-shm")
+
+
+class Spooled(NamedTuple):
+    """A page that waits here, and the state of its file."""
+
+    page: PageRecord
+    state: tuple[int, int]
 
 
 class Spool:
-    """Pages by key, with their HTML, in an SQLite file that is made when it is first needed.
+    """Pages by key, each in a file with a checksum, in a folder that is made when it is needed.
 
-    Several processes may share it. Every method raises StoreError when the file refuses.
+    Several processes may share it. What cannot be read is set aside under another name, with a
+    line in the log. Every method raises StoreError when the file system refuses.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._store: Store | None = None
-        self.pages = self._open().count_pages().pages if path.exists() else 0
+        self.pages = 0
+        self._settle()
 
-    def add(self, pages: Sequence[PageRecord]) -> None:
+    def add(self, pages: Iterable[PageRecord]) -> None:
         """Let pages wait here; what they leave None is kept from before."""
-        self._open().write(pages, method=_METHOD)
-        self.pages = self._open().count_pages().pages
+        with self._refusals():
+            self.path.mkdir(exist_ok=True)
+            for page in pages:
+                path = self._file(page.key)
+                known = self._read(path) if path.exists() else None
+                data = pack_page(joined(page, known.page) if known else page)
+                part = path.with_suffix(f".{os.getpid()}.part")
+                try:
+                    part.write_bytes(data)
+                    part.replace(path)
+                except OSError:
+                    part.unlink(missing_ok=True)
+                    raise
+            self.pages = len(self._files())
 
-    def read(self, limit: int, room: int) -> list[PageRecord]:
+    def read(self, limit: int, room: int) -> list[Spooled]:
         """Up to `limit` of the pages, in the order in which they want to be learned.
 
-        No more than one of them goes beyond `room` characters of HTML.
+        No more than one of them goes beyond `room` bytes, as `PageRecord.size` counts them.
         """
-        if not self.pages:
+        found: list[Spooled] = []
+        with self._refusals():
+            files = self._files() if self.pages else []
+            self.pages = len(files)
+            for path in files:
+                spooled = self._read(path)
+                if spooled is not None:
+                    found.append(spooled)
+                    room -= spooled.page.size
+                if len(found) == limit or room <= 0:
+                    break
+        return sorted(found, key=lambda one: (one.page.position or 0, one.page.key))
+
+    def remove(self, pages: Sequence[Spooled]) -> None:
+        """Forget pages that are stored elsewhere, but those of which more has come since."""
+        with self._refusals():
+            for page, state in pages:
+                path = self._file(page.key)
+                if _state(path) == state:
+                    path.unlink(missing_ok=True)
+            self.pages = len(self._files())
+
+    def _file(self, key: str) -> Path:
+        name = hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=20).hexdigest()
+        return self.path / f"{name}{_PAGE}"
+
+    def _files(self) -> list[Path]:
+        try:
+            names = os.listdir(self.path)
+        except FileNotFoundError:
             return []
-        store = self._open()
-        found: list[PageRecord] = []
-        for page in chain.from_iterable(store.pages_with_html(c.name) for c in store.clusters()):
-            found.append(page)
-            room -= len(page.html or "")
-            if len(found) == limit or room <= 0:
-                break
-        return sorted(found, key=lambda page: (page.position or 0, page.key))
+        return [self.path / name for name in sorted(names) if name.endswith(_PAGE)]
 
-    def remove(self, keys: Sequence[str]) -> None:
-        """Forget pages that are stored elsewhere."""
-        self._open().delete_pages(keys)
-        self.pages = self._open().count_pages().pages
+    def _read(self, path: Path) -> Spooled | None:
+        """The page of a file; None where another process has taken it, or it is set aside."""
+        try:
+            state = _state(path)
+            page = unpack_page(path.read_bytes())
+        except FileNotFoundError:
+            return None
+        except ValueError as error:
+            path.replace(_free_name(path.with_suffix(_DAMAGED)))
+            self.pages -= 1
+            logger.error("A page in the spool cannot be read (%s); it is set aside", error)
+            return None
+        return Spooled(page, state)
 
-    def close(self) -> None:
-        """Close the file; it stays."""
-        if self._store is not None:
-            self._store.close()
+    def _settle(self) -> None:
+        """Take over what stands in the place of the folder, and count the pages."""
+        try:
+            with self._refusals():
+                if self.path.is_file():
+                    self._take_file()
+                self.pages = len(self._files())
+        except StoreError as error:
+            logger.error("The spool cannot be read: %s", error)
 
-    def _open(self) -> Store:
-        if self._store is None:
-            self._store = Store(f"sqlite:///{self.path}", store_html=True)
-        return self._store
+    def _take_file(self) -> None:
+        """Let the pages of an SQLite file, as spools once were, wait here, or set it aside."""
+        aside = _free_name(self.path.with_name(f"{self.path.name}{_DAMAGED}"))
+        self.path.replace(aside)
+        for ending in _SQLITE_ENDINGS:
+            with suppress(FileNotFoundError):
+                self.path.with_name(self.path.name + ending).replace(f"{aside}{ending}")
+        try:
+            with Store(f"sqlite:///{aside}", store_html=True) as store:
+                for cluster in store.clusters():
+                    self.add(chain(store.pages_with_html(cluster.name), store.pages(cluster.name)))
+        except StoreError as error:
+            logger.error("The spool %s cannot be read: %s; it is now %s", self.path, error, aside)
+        else:
+            for ending in ("", *_SQLITE_ENDINGS):
+                Path(f"{aside}{ending}").unlink(missing_ok=True)
+
+    @contextmanager
+    def _refusals(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise StoreError(f"the spool {self.path} refused: {error.strerror or error}") from error
+
+
+def joined(record: PageRecord, known: PageRecord) -> PageRecord:
+    """A record, and from an earlier one what it leaves None."""
+    return replace(
+        record,
+        position=record.position or known.position,
+        html=record.html or known.html,
+        cleaned=record.cleaned or known.cleaned,
+        metadata=record.metadata or known.metadata,
+    )
+
+
+def _state(path: Path) -> tuple[int, int]:
+    """What is another number for each file that takes the place of another one."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return 0, 0
+    return found.st_ino, found.st_mtime_ns
+
+
+def _free_name(path: Path) -> Path:
+    """The path, with a number where something has this name already."""
+    names = chain([path], (path.with_name(f"{path.name}-{number}") for number in count(2)))
+    return next(name for name in names if not name.exists())

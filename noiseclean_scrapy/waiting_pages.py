@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sys
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -12,7 +11,7 @@ from scrapy.utils.asyncio import run_in_thread
 
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import StoreError
-from noiseclean_scrapy.spool import Spool
+from noiseclean_scrapy.spool import Spool, Spooled, joined
 from noiseclean_scrapy.store import PageRecord, Written
 from noiseclean_scrapy.writer import Writer, write_pages
 
@@ -31,8 +30,8 @@ _ROOMS_WITHOUT_SPOOL = 10
 class WaitingPages:
     """Pages on their way into the store: each once, with all that is known of it.
 
-    While the store refuses, more than `room` pages, or 128 MiB of their HTML, go to the spool, a
-    local file, and from there to the store when it is back, in this crawl or in a later one. Where
+    While the store refuses, more than `room` pages, or 128 MiB of them, go to the spool, a local
+    folder, and from there to the store when it is back, in this crawl or in a later one. Where
     the spool refuses as well, pages stay in memory, and above ten times as many, or as much, the
     oldest keep their text only.
     """
@@ -59,12 +58,12 @@ class WaitingPages:
     def add(self, record: PageRecord) -> None:
         """Let a record wait; what it leaves None is kept from an earlier one."""
         known = self._records.get(record.key)
-        self._put(_joined(record, known) if known else record)
+        self._put(joined(record, known) if known else record)
 
     def put_back(self, record: PageRecord) -> None:
         """Let a record wait again; what has come of its page since stays above it."""
         newer = self._records.get(record.key)
-        self._put(_joined(newer, record) if newer else record)
+        self._put(joined(newer, record) if newer else record)
 
     async def find(self, key: str, *, is_new: bool = False) -> PageRecord | None:
         """What is known of a page: what waits to be written, else what the store has.
@@ -90,7 +89,10 @@ class WaitingPages:
         spooled = await run_in_thread(self._read_spool)
         waiting = dict(self._records)
         records = [
-            *(_joined(waiting.pop(key), page) if key in waiting else page for key, page in spooled),
+            *(
+                joined(waiting.pop(page.key), page) if page.key in waiting else page
+                for page, _ in spooled
+            ),
             *waiting.values(),
         ]
         if not records:
@@ -100,7 +102,7 @@ class WaitingPages:
             write_pages, records, method=self.config.tree_kind, metadata=self.config.metadata
         )
         if spooled:
-            await run_in_thread(self.spool.remove, [key for key, _ in spooled])
+            await run_in_thread(self.spool.remove, spooled)
         self._writes += 1
         self._forget(waiting.values())
         self.stats.inc_value("noiseclean/store/batches")
@@ -141,24 +143,24 @@ class WaitingPages:
                 self.spool.pages,
                 self.spool.path,
             )
-        await run_in_thread(self.spool.close)
 
-    def _read_spool(self) -> list[tuple[str, PageRecord]]:
-        pages = []
-        for page in self.spool.read(_SPOOLED_AT_ONCE, _BYTES_WAITING):
-            stored = self.writer.store.find(page.key)
+    def _read_spool(self) -> list[Spooled]:
+        pages: list[Spooled] = []
+        old: list[Spooled] = []
+        for spooled in self.spool.read(_SPOOLED_AT_ONCE, _BYTES_WAITING):
+            stored = self.writer.store.find(spooled.page.key)
             # Another process may have fetched the page again meanwhile.
-            if stored is None or stored.fetched_at <= page.fetched_at:
-                pages.append((page.key, page))
-            else:
-                self.spool.remove([page.key])
+            is_newest = stored is None or stored.fetched_at <= spooled.page.fetched_at
+            (pages if is_newest else old).append(spooled)
+        if old:
+            self.spool.remove(old)
         return pages
 
     def _forget(self, records: Iterable[PageRecord]) -> None:
         for record in records:
             if self._records.get(record.key) is record:
                 del self._records[record.key]
-                self._bytes -= _bytes(record)
+                self._bytes -= record.size
 
     def _drop_html(self) -> None:
         excess = len(self._records) - _ROOMS_WITHOUT_SPOOL * self.room
@@ -169,20 +171,5 @@ class WaitingPages:
 
     def _put(self, record: PageRecord) -> None:
         known = self._records.get(record.key)
-        self._bytes += _bytes(record) - (_bytes(known) if known else 0)
+        self._bytes += record.size - (known.size if known else 0)
         self._records[record.key] = record
-
-
-def _bytes(record: PageRecord) -> int:
-    return sys.getsizeof(record.html) if record.html else 0
-
-
-def _joined(record: PageRecord, known: PageRecord) -> PageRecord:
-    """A record, and from an earlier one what it leaves None."""
-    return replace(
-        record,
-        position=record.position or known.position,
-        html=record.html or known.html,
-        cleaned=record.cleaned or known.cleaned,
-        metadata=record.metadata or known.metadata,
-    )

@@ -1,4 +1,4 @@
-"""Memory of a crawl: sites leave it by the size of their trees, waiting pages by their HTML."""
+"""Memory of a crawl: sites leave it by the size of their trees, pages by what they take."""
 
 from __future__ import annotations
 
@@ -107,10 +107,10 @@ def test_large_pages_go_to_the_spool_however_few_they_are(
             crawl._last_flush = 0
             await see(crawl, number)
         pages = crawl._pages
-        assert pages._bytes == sum(map(waiting_pages._bytes, pages._records.values()))
+        assert pages._bytes == sum(record.size for record in pages._records.values())
         assert pages.spool.pages > 0
         spooled = pages.spool.read(9, room=1 << 20)
-        assert set(pages._records).union(page.key for page in spooled) == {
+        assert set(pages._records).union(page.key for page, _ in spooled) == {
             f"a.example{number:04}" for number in range(8)
         }
         assert len(pages.spool.read(2, room=1 << 20)) == 2

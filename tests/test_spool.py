@@ -1,0 +1,214 @@
+"""The spool: pages wait in files of their own, and what is damaged costs itself."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import random
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime, timezone
+from pathlib import Path
+
+import pytest
+
+from noiseclean_scrapy.metadata import Metadata
+from noiseclean_scrapy.spool import Spool
+from noiseclean_scrapy.store import Cleaned, PageRecord, Store
+from tests.support import databases
+from tests.support.databases import read_rows
+from tests.support.fault_points import PAGES, open_crawl, see
+
+sqlite_url = databases.sqlite_url
+
+NOON = datetime(2031, 5, 21, 12, tzinfo=timezone.utc)
+BLOCKS = ({"text": "Fog", "xpath": "/html[1]", "place": "body", "kept": True, "score": 0.5},)
+PAGE = PageRecord(
+    "1",
+    "a.example",
+    "http://a.example/\ud800",
+    "0",
+    NOON,
+    1,
+    "<p>Fog\x00\ud800",
+    Cleaned("Fog", "Fog\nsailed", BLOCKS, 1, 3, 3, 0.5),
+    None,
+    Metadata("Ann", NOON, "en", "http://a.example/", ""),
+)
+TEXT_ONLY = replace(PAGE, key="2", html=None, position=None)
+BARE = replace(TEXT_ONLY, key="3", cleaned=None, metadata=None)
+
+
+def messages(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR]
+
+
+def test_what_waits_comes_back_as_it_was(tmp_path: Path) -> None:
+    spool = Spool(tmp_path / "spool")
+    assert (spool.pages, spool.read(9, 1 << 20)) == (0, [])
+    spool.add([TEXT_ONLY, PAGE, BARE])
+    again = Spool(tmp_path / "spool")
+    found = again.read(9, 1 << 20)
+    assert [page for page, _ in found] == [TEXT_ONLY, BARE, PAGE]
+    again.remove(found)
+    assert (again.pages, list(again.path.iterdir())) == (0, [])
+
+
+def test_what_a_later_page_leaves_out_is_kept_from_before(tmp_path: Path) -> None:
+    spool = Spool(tmp_path / "spool")
+    spool.add([PAGE])
+    spool.add([replace(PAGE, html=None, cleaned=None, body_hash="1")])
+    assert [page for page, _ in spool.read(9, 1 << 20)] == [replace(PAGE, body_hash="1")]
+
+
+def test_a_page_of_which_more_has_come_is_not_removed(tmp_path: Path) -> None:
+    spool, other = Spool(tmp_path / "spool"), Spool(tmp_path / "spool")
+    spool.add([BARE])
+    found = spool.read(9, 1 << 20)
+    other.add([replace(BARE, cleaned=PAGE.cleaned)])
+    spool.remove(found)
+    assert [page.cleaned for page, _ in spool.read(9, 1 << 20)] == [PAGE.cleaned]
+
+
+def test_a_flipped_bit_costs_one_page(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    chance = random.Random(1)
+    spool = Spool(tmp_path / "spool")
+    for number in range(20):
+        spool.add([replace(PAGE, key=str(number)) for number in range(3)])
+        path = chance.choice(sorted(spool.path.glob("*.page")))
+        data = bytearray(path.read_bytes())
+        data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+        # A file may be cut off as well, or be empty.
+        path.write_bytes(data if number % 3 else data[: chance.randrange(len(data))])
+        found = spool.read(9, 1 << 20)
+        assert len(found) == spool.pages == 2
+        assert {replace(page, key="") for page, _ in found} == {replace(PAGE, key="")}
+        assert len(list(spool.path.glob("*.damaged*"))) == number + 1
+        spool.remove(found)
+        assert spool.pages == 0
+    assert len(messages(caplog)) == 20
+    assert "it is set aside" in messages(caplog)[0]
+
+
+@pytest.mark.parametrize("garbage", [b"", b"garbage" * 1000, b"SQLite format 3\0" + bytes(9000)])
+def test_a_spool_of_garbage_is_set_aside(
+    sqlite_url: str, tmp_path: Path, caplog: pytest.LogCaptureFixture, garbage: bytes
+) -> None:
+    path = tmp_path / "noiseclean.db-spool"
+    path.write_bytes(garbage)
+
+    async def run() -> None:
+        crawl = open_crawl(sqlite_url, {})
+        await see(crawl, 0)
+        await crawl.close()
+        crawl.writer.store.close()
+
+    asyncio.run(run())
+    assert read_rows(sqlite_url, "SELECT count(*) FROM noiseclean_page") == [(1,)]
+    if garbage:
+        [said] = messages(caplog)
+        assert said.endswith(f"it is now {path}.damaged")
+        assert Path(f"{path}.damaged").read_bytes() == garbage
+
+
+def test_the_pages_of_a_spool_that_is_a_database_go_on_waiting(tmp_path: Path) -> None:
+    path = tmp_path / "spool"
+    with Store(f"sqlite:///{path}", store_html=True) as store:
+        store.write([replace(PAGE, url="http://a.example/"), TEXT_ONLY], method="spool")
+    spool = Spool(path)
+    assert {page.key for page, _ in spool.read(9, 1 << 20)} == {"1", "2"}
+    assert [entry.name for entry in tmp_path.iterdir()] == ["spool"]
+
+
+def test_texts_without_html_are_written(sqlite_url: str, tmp_path: Path) -> None:
+    Spool(tmp_path / "noiseclean.db-spool").add([TEXT_ONLY, BARE])
+
+    async def run() -> None:
+        crawl = open_crawl(sqlite_url, {})
+        assert crawl.waiting == 2
+        await asyncio.wait_for(crawl.close(), 60)
+        assert crawl.waiting == 0
+        crawl.writer.store.close()
+
+    asyncio.run(run())
+    query = "SELECT key, text FROM noiseclean_page ORDER BY key"
+    assert read_rows(sqlite_url, query) == [("2", "Fog\nsailed"), ("3", None)]
+
+
+def test_a_crawl_ends_though_its_spool_does_not_empty(
+    sqlite_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Spool(tmp_path / "noiseclean.db-spool").add([TEXT_ONLY])
+    # A file system that turned read-only lets nothing go.
+    monkeypatch.setattr(Path, "unlink", lambda *_, **__: None)
+
+    async def run() -> None:
+        crawl = open_crawl(sqlite_url, {})
+        await asyncio.wait_for(crawl.close(), 60)
+        assert crawl.waiting == 1
+        crawl.writer.store.close()
+
+    asyncio.run(run())
+    assert read_rows(sqlite_url, "SELECT key FROM noiseclean_page") == [("2",)]
+
+
+@contextmanager
+def small_disk(folder: Path, size: str) -> Iterator[Path]:
+    """A file system of its own with little room."""
+    folder.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip(f"no small file system can be mounted here: {done.stderr.strip()}")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small file system")
+def test_full_disks_that_are_freed_one_after_the_other(tmp_path: Path) -> None:
+    with (
+        small_disk(tmp_path / "database", "2m") as database,
+        small_disk(tmp_path / "spool", "1m") as spool,
+    ):
+        url = f"sqlite:///{database / 'noiseclean.db'}"
+        settings = {"NOISECLEAN_SPOOL": str(spool / "pages"), "NOISECLEAN_BATCH_SIZE": 1}
+
+        async def run() -> None:
+            crawl = open_crawl(url, settings)
+            crawl._pages.room = 1
+            await see(crawl, 0)
+            await crawl._flush()
+            fill(database / "ballast")
+            fill(spool / "ballast")
+            for number in range(1, PAGES - 1):
+                crawl._last_flush = 0
+                await see(crawl, number)
+            # Both were full for so long that the oldest pages have lost their HTML.
+            crawl._pages._drop_html()
+            (spool / "ballast").unlink()
+            crawl._last_flush = 0
+            await see(crawl, PAGES - 1)
+            assert crawl._pages.spool.pages > 0
+            (database / "ballast").unlink()
+            await asyncio.wait_for(crawl.close(), 60)
+            assert crawl.waiting == 0
+            crawl.writer.store.close()
+
+        asyncio.run(run())
+        query = "SELECT count(*), count(text) FROM noiseclean_page"
+        assert read_rows(url, query) == [(PAGES, PAGES)]
+
+
+def fill(path: Path) -> None:
+    with path.open("wb", buffering=0) as file:
+        try:
+            while file.write(bytes(4096)):
+                pass
+        except OSError:
+            return
