@@ -104,9 +104,11 @@ class Spool:
         except FileNotFoundError:
             return None
         except ValueError as error:
-            path.replace(_free_name(path.with_suffix(_DAMAGED)))
+            aside = _free_name(path.with_suffix(_DAMAGED))
+            path.replace(aside)
             self.pages -= 1
-            logger.error("A page in the spool cannot be read (%s); it is set aside", error)
+            message = "A page in the spool %s cannot be read: %s; its file is now %s"
+            logger.error(message, self.path, error, aside.name)
             return None
         return Spooled(page, state)
 

@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import platform
 import re
 import sqlite3
+import subprocess
+import sys
+import tracemalloc
+from dataclasses import replace
+from datetime import datetime, timezone
 from pathlib import Path
 
 import pytest
 
-from noiseclean_scrapy import site_cache, sites, waiting_pages
+from noiseclean_scrapy import SiteCleaner, site_cache, sites, waiting_pages
 from noiseclean_scrapy.crawl import Crawl
 from noiseclean_scrapy.heap import trim_heap
+from noiseclean_scrapy.report.inert import inert_document
+from noiseclean_scrapy.report.survey import SiteSurvey
+from noiseclean_scrapy.store import PageRecord, Store
+from noiseclean_scrapy.stored_pages import to_record
+from tests.support.costly_pages import costly_page
 from tests.support.databases import read_rows
 from tests.support.fault_points import open_crawl, see
 
 KEYS = "SELECT key FROM noiseclean_page"
 HOSTS = ("a.example", "b.example", "c.example")
+NOON = datetime(2031, 5, 21, 12, tzinfo=timezone.utc)
 
 
 def test_sites_leave_memory_by_the_size_of_their_trees(
@@ -151,3 +163,38 @@ def resident_kib() -> int:
 async def close(crawl: Crawl) -> None:
     await crawl.close()
     crawl.writer.store.close()
+
+
+def test_a_page_of_long_paths_takes_no_more_than_it_is_long(sqlite_url: str) -> None:
+    """Each of its 2,000 blocks has a path of 6,000 characters, which makes 12 MB."""
+    html = costly_page(1, 2000)
+    cleaned = SiteCleaner("satisfiable-subtree").clean(html)
+    page = PageRecord("1", "a.example", "http://a.example/", "0", NOON, 1, html)
+    with Store(sqlite_url) as store:
+        tracemalloc.start()
+        page = replace(page, cleaned=to_record(cleaned, 1))
+        held = tracemalloc.get_traced_memory()[0]
+        store.write([page], method="evidence")
+        [stored] = store.pages()
+        assert stored.cleaned
+        *_, last = stored.cleaned.blocks
+        shown = cleaned.blocks[-1]
+        assert (last["xpath"], last["place"]) == (shown.xpath, shown.place)
+        survey = SiteSurvey()
+        survey.add(stored)
+        assert (cleaned.html, cleaned.markdown) == ("<h1>Page 1</h1>", "# Page 1")
+        assert inert_document(html, cleaned.blocks).count("x y") == 2000
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert len(shown.xpath) > 6000
+    assert held < page.size < 50_000
+    assert peak < 8_000_000
+
+
+@pytest.mark.slow
+def test_a_crawl_of_costly_pages_stays_below_a_gibibyte() -> None:
+    command = [sys.executable, "-m", "tests.support.costly_pages", "100"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    found = json.loads(done.stdout)
+    assert (found["pages"], found["items"], found["errors"]) == (100, 100, 0)
+    assert found["peak_mib"] < 1024

@@ -18,11 +18,8 @@ import pytest
 from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.spool import Spool
 from noiseclean_scrapy.store import Cleaned, PageRecord, Store
-from tests.support import databases
 from tests.support.databases import read_rows
 from tests.support.fault_points import PAGES, open_crawl, see
-
-sqlite_url = databases.sqlite_url
 
 NOON = datetime(2031, 5, 21, 12, tzinfo=timezone.utc)
 BLOCKS = ({"text": "Fog", "xpath": "/html[1]", "place": "body", "kept": True, "score": 0.5},)
@@ -85,12 +82,12 @@ def test_a_flipped_bit_costs_one_page(tmp_path: Path, caplog: pytest.LogCaptureF
         path.write_bytes(data if number % 3 else data[: chance.randrange(len(data))])
         found = spool.read(9, 1 << 20)
         assert len(found) == spool.pages == 2
-        assert {replace(page, key="") for page, _ in found} == {replace(PAGE, key="")}
+        assert [replace(page, key="") for page, _ in found] == [replace(PAGE, key="")] * 2
         assert len(list(spool.path.glob("*.damaged*"))) == number + 1
         spool.remove(found)
         assert spool.pages == 0
     assert len(messages(caplog)) == 20
-    assert "it is set aside" in messages(caplog)[0]
+    assert messages(caplog)[0].startswith(f"A page in the spool {spool.path} cannot be read: ")
 
 
 @pytest.mark.parametrize("garbage", [b"", b"garbage" * 1000, b"SQLite format 3\0" + bytes(9000)])
@@ -166,7 +163,7 @@ def small_disk(folder: Path, size: str) -> Iterator[Path]:
     try:
         yield folder
     finally:
-        subprocess.run(["umount", str(folder)], check=True)
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
 @pytest.mark.slow
@@ -181,7 +178,7 @@ def test_full_disks_that_are_freed_one_after_the_other(tmp_path: Path) -> None:
 
         async def run() -> None:
             crawl = open_crawl(url, settings)
-            crawl._pages.room = 1
+            crawl._pages.room = 0
             await see(crawl, 0)
             await crawl._flush()
             fill(database / "ballast")
@@ -189,8 +186,8 @@ def test_full_disks_that_are_freed_one_after_the_other(tmp_path: Path) -> None:
             for number in range(1, PAGES - 1):
                 crawl._last_flush = 0
                 await see(crawl, number)
-            # Both were full for so long that the oldest pages have lost their HTML.
-            crawl._pages._drop_html()
+            # There is no room for pages, so that some have lost their HTML.
+            assert None in [record.html for record in crawl._pages._records.values()]
             (spool / "ballast").unlink()
             crawl._last_flush = 0
             await see(crawl, PAGES - 1)

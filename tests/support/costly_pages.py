@@ -24,11 +24,11 @@ from scrapy.crawler import CrawlerProcess
 LEVELS, NAME, BLOCKS = 95, 60, 25_000
 
 
-def costly_page(number: int) -> str:
+def costly_page(number: int, blocks: int = BLOCKS) -> str:
     """Elements with long names in each other, and in the innermost very many blocks."""
     head = f"<html><body><h1>Page {number}</h1>"
     levels = "".join(f"<{chr(97 + level % 26) * NAME}>" for level in range(LEVELS))
-    return head + levels + "<p>x y" * BLOCKS
+    return head + levels + "<p>x y" * blocks
 
 
 class _Handler(BaseHTTPRequestHandler):
