@@ -74,8 +74,8 @@ class Config:
     crawl's progress on a terminal. `topic` focuses the crawl: of each site at most `site_budget`
     pages are fetched (0: no bound), and hub pages are revisited `revisits` times in all, each of
     them every `revisit_seconds` at most. `writer_process` lets another process write, index and
-    clean again what is stored. `spool` is the file in which pages wait while the database does
-    not answer; without it the file's name is made of the database's.
+    clean again what is stored. `spool` is the folder in which pages wait while the database does
+    not answer; without it the folder's name is made of the database's.
     """
 
     enabled: bool = field(default=True, metadata=_OF_CRAWLS)
@@ -167,7 +167,7 @@ class Config:
 
     @property
     def spool_path(self) -> Path:
-        """The file in which pages wait for a database that does not answer."""
+        """The folder in which pages wait for a database that does not answer."""
         url = make_url(self.database_url)
         if self.spool:
             return Path(self.spool).absolute()
