@@ -46,7 +46,6 @@ def main() -> int:
             _photograph(page, FOLDER / "inspector-site.png")
         with _opened(Path(folder), page_document, height=900) as page:
             frame = page.frame_locator("iframe")
-            frame.locator(".cookie").evaluate("element => element.style.position = 'static'")
             frame.get_by_text("Related stories").first.click()
             frame.get_by_text("Sign in").first.hover()
             _photograph(page, FOLDER / "inspector-page.png")

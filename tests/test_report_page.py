@@ -10,6 +10,7 @@ import pytest
 from example_project.demo import DemoSite
 from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.methods import METHODS
+from noiseclean_scrapy.overrides import Overrides
 from noiseclean_scrapy.report import page_report
 from tests.support.browsing import listening, opened, opening
 
@@ -202,4 +203,36 @@ def test_odd_pages_give_reports(html: str, browser: Any, tmp_path: Path) -> None
         report.page.locator("[data-tab=blocks]").click()
         rows = report.page.locator("[data-list=blocks] [data-row]")
         assert rows.count() == len(clean.blocks)
+        report.assert_quiet()
+
+
+OVER_ALL = """<title>Fog</title><style>
+.bar { position: fixed; inset: 0 } .menu { p\\6f sition: sticky; top: 0 }
+@media (max-width: 600px) { .late { position: fixed !important } } .wide { width: 700px }
+</style><div class=bar><p>We use cookies.</p></div><ul class=menu><li>News<li>Sport</ul>
+<div class=late style="position: fixed !important">Subscribe</div><div class=wide><h1>Fog</h1>
+<p>Nobody saw the harbour on Monday morning, and nobody went out.</p></div><img alt="A pier">"""
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_nothing_is_fixed_and_nothing_sticks_out(width: int, browser: Any, tmp_path: Path) -> None:
+    (tmp_path / "rules.toml").write_text('["example.com"]\ndrop = ".wide h1"\n')
+    overrides = Overrides.read(tmp_path / "rules.toml")
+    clean = SiteCleaner().clean(OVER_ALL, url="https://example.com/fog", overrides=overrides)
+    with opened(browser, page_report(clean, OVER_ALL), tmp_path) as report:
+        page = report.page
+        page.set_viewport_size({"width": width, "height": 844})
+        page.frame_locator("iframe").locator("h1").wait_for()
+        frame = page.frames[1]
+        frame.wait_for_function(
+            "!['fixed', 'sticky'].some((way) => [...document.querySelectorAll('*')]"
+            ".some((element) => getComputedStyle(element).position === way))"
+        )
+        sizes = "() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]"
+        content, room = frame.evaluate(sizes)
+        assert content <= room + 1
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+        legend = page.locator(".legend").inner_text()
+        for entry in ("kept", "left out", "an override decided", "picture, not loaded"):
+            assert entry in legend
         report.assert_quiet()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from html.parser import HTMLParser
 from itertools import pairwise
 
@@ -115,6 +115,18 @@ def test_versions_close_together_share_a_label() -> None:
         (NOISE_HEIGHT * 0.75, FIT_TOP + FIT_HEIGHT * 0.5)
     }
     assert found.ticks[0].label == "00:00:00"
+
+
+@pytest.mark.parametrize("seconds", [0, 0.1, 40, 3600, 14_390, 20_000, 90_000, 3e6])
+def test_no_time_is_named_twice(seconds: float) -> None:
+    start = datetime(2031, 3, 1, 12, 0, 30, tzinfo=timezone.utc)
+    moments = [Moment(start + timedelta(seconds=number * seconds), 0, 1, "") for number in range(7)]
+    ticks = drift(moments, []).ticks
+    assert ticks
+    assert len({tick.label for tick in ticks}) == len(ticks)
+    assert not ticks[0].dense
+    shown = [tick.x for tick in ticks if not tick.dense]
+    assert all(b - a >= 300 for a, b in pairwise(shown))
 
 
 def test_stripes_cover_the_page() -> None:

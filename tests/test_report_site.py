@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from datetime import datetime, timedelta, timezone
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -71,9 +72,9 @@ def test_figures_and_texts(courier: tuple[Store, str], browser: Any, tmp_path: P
         assert figures[2] == f"{100 * kept / visible:.0f} %"
         first = page.locator("#texts table").first.locator("tbody tr").first
         assert first.locator("td").first.inner_text() == str(max(pages_without.values()))
-        assert page.locator("#drift circle.fit").count() == 30
+        assert page.locator("#drift .page.fit").count() == 30
         assert page.locator("#versions table").first.locator("tbody tr").count() == 1
-        assert "threshold 0.50" in page.locator("#importance svg").text_content()
+        assert "threshold 0.50" in page.locator("#importance").text_content()
         report.assert_quiet()
 
 
@@ -174,6 +175,57 @@ def test_the_gallery_opens_pages(courier: tuple[Store, str], browser: Any, tmp_p
         assert page.locator("dialog").is_hidden()
         assert page.locator(".box.on").count() == 1
         report.assert_quiet()
+
+
+# What a phone shows: texts in pixels, what sticks out, what is named twice, colours without a name.
+LOOKED_AT = """() => {
+  const box = (element) => element.getBoundingClientRect();
+  const all = (selector) => [...document.querySelectorAll(selector)];
+  const styled = (elements, name) => [...new Set(elements.map((e) => getComputedStyle(e)[name]))];
+  return {
+    width: document.documentElement.scrollWidth,
+    outside: all("body *").filter((e) => !e.closest("svg, dialog, .tip, .url"))
+      .filter((e) => box(e).width && (box(e).right > innerWidth + 1 || box(e).left < -1))
+      .map((e) => e.outerHTML.slice(0, 80)),
+    axes: all("[data-axis]").map((axis) => [...axis.children]
+      .filter((tick) => box(tick).width)
+      .map((tick) => [tick.textContent, box(tick).left, box(tick).right, box(tick).top])),
+    small: all("body *")
+      .filter((e) => e.offsetWidth && parseFloat(getComputedStyle(e).fontSize) < 11)
+      .map((e) => e.outerHTML.slice(0, 80)),
+    scale: box(document.querySelector("[data-icicle]")).width
+      / document.querySelector("[data-icicle]").viewBox.baseVal.width,
+    columns: styled(all("#importance rect.kept, #importance rect.dropped"), "fill"),
+    lines: styled(all("#drift polyline"), "stroke"),
+    named: ["importance", "drift"].map((id) => styled(all(`#${id} .dot`), "backgroundColor")),
+    legend: document.querySelector("#tree .legend").textContent,
+  };
+}"""
+
+
+@pytest.mark.parametrize("count", [2, 30])
+@pytest.mark.parametrize("width", [390, 800])
+def test_a_report_fits_its_window(count: int, width: int, browser: Any, tmp_path: Path) -> None:
+    with stored_site(tmp_path, Config(), pages=count) as store:
+        document = site_report(store, "courier.example")
+    with opened(browser, document, tmp_path) as report:
+        report.page.set_viewport_size({"width": width, "height": 844})
+        seen = report.page.evaluate(LOOKED_AT)
+        report.assert_quiet()
+    assert seen["width"] == width
+    assert seen["outside"] == seen["small"] == []
+    assert seen["scale"] == pytest.approx(1)
+    assert len(seen["axes"]) == 5
+    for axis in seen["axes"]:
+        labels = [label for label, *_ in axis]
+        assert len(labels) == len(set(labels))
+        for (_, _, right, top), (_, left, _, below) in pairwise(axis):
+            assert left > right or below > top
+    columns, lines = seen["named"]
+    assert set(seen["columns"]) <= set(columns)
+    assert set(seen["lines"]) <= set(lines)
+    assert "several small places" in seen["legend"]
+    assert "nothing further inside" in seen["legend"]
 
 
 def test_hostile_texts_stay_texts(browser: Any, tmp_path: Path) -> None:

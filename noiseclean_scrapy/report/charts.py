@@ -13,12 +13,18 @@ from noiseclean_scrapy.report.survey import BINS, Moment
 from noiseclean_scrapy.store import TreeVersionRecord
 
 WIDTH = 1000.0
-"""Width of every drawing; SVG scales it to the window."""
+"""Width of every drawing; it is stretched to the window, without its labels and lines."""
 COLUMN_HEIGHT = 180.0
 NOISE_HEIGHT, FIT_TOP, FIT_HEIGHT = 170.0, 205.0, 60.0
+NOISE_TICKS = {"100 %": 0.0, "50 %": NOISE_HEIGHT / 2, "0 %": NOISE_HEIGHT}
+FIT_TICKS = {"100 %": FIT_TOP, "0 %": FIT_TOP + FIT_HEIGHT}
+LINES = (*NOISE_TICKS.values(), *FIT_TICKS.values())
+"""Labels of the two y axes with their y, and the lines through both."""
 
 _TICKS = 6
-_LABEL_WIDTH = 30.0
+# Least distances of labels, in the drawing's coordinates: of versions in a wide window, of versions
+# and of times in a narrow one.
+_WIDE, _NARROW, _NARROW_TIMES = 30.0, 110.0, 320.0
 _SMOOTHING = 25
 _TIME_FORMS = (
     (timedelta(minutes=10), "%H:%M:%S"),
@@ -57,11 +63,12 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A labelled place on the x axis."""
+    """A labelled place on the x axis; `dense` labels have room in wide windows only."""
 
     x: float
     label: str
     note: str = ""
+    dense: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +134,10 @@ def _version_marks(
     places = [bisect(times, version.created_at) * step for version in versions]
     marks = []
     for place, following, version in zip(places, [*places, inf][1:], versions, strict=True):
-        label = f"v{version.version}" if following - place > _LABEL_WIDTH else ""
+        room = following - place
+        label = f"v{version.version}" if room > _WIDE else ""
         note = f"tree version {version.version} of {version.pages} pages"
-        marks.append(Mark(place, label, note))
+        marks.append(Mark(place, label, note, dense=room <= _NARROW))
     return marks
 
 
@@ -147,7 +155,12 @@ def _ticks(times: Sequence[datetime], step: float) -> list[Mark]:
         return []
     span = times[-1] - times[0]
     form = next((form for longest, form in _TIME_FORMS if span < longest), "%Y-%m-%d")
-    marks = {
-        int((number + 0.5) * len(times) / _TICKS): None for number in range(min(_TICKS, len(times)))
-    }
-    return [Mark((index + 0.5) * step, f"{times[index]:{form}}") for index in marks]
+    marks: dict[str, Mark] = {}
+    last = -inf
+    for number in range(min(_TICKS, len(times))):
+        index = int((number + 0.5) * len(times) / _TICKS)
+        label, x = f"{times[index]:{form}}", (index + 0.5) * step
+        if label not in marks:
+            marks[label] = Mark(x, label, dense=x - last < _NARROW_TIMES)
+            last = last if marks[label].dense else x
+    return list(marks.values())

@@ -1,6 +1,7 @@
 "use strict";
 (() => {
   const SVG = "http://www.w3.org/2000/svg";
+  const COLUMN = 92;  // least width of a level in the icicle, in pixels
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
   const one = (selector, root = document) => root.querySelector(selector);
 
@@ -55,10 +56,9 @@
     if (!svg) return;
     const boxes = JSON.parse(one("#boxes").textContent);
     const groups = all("[data-box]", svg);
-    const levels = Number(svg.dataset.levels);
-    const width = Number(svg.dataset.width);
     const height = Number(svg.dataset.height);
-    const column = width / levels;
+    let width = 0;
+    let column = 0;
     const detail = one("[data-detail]");
     const trail = one("[data-trail]");
     let zoomed = -1;
@@ -78,6 +78,16 @@
       return chain;
     }
 
+    /** One unit is one pixel, so that labels can be read; a narrow drawing has fewer levels. */
+    function measure() {
+      width = svg.clientWidth - 4;
+      const levels = Math.min(Number(svg.dataset.levels), Math.max(2, Math.floor(width / COLUMN)));
+      column = width / levels;
+      svg.setAttribute("viewBox", `-2 -2 ${width + 4} ${height + 4}`);
+      svg.style.height = height + 4 + "px";
+      draw();
+    }
+
     function draw() {
       const top = zoomed < 0 ? { top: 0, height: 1, level: 0 } : boxes[zoomed];
       const above = new Set(ancestors(zoomed));
@@ -86,7 +96,7 @@
         const y = outer ? 0 : ((box.top - top.top) / top.height) * height;
         const tall = outer ? height : (box.height / top.height) * height;
         const x = (box.level - top.level) * column;
-        const seen = x >= 0 && x < width && y + tall > 0 && y < height;
+        const seen = x >= 0 && x < width - 1 && y + tall > 0 && y < height;
         const group = groups[number];
         group.style.display = seen ? "" : "none";
         if (!seen) return;
@@ -223,7 +233,8 @@
       choose(best);
       svg.scrollIntoView({ block: "center" });
     });
-    draw();
+    new ResizeObserver(measure).observe(svg);
+    measure();
     choose(0);
   }
 
@@ -336,6 +347,8 @@
   /** The frame runs no scripts of its own: this document listens to what happens in it. */
   function watchFrame(frame, rows, panel) {
     const page = frame.contentDocument;
+    settle(page);
+    frame.contentWindow.addEventListener("resize", () => settle(page));
     const blockOf = (event) => {
       const part = event.target.closest && event.target.closest("[data-block]");
       const number = part ? Number(part.getAttribute("data-block")) : -1;
@@ -363,6 +376,21 @@
     page.addEventListener("keydown", (event) => {
       if (event.key === "Escape") one("[data-dialog]")?.close();
     });
+  }
+
+  /**
+   * What a page fixes to the window would hide the rest of it: it stands where it is written.
+   * A page that is wider than its frame is shown smaller, down to half its size.
+   */
+  function settle(page) {
+    for (const element of all("*", page)) {
+      const { position } = page.defaultView.getComputedStyle(element);
+      if (position !== "fixed" && position !== "sticky") continue;
+      element.style.setProperty("position", "static", "important");
+    }
+    const root = page.documentElement;
+    root.style.zoom = 1;
+    root.style.zoom = Math.max(0.5, Math.min(1, root.clientWidth / root.scrollWidth));
   }
 
   const figure = (value) => String(Number(value.toPrecision(3)));
