@@ -15,6 +15,7 @@ from noiseclean_scrapy.evidence.model import load_model
 from noiseclean_scrapy.metadata import extract_metadata
 from noiseclean_scrapy.methods import METHODS
 from noiseclean_scrapy.page import Page, build_page
+from noiseclean_scrapy.page.characters import without_controls
 from noiseclean_scrapy.report.inert import inert_document
 from noiseclean_scrapy.store.columns import storable_text
 from noiseclean_scrapy.store.query import analyze_query, parse_query
@@ -67,7 +68,7 @@ def check_page(page: Page) -> None:
     )
     for block in page.blocks:
         assert block.text or block.images
-        assert block.text == " ".join(block.text.split())
+        assert block.text == " ".join(without_controls(block.text).split())
         assert 0 <= block.link_characters <= len(block.text)
 
 

@@ -18,6 +18,7 @@ from urllib.parse import urljoin, urlsplit
 from lxml import etree, html
 
 from noiseclean_scrapy.page import Html
+from noiseclean_scrapy.page.characters import without_controls
 from noiseclean_scrapy.page.parse import parse_html
 
 try:
@@ -261,7 +262,7 @@ def _author_and_date(facts: _Element, url: str) -> tuple[str, datetime | None]:
 
 
 def _author(found: str | None) -> str:
-    author = " ".join((found or "").split())
+    author = " ".join(without_controls(found or "").split())
     return author if len(author) <= _LONGEST_AUTHOR else ""
 
 
@@ -327,7 +328,7 @@ def _language_code(value: str) -> str:
 def _address(base: str, link: str) -> str:
     """An absolute web address, empty where `link` gives none."""
     try:
-        address = urljoin(base, link) if link else ""
+        address = without_controls(urljoin(base, link)) if link else ""
         return address if urlsplit(address).scheme in {"http", "https"} else ""
     except ValueError:
         return ""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from rich.console import Console, Group
+from rich.console import Group
 from rich.file_proxy import FileProxy
 from rich.live import Live
 from rich.table import Table
@@ -22,6 +22,7 @@ from scrapy.utils.log import get_scrapy_root_handler
 
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.pipeline import CleanPipeline
+from noiseclean_scrapy.terminal import Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -159,7 +160,7 @@ class LiveDisplay:
     def __init__(self) -> None:
         self._started = monotonic()
         self._live = Live(
-            console=Console(stderr=True),
+            console=Terminal(stderr=True),
             auto_refresh=False,
             # Items that are piped elsewhere must not come out on the terminal.
             redirect_stdout=sys.stdout.isatty(),
@@ -174,7 +175,7 @@ class LiveDisplay:
         """Whether stderr is a terminal that can move its cursor, and nobody else draws on it."""
         return (
             sys.stderr.isatty()
-            and not Console(stderr=True).is_dumb_terminal
+            and not Terminal(stderr=True).is_dumb_terminal
             and not isinstance(sys.stderr, FileProxy)
         )
 

@@ -62,7 +62,7 @@ MARKUP = st.lists(
             "|</b>|<a href='/a&amp;b'>|</a>|<a>|<img src=x>|<img data-src=y>|<ul><li>|</ul>|<td>"
             "|<table>|<!-- note -->|<script>x<y</script>|<noscript>|</noscript>|&nbsp;|\n |<x-y>"
             "|<o:p>|</body>|</html>|<svg><g>|<h1 id=top>|<em hidden>|<body>|<html>"
-            "|<head>".split("|")
+            "|<head>|\x1b[2J|\x07|\x7f|\x9b|&#7; ".split("|")
         ),
         TEXTS.map(lambda text: text.replace("<", "&lt;")),
     ),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
-from scrapy.utils.log import configure_logging
+from scrapy.utils.log import configure_logging, get_scrapy_root_handler
 
 from noiseclean_scrapy.errors import ConfigurationError, NoiseCleanError
 
@@ -74,6 +74,7 @@ class Command(ScrapyCommand):
 
         assert self.settings is not None
         configure_logging(self.settings)
+        _keep_log_inert()
         try:
             done = opts.subcommand.run(Call.of(opts, self.settings))
             sys.stdout.flush()
@@ -82,12 +83,24 @@ class Command(ScrapyCommand):
             # The reader of the pipe has seen enough; Python would complain when it flushes at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         except NoiseCleanError as error:
+            from noiseclean_scrapy.commands.output import tell
+
             logging.getLogger(__name__).debug("", exc_info=error)
-            print(f"scrapy noiseclean {opts.subcommand.name}: {error}", file=sys.stderr)
+            tell(f"scrapy noiseclean {opts.subcommand.name}: {error}")
             self.exitcode = 2 if isinstance(error, ConfigurationError) else 1
         except KeyboardInterrupt:
             print("Interrupted.", file=sys.stderr)
             self.exitcode = INTERRUPTED
+
+
+def _keep_log_inert() -> None:
+    """Let nothing in a line of the log, such as the name of an archive's page, steer a terminal."""
+    from noiseclean_scrapy.terminal import inert
+
+    handler = get_scrapy_root_handler()
+    if handler is not None:
+        formatter = handler.formatter or logging.Formatter()
+        handler.format = lambda record: inert(formatter.format(record))  # type: ignore[method-assign]
 
 
 def _subcommands() -> list[Subcommand]:

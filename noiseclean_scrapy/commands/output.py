@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 from datetime import datetime
 from typing import Any
 
 from rich import box
-from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -19,20 +19,23 @@ from rich.progress import (
 )
 from rich.table import Table
 
+from noiseclean_scrapy.terminal import Terminal, inert
+
 _PIPE_WIDTH = 1000
+_UNESCAPED = re.compile("[\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
-def stdout_console() -> Console:
+def stdout_console() -> Terminal:
     """Where results go: coloured on a terminal; plain and never cut off in a pipe."""
     _tolerate_encoding(sys.stdout)
     width = None if sys.stdout.isatty() else _PIPE_WIDTH
-    return _Console(file=sys.stdout, width=width, highlight=False, markup=False, emoji=False)
+    return Terminal(file=sys.stdout, width=width, highlight=False, markup=False, emoji=False)
 
 
 def tell(message: str) -> None:
     """A sentence for the user, beside the results."""
     _tolerate_encoding(sys.stderr)
-    print(message, file=sys.stderr)
+    print(inert(message), file=sys.stderr)
 
 
 def counted(number: int, thing: str) -> str:
@@ -49,9 +52,17 @@ def print_json(value: Any) -> None:
     write_bytes(json_bytes(value, indent=2) + b"\n")
 
 
+def print_text(text: str) -> None:
+    """A text as it is, UTF-8 whatever the terminal's encoding; on a terminal it steers nothing."""
+    shown = inert(text) if sys.stdout.isatty() else text
+    write_bytes(shown.encode("utf-8", "replace") + b"\n" * (not shown.endswith("\n")))
+
+
 def json_bytes(value: Any, *, indent: int | None = None) -> bytes:
     """JSON with times in ISO 8601; lone surrogates become question marks."""
     text = json.dumps(value, ensure_ascii=False, indent=indent, default=_json_value)
+    # Of what steers a terminal, JSON itself escapes the characters below the blank only.
+    text = _UNESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
     return text.encode("utf-8", "replace")
 
 
@@ -75,7 +86,7 @@ def new_table(*columns: str, right: frozenset[str] = frozenset()) -> Table:
 
 def new_progress() -> Progress:
     """A bar on stderr that vanishes when it is done; nothing where stderr is no terminal."""
-    console = Console(stderr=True)
+    console = Terminal(stderr=True)
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -86,13 +97,6 @@ def new_progress() -> Progress:
         redirect_stdout=False,
         disable=not console.is_terminal,
     )
-
-
-class _Console(Console):
-    """Leaves a reader that goes away to the command, where Rich would end the process with 1."""
-
-    def on_broken_pipe(self) -> None:
-        raise BrokenPipeError
 
 
 def _json_value(value: Any) -> Any:

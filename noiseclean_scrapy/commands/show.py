@@ -10,7 +10,7 @@ from rich.text import Text
 
 from noiseclean_scrapy.commands.base import Call, Subcommand, add_database_option, add_json_option
 from noiseclean_scrapy.commands.judging import judge, stored_html
-from noiseclean_scrapy.commands.output import print_json, stdout_console, tell, write_bytes
+from noiseclean_scrapy.commands.output import print_json, print_text, stdout_console, tell
 from noiseclean_scrapy.export import page_row
 
 _FACTS = ("site", "author", "published", "language", "canonical_url", "image", "fetched_at")
@@ -39,10 +39,10 @@ class Show(Subcommand):
         with call.open_store() as store:
             record = call.find_page(store, opts.url)
             if opts.raw:
-                _print_text(stored_html(store, record))
+                print_text(stored_html(store, record))
             elif opts.html or opts.markdown:
                 page = judge(store, record, call).page
-                _print_text(page.html if opts.html else page.markdown)
+                print_text(page.html if opts.html else page.markdown)
             elif record.cleaned is None:
                 tell(f"{record.url} has no text: no item of it passed the pipelines.")
                 return False
@@ -67,7 +67,3 @@ def _print_page(row: dict[str, Any]) -> None:
 
 def _in_words(value: str | datetime) -> str:
     return f"{value:%Y-%m-%d %H:%M} UTC" if isinstance(value, datetime) else value
-
-
-def _print_text(text: str) -> None:
-    write_bytes(text.encode("utf-8", "replace") + (b"" if text.endswith("\n") else b"\n"))

@@ -447,7 +447,7 @@ cdef class NodeReader:
         return 0
 
     cdef str _collapse(self, Text* text, Py_ssize_t* characters):
-        """The text, each run of white space one blank; with `characters` only how many there are."""
+        """The text as `page.document.collapse` has it; with `characters` only how many there are."""
         cdef const unsigned char* data = <const unsigned char*> text.data
         cdef size_t at = 0, size = text.size
         cdef size_t width
@@ -462,6 +462,10 @@ cdef class NodeReader:
             width = _blank_width(data + at, True)
             if width:
                 blank = True
+                at += width
+                continue
+            width = _control_width(data + at)
+            if width:
                 at += width
                 continue
             if blank and end != out:
@@ -583,6 +587,13 @@ cdef inline size_t _blank_width(const unsigned char* text, bint with_zero_width)
     if first == 0xEF and with_zero_width:
         return 3 if text[1] == 0xBB and text[2] == 0xBF else 0
     return 0
+
+
+cdef inline size_t _control_width(const unsigned char* text) noexcept:
+    """Bytes of the control character that stands here, which is no white space; 0 for any other."""
+    if text[0] < 0x20 or text[0] == 0x7F:
+        return 1
+    return 2 if text[0] == 0xC2 and 0x80 <= text[1] < 0xA0 else 0
 
 
 cdef void* _grown(void* data, size_t size) except NULL:

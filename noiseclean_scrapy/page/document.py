@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from lxml import etree
 
+from noiseclean_scrapy.page.characters import without_controls
 from noiseclean_scrapy.page.parse import inner_text
 from noiseclean_scrapy.page.tags import local_name, node_test
 
@@ -111,8 +112,8 @@ def path(node: _Element) -> tuple[str, int]:
 
 
 def collapse(pieces: Iterable[str]) -> str:
-    """The pieces joined, each run of white space one blank."""
-    text = "".join(pieces)
+    """The pieces joined without control characters, each run of white space one blank."""
+    text = without_controls("".join(pieces))
     if not text.isascii():
         for character in _ZERO_WIDTH:
             text = text.replace(character, " ")
