@@ -13,8 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from scrapy.utils.misc import load_object
-from sqlalchemy import make_url
-from sqlalchemy.exc import ArgumentError
 
 from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.focus.topic import Topic
@@ -23,6 +21,7 @@ from noiseclean_scrapy.methods import METHODS, create_method, method_parameters
 from noiseclean_scrapy.overrides import NO_OVERRIDES, Overrides
 from noiseclean_scrapy.page import DEFAULT_BUDGET, PageBudget
 from noiseclean_scrapy.site.cluster import CLUSTERINGS, host
+from noiseclean_scrapy.urls import database_url, shown_url
 
 if TYPE_CHECKING:
     from scrapy.http import Response
@@ -79,7 +78,7 @@ class Config:
     """
 
     enabled: bool = field(default=True, metadata=_OF_CRAWLS)
-    database_url: str = field(default="sqlite:///noiseclean.db", metadata=_OF_CRAWLS)
+    database_url: str = field(default="sqlite:///noiseclean.db", metadata=_OF_CRAWLS, repr=False)
     method: str = field(default="evidence", metadata=_OF_ALL)
     method_options: Mapping[str, Any] = field(default_factory=dict, metadata=_OF_ALL)
     cluster_by: ClusterBy = field(default=by_domain, metadata=_OF_ALL)
@@ -162,13 +161,13 @@ class Config:
 
     @property
     def display_url(self) -> str:
-        """The database URL without its password."""
-        return make_url(self.database_url).render_as_string(hide_password=True)
+        """The database URL without what is secret in it."""
+        return shown_url(self.database_url)
 
     @property
     def spool_path(self) -> Path:
         """The folder in which pages wait for a database that does not answer."""
-        url = make_url(self.database_url)
+        url = database_url(self.database_url)
         if self.spool:
             return Path(self.spool).absolute()
         if url.get_backend_name() == "sqlite" and url.database and "uri" not in url.query:
@@ -311,10 +310,11 @@ def _options(name: str, value: Any) -> Mapping[str, Any]:
 
 def _database_url(name: str, value: Any) -> str:
     try:
-        return make_url(value).render_as_string(hide_password=False)
-    except (ArgumentError, TypeError, ValueError):
-        given = re.sub(r":[^:@]*@", ":***@", value) if isinstance(value, str) else value
-        raise _error(name, given, "a database URL such as sqlite:///noiseclean.db") from None
+        return database_url(value).render_as_string(hide_password=False)
+    except ValueError as error:
+        expected = f"a database URL such as sqlite:///noiseclean.db ({error})"
+        given = shown_url(value) if isinstance(value, str) else value
+        raise _error(name, given, expected) from None
 
 
 def _cluster_by(name: str, value: Any) -> ClusterBy:

@@ -10,10 +10,13 @@ from pathlib import Path
 from threading import Barrier, Timer
 
 import pytest
+from scrapy.settings import Settings
 from sqlalchemy import Connection, text
 
-from noiseclean_scrapy.errors import StoreError
+from noiseclean_scrapy.config import Config
+from noiseclean_scrapy.errors import ConfigurationError, StoreError
 from noiseclean_scrapy.store import SCHEMA_VERSION, Cleaned, PageRecord, Store, preparing
+from noiseclean_scrapy.urls import shown_url
 from tests.support import databases
 
 PAGE = PageRecord("1", "a", "http://a/", "0", datetime(2025, 3, 1, tzinfo=timezone.utc), 1, "<p>")
@@ -149,6 +152,50 @@ def test_what_cannot_be_reached_is_said(tmp_path: Path) -> None:
     nobody = refused("postgresql://user:secret@127.0.0.1:1/test")
     assert "cannot open the database postgresql+psycopg://user:***@127.0.0.1:1/test" in nobody
     assert "secret" not in nobody
+
+
+SECRETS = (
+    "postgresql://user:%s@127.0.0.1:1/a",
+    "postgresql://user@127.0.0.1:1/a?password=%s",
+    "postgresql://user@127.0.0.1:1/a?sslmode=disable&sslpassword=%s&connect_timeout=1",
+    "postgresql://user@127.0.0.1:1/a?p%%61ssword=%s",
+    "postgresql://user:%s@127.0.0.1:port/a",
+    "postgresql://user:%s@ss@127.0.0.1/a",
+    "postgresql://user:1@%s@127.0.0.1/a?b=@",
+    "postgresql//user:%s@127.0.0.1/a",
+    "user:%s@127.0.0.1/a",
+    "mysql://user:%s@127.0.0.1/a",
+    "postgresql+none://user:%s@127.0.0.1/a",
+)
+
+
+@pytest.mark.parametrize("url", [secret % "hush" for secret in SECRETS])
+def test_what_is_secret_is_in_no_message(url: str) -> None:
+    shown = refused(url)
+    try:
+        config = Config.from_settings(Settings({"NOISECLEAN_DATABASE_URL": url}))
+        shown += config.display_url + repr(config)
+    except ConfigurationError as error:
+        shown += str(error)
+    assert "hush" not in shown
+
+
+def test_a_port_that_is_no_number_is_said() -> None:
+    url = "postgresql://user@localhost:port/a"
+    assert f"{url} is no database URL, its port is no number" in refused(url)
+    with pytest.raises(ConfigurationError, match="its port is no number"):
+        Config.from_settings(Settings({"NOISECLEAN_DATABASE_URL": url}))
+
+
+def test_other_urls_are_shown_without_secrets() -> None:
+    assert shown_url("redis://:hush@localhost:6379/0") == "redis://:***@localhost:6379/0"
+    assert shown_url("http://anna:hush@proxy:8080") == "http://anna:***@proxy:8080"
+    assert shown_url("s3a://KEY:hush@bucket/a.warc.gz") == "s3a://KEY:***@bucket/a.warc.gz"
+    assert shown_url("https://a.org/x.wacz?X-Amz-Signature=hush") == (
+        "https://a.org/x.wacz?X-Amz-Signature=***"
+    )
+    for plain in ("/data/a.warc.gz", "sqlite:///a.db", "http://a.org:80/b?c=d", "s3://a/b=c"):
+        assert shown_url(plain) == plain
 
 
 def test_what_is_no_store_is_said() -> None:

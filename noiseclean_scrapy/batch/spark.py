@@ -26,6 +26,7 @@ from noiseclean_scrapy.commands.base import Call, add_method_options
 from noiseclean_scrapy.commands.output import counted, tell
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import ConfigurationError, NoiseCleanError
+from noiseclean_scrapy.urls import shown_url
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -136,7 +137,7 @@ def _report(
     names = ("pages", "missing", "damaged")
     sums = {name: sum(counts[name] for counts in read.values()) for name in names}
     problems = {
-        archives[part]: {name: counts[name] for name in names}
+        shown_url(archives[part]): {name: counts[name] for name in names}
         for part, counts in sorted(read.items())
         if counts["missing"] or counts["damaged"]
     }

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from noiseclean_scrapy.batch.archived_page import ArchivedPage, ProblemKind, ProblemLog
 from noiseclean_scrapy.batch.warc import GZIP_MAGIC, read_wacz_stream, read_warc_stream
 from noiseclean_scrapy.errors import ArchiveError
+from noiseclean_scrapy.urls import shown_url
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
@@ -44,9 +45,9 @@ def read_pages(
         with _open(path) as stream:
             yield from read(stream, name, problems)
     except FileNotFoundError:
-        problems.report("missing", f"Left out, there is no such file: {path}")
+        problems.report("missing", f"Left out, there is no such file: {shown_url(path)}")
     except (ArchiveError, OSError, ValueError) as error:
-        problems.report("damaged", f"Left out, it cannot be read: {path} ({error})")
+        problems.report("damaged", f"Left out, it cannot be read: {shown_url(path)} ({error})")
 
 
 def _is_archive(path: str) -> bool:
@@ -59,13 +60,16 @@ def _read_list(path: str, base: str) -> list[str]:
             data = stream.read()
         text = (gzip.decompress(data) if data.startswith(GZIP_MAGIC) else data).decode()
     except (OSError, EOFError, ValueError) as error:
-        raise ArchiveError(f"the list of archives {path!r} cannot be read: {error}") from error
+        raise ArchiveError(
+            f"the list of archives {shown_url(path)!r} cannot be read: {error}"
+        ) from error
     lines = filter(None, (line.strip() for line in text.splitlines()))
     archives = [base + line for line in lines if not line.startswith("#")]
     for archive in archives:
         if not _is_archive(archive):
             raise ArchiveError(
-                f"{path!r} names {archive[:80]!r}: expected .warc, .warc.gz or .wacz files"
+                f"{shown_url(path)!r} names {shown_url(archive)[:80]!r}: "
+                f"expected .warc, .warc.gz or .wacz files"
             )
     return archives
 

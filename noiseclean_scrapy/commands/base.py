@@ -9,12 +9,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sqlalchemy import make_url
-
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import NotStoredError, StoreError
 from noiseclean_scrapy.methods import METHODS, create_method
 from noiseclean_scrapy.store import Store
+from noiseclean_scrapy.urls import database_url
 
 if TYPE_CHECKING:
     from scrapy.settings import Settings
@@ -41,7 +40,7 @@ class Call:
 
     def open_store(self, *, write: bool = False) -> Store:
         """The database, which must be there already, to read or to write as well."""
-        url = make_url(self.config.database_url)
+        url = database_url(self.config.database_url)
         is_file = url.get_backend_name() == "sqlite" and "uri" not in url.query
         if is_file and not Path(url.database or "").is_file():
             raise StoreError(

@@ -9,10 +9,11 @@ from time import monotonic, sleep
 from typing import Any
 from urllib.parse import quote
 
-from sqlalchemy import URL, Connection, Engine, StaticPool, create_engine, event, make_url
-from sqlalchemy.exc import ArgumentError, NoSuchModuleError
+from sqlalchemy import URL, Connection, Engine, StaticPool, create_engine, event
+from sqlalchemy.exc import NoSuchModuleError
 
 from noiseclean_scrapy.errors import StoreError
+from noiseclean_scrapy.urls import database_url, shown_url
 
 # A process that saves a tree cleans its provisional pages while the others wait.
 SQLITE_BUSY_SECONDS = 120
@@ -66,10 +67,11 @@ def is_in_memory(url: URL) -> bool:
 
 def _parse(url: str) -> URL:
     try:
-        parsed = make_url(url)
-    except ArgumentError as error:
-        # The text is not repeated: there may be a password in it.
-        raise StoreError(f"the text given is no database URL: {_EXPECTED}") from error
+        parsed = database_url(url)
+    except ValueError as error:
+        raise StoreError(
+            f"{shown_url(str(url))} is no database URL, {error}: {_EXPECTED}"
+        ) from None
     if parsed.drivername in {"postgres", "postgresql"}:
         parsed = parsed.set(drivername="postgresql+psycopg")
     if parsed.get_backend_name() not in {"sqlite", "postgresql"}:

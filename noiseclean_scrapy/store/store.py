@@ -9,7 +9,7 @@ from datetime import datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, Row
+from sqlalchemy import Connection, Engine, Row
 from sqlalchemy.exc import SQLAlchemyError
 
 from noiseclean_scrapy.errors import StoreError
@@ -34,6 +34,7 @@ from noiseclean_scrapy.store.records import (
 from noiseclean_scrapy.store.schema import cluster_table
 from noiseclean_scrapy.store.search import SearchFilter, SearchResults, search_pages
 from noiseclean_scrapy.store.terms import Analyzer
+from noiseclean_scrapy.urls import shown_url
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -67,7 +68,7 @@ class Store:
         except SQLAlchemyError as error:
             self.close()
             raise StoreError(
-                f"cannot open the database {self._engine.url}: {_reason(error)}; check its "
+                f"cannot open {_shown(self._engine)}: {_reason(error)}; check its "
                 f"address, that it is running, and your rights"
             ) from error
         except BaseException:
@@ -405,7 +406,11 @@ class Store:
                 with engine.begin() as connection:
                     yield connection
             except SQLAlchemyError as error:
-                raise StoreError(f"the database {engine.url} refused: {_reason(error)}") from error
+                raise StoreError(f"{_shown(engine)} refused: {_reason(error)}") from error
+
+
+def _shown(engine: Engine) -> str:
+    return f"the database {shown_url(engine.url.render_as_string(hide_password=False))}"
 
 
 def _reason(error: SQLAlchemyError) -> str:

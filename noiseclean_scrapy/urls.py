@@ -1,0 +1,49 @@
+"""URLs of databases and archives: read with a reason where that fails, shown without secrets."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+if TYPE_CHECKING:
+    from sqlalchemy import URL
+
+_PASSWORD = re.compile(r"([^:/@]*):(?!//).*@", re.DOTALL)
+_PARAMETER = re.compile(r"([?&;])([^=&;#]*)=([^&;#]*)")
+_SECRET = re.compile(r"pass|pwd|secret|token|key|auth|credential|signature|odbc", re.IGNORECASE)
+
+
+def shown_url(url: str) -> str:
+    """A URL, or what should be one, as a message may show it: what is secret in it is masked.
+
+    >>> shown_url("postgresql://anna:secret@db.example/pages?sslpassword=secret&sslmode=require")
+    'postgresql://anna:***@db.example/pages?sslpassword=***&sslmode=require'
+    """
+    return _PARAMETER.sub(_masked, _PASSWORD.sub(r"\1:***@", url))
+
+
+def _masked(parameter: re.Match[str]) -> str:
+    before, name, value = parameter.groups()
+    return f"{before}{name}={'***' if _SECRET.search(unquote(name)) else value}"
+
+
+def database_url(text: str | URL) -> URL:
+    """A database URL in its parts; raises ValueError that says what is wrong, and repeats nothing.
+
+    >>> database_url("postgresql://anna@db.example:number/pages")
+    Traceback (most recent call last):
+    ValueError: its port is no number
+    """
+    from sqlalchemy import make_url
+    from sqlalchemy.exc import ArgumentError
+
+    try:
+        url = make_url(text)
+    except (ArgumentError, TypeError):
+        raise ValueError("it is no URL") from None
+    except ValueError:
+        raise ValueError("its port is no number") from None
+    if "@" in (url.host or ""):
+        raise ValueError("an @ in a name or a password is written %40")
+    return url
