@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tests.support.redis_queues import Queue
 
 # A default run is the same each time; `--hypothesis-profile=night` looks at new examples.
-_ANY_TIME = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+_ANY_TIME: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("day", derandomize=True, **_ANY_TIME)
 settings.register_profile("night", print_blob=True, **_ANY_TIME)
 settings.load_profile("day")

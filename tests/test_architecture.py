@@ -8,9 +8,11 @@ from graphlib import CycleError, TopologicalSorter
 
 import pytest
 
-from tests.support.command_line import ROOT
+pytest.importorskip("grimp", reason="the graph of imports needs the extra dev")
 
-grimp = pytest.importorskip("grimp", reason="the graph of imports needs the extra dev")
+import grimp
+
+from tests.support.command_line import ROOT
 
 PACKAGE = "noiseclean_scrapy"
 CORE = ("page", "site", "methods", "evidence", "compiled", "cleaner", "clean_page", "notebook")

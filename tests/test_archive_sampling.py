@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -44,8 +45,8 @@ def test_what_single_pages_teach_adds_up_to_what_all_of_them_do(
     pages += [pages[2], pages[5].replace("<title>", "<title>Copy of ")]
     bounds = (60, 100_000) if "max_tree_nodes" in method_parameters(method) else (None,)
     for bound in bounds:
-        options = {"max_tree_nodes": bound} if bound else {}
-        unbounded = {"max_tree_nodes": 1 << 40} if bound else {}
+        options: dict[str, Any] = {"max_tree_nodes": bound} if bound else {}
+        unbounded: dict[str, Any] = {"max_tree_nodes": 1 << 40} if bound else {}
         whole = SiteCleaner(method, templates=templates, **options)
         merged = SiteCleaner(method, templates=templates, **options)
         for html in pages:

@@ -241,8 +241,8 @@ ROBOTS = Answer("User-agent: *\nDisallow: /secret\n", type="text/plain")
 @pytest.fixture
 def server() -> Iterator[PageServer]:
     image = Answer(b"GIF89a", type="image/gif")
-    others = {"/robots.txt": ROBOTS, "/secret": story(7), "/image": image}
-    with serve({f"/{n}": story(n) for n in range(6)} | others) as running:
+    others: dict[str, Answer | str] = {"/robots.txt": ROBOTS, "/secret": story(7), "/image": image}
+    with serve({**others, **{f"/{n}": story(n) for n in range(6)}}) as running:
         yield running
 
 

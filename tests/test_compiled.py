@@ -239,7 +239,7 @@ def test_attributes_that_look_alike_are_told_apart() -> None:
 def test_trees_made_by_hand_are_read_alike() -> None:
     """Text in several nodes, comments, entities and processing instructions between it."""
     root = etree.HTML("<body><p>one</p></body>")
-    paragraph = root.find(".//p")
+    paragraph = next(root.iter("p"))
     for child in (etree.Comment("no"), etree.Entity("amp"), etree.ProcessingInstruction("x")):
         child.tail = "  tail "
         paragraph.append(child)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import scrapy
-from scrapy.http import Response
+from scrapy.http import Response, TextResponse
 from scrapy.linkextractors import LinkExtractor
 from scrapy.settings import Settings
 
@@ -83,6 +83,7 @@ class FollowingSpider(scrapy.Spider):
             "priority": response.request.priority if response.request else None,
             "focus": response.meta.get("noiseclean_focus"),
         }
+        assert isinstance(response, TextResponse)
         for link in self.links.extract_links(response):
             yield response.follow(link, errback=self.failed)
 
@@ -275,7 +276,7 @@ def test_lists_that_change_are_revisited_first(tmp_path: Path) -> None:
 
 
 def test_a_spent_budget_ends_the_crawl(tmp_path: Path) -> None:
-    settings = {"NOISECLEAN_REVISITS": 100, "NOISECLEAN_REVISIT_SECONDS": 0.1}
+    settings: dict[str, Any] = {"NOISECLEAN_REVISITS": 100, "NOISECLEAN_REVISIT_SECONDS": 0.1}
     crawled = crawl(tmp_path, hub_site(), NOISECLEAN_SITE_BUDGET=12, **settings)
     assert crawled.ours["focus/pages"] == 12
     assert crawled.ours.get("focus/revisits", 0) < 12

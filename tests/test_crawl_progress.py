@@ -110,9 +110,11 @@ def test_no_line_is_due(tmp_path: Path, settings: dict[str, Any]) -> None:
 
 
 def test_a_crawl_without_pages_has_no_noise(tmp_path: Path) -> None:
-    with crawl_site.serve(
-        {"/0": lambda _: (time.sleep(0.4), crawl_site.Answer(status=404))[1]}
-    ) as server:
+    def late(_request: int) -> crawl_site.Answer:
+        time.sleep(0.4)
+        return crawl_site.Answer(status=404)
+
+    with crawl_site.serve({"/0": late}) as server:
         settings = {"LOGSTATS_INTERVAL": 0.1}
         plan = Plan(ChainSpider, settings, {"url": server.url, "paths": ["/0"]})
         [crawled] = crawling.crawl(tmp_path, plan)

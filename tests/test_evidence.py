@@ -76,7 +76,7 @@ def kept(page: CleanPage) -> list[int]:
 
 
 def page_alone(page: Page) -> list[float]:
-    return load_model().score(PageFeatures(page)).tolist()
+    return list(map(float, load_model().score(PageFeatures(page))))
 
 
 def other_story(number: int) -> str:
@@ -364,7 +364,8 @@ def test_declared_discussions_keep_their_comments() -> None:
 @pytest.mark.parametrize("name", ["tables", "images", "links"])
 def test_options_only_take_away(name: str) -> None:
     whole = clean(FULL, lean="recall")
-    less = clean(FULL, lean="recall", **{name: False})
+    option: dict[str, Any] = {name: False}
+    less = clean(FULL, lean="recall", **option)
     part = {"tables": TABLE, "images": FIGURE, "links": f"<ul>{LINKS}</ul>{NAV}"}[name]
     # Without some blocks the threshold may be another one, within its bounds.
     sure = {block.text for block in whole.blocks if block.score > LEANS["recall"]}

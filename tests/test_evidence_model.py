@@ -41,12 +41,12 @@ def page_of(body: str, head: str = "") -> Page:
 
 
 def column(features: PageFeatures, name: str) -> list[float]:
-    return features.matrix[:, features.names.index(name)].astype(float).tolist()
+    return list(map(float, features.matrix[:, features.names.index(name)]))
 
 
 def context_column(features: PageFeatures, scores: list[float], name: str) -> list[float]:
     names, matrix = context_features(features, np.array(scores, dtype=np.float64))
-    return matrix[:, names.index(name)].astype(float).tolist()
+    return list(map(float, matrix[:, names.index(name)]))
 
 
 # (a) Trees.
@@ -579,7 +579,7 @@ def test_the_model_scores_as_its_stages() -> None:
     model, features = load_model(), PageFeatures(SMALL)
     first = model.alone.score(features.matrix)
     assert first.tolist() == pytest.approx(
-        [slow_score(model.alone, row) for row in features.matrix], abs=1e-4
+        [slow_score(model.alone, row) for row in features.matrix.tolist()], abs=1e-4
     )
     matrix = np.hstack([features.matrix, context_features(features, first)[1]])
     assert np.array_equal(model.matrix(features), matrix)

@@ -236,10 +236,10 @@ def test_fast_is_as_defined(bodies: list[str]) -> None:
     pages = [page_of(body) for body in bodies]
     slow, fast = SlowSite(), SiteEvidence(100_000)
     for page in pages[1:]:  # the first is judged without having been observed
-        slow.observe(page, scores_of(page))
+        slow.observe(page, scores_of(page).tolist())
         fast.observe(page, scores_of(page))
     for page in pages:
-        expected = slow.terms(page, scores_of(page))
+        expected = slow.terms(page, scores_of(page).tolist())
         terms = fast.terms(page, scores_of(page))
         for name in FIELDS:
             assert getattr(terms, name).tolist() == pytest.approx(expected[name], abs=1e-5)

@@ -21,6 +21,7 @@ from noiseclean_scrapy import SiteCleaner, site_cache, stored_pages
 from noiseclean_scrapy import crawl as crawl_module
 from noiseclean_scrapy.crawl import Crawl
 from noiseclean_scrapy.errors import StoreError
+from noiseclean_scrapy.page import build_page
 from noiseclean_scrapy.store import Store
 from tests.support.crawl_site import story_text
 from tests.support.databases import read_rows, run_statement
@@ -249,12 +250,11 @@ def test_a_page_that_needs_too_much_memory_costs_itself(
     sqlite_url: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     crawl = open_crawl(sqlite_url, {})
-    build = crawl_module.build_page
 
     def starved(*arguments: Any, url: str, **options: Any) -> Any:
         if url.endswith("/3"):
             raise MemoryError
-        return build(*arguments, url=url, **options)
+        return build_page(*arguments, url=url, **options)
 
     monkeypatch.setattr(crawl_module, "build_page", starved)
 
@@ -276,12 +276,11 @@ def test_a_page_that_a_tree_cannot_learn_does_not_stop_the_tree(
     sqlite_url: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     run_until(sqlite_url, 100)
-    build = stored_pages.build_page
 
     def starved(*arguments: Any, url: str, **options: Any) -> Any:
         if url.endswith("/1"):
             raise MemoryError
-        return build(*arguments, url=url, **options)
+        return build_page(*arguments, url=url, **options)
 
     run_statement(sqlite_url, "DELETE FROM noiseclean_tree")
     run_statement(sqlite_url, "UPDATE noiseclean_page SET learned_version = NULL")

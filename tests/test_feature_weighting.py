@@ -171,10 +171,9 @@ def same_shape(element: StructureElement, node: SlowNode) -> None:
         for feature in slow.totals:
             assert fast.feature_weight(feature) == pytest.approx(slow.weight(feature), abs=1e-9)
         children = {
-            place: child
+            (labels, place): child
             for labels, below in fast.styles.items()
             for place, child in enumerate(below)
-            for place in [(labels, place)]
         }
         assert len({id(child) for child in children.values()}) == len(slow.children)
         for below_slow in slow.children:
@@ -258,14 +257,15 @@ def test_state_goes_through_json(bodies: list[str]) -> None:
 def test_bad_states_are_refused() -> None:
     method = learn([page_of("<p>a</p>")])
     state = method.state()
-    for damage in (
+    damages: list[dict[str, Any]] = [
         {"threshold": 2.0},
         {"threshold": "0.5"},
         {"tree": {}},
         {"tree": {"words": [1], "nodes": []}},
         {"tree": {"words": ["a"], "nodes": []}},
         {"tree": None},
-    ):
+    ]
+    for damage in damages:
         with pytest.raises((KeyError, TypeError, ValueError)):
             method.restore({**copy.deepcopy(state), **damage})
         assert method.state() == state

@@ -311,7 +311,7 @@ def test_potential_by_hand() -> None:
 
 
 def test_informative_text_counts_more_than_noise() -> None:
-    values = {"page": 0.4, "before": 0.0, "anchor": 0.5, "context": 0.5, "terms": 3}
+    values: Any = {"page": 0.4, "before": 0.0, "anchor": 0.5, "context": 0.5, "terms": 3}
     # (3 0.5 + 3 (0.25 0.4 + 0.05)) / 6
     assert Potential(**values, importance=1.0).priority == 325
     assert Potential(**values, importance=0.0).priority == 162

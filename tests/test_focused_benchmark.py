@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from benchmarks import focused
-from benchmarks.focused_crawls import SharkPotential, harvest, run_apart
+from benchmarks.focused_crawls import STRATEGIES, SharkPotential, harvest, run_apart
 from benchmarks.focused_freshness import LISTED, LiveNewspaper
 from benchmarks.focused_sites import SHARES, newspapers
 from benchmarks.focused_topics import TOPICS
@@ -48,11 +49,12 @@ def test_a_live_newspaper_shows_what_is_out() -> None:
     assert 20 <= len(old) <= 30
     new = max(paper.published, key=lambda path: paper.published[path])
     paper.start()
-    assert paper.pages.get(new) is None
-    assert new not in paper.pages.get("/").html
+    pages: Any = paper.pages
+    assert pages.get(new) is None
+    assert new not in pages.get("/").html
     paper.started -= 3_600
-    assert paper.pages.get(new).kind == "article"
-    front = paper.pages.get("/").html
+    assert pages.get(new).kind == "article"
+    front = pages.get("/").html
     assert new in front
     assert front.count('class="teaser ') == LISTED
     assert paper.ages(3_600.0).keys() == paper.published.keys() - old - {
@@ -61,7 +63,7 @@ def test_a_live_newspaper_shows_what_is_out() -> None:
 
 
 def test_shark_search_by_hand() -> None:
-    values = {"page": 0.4, "before": 0.1, "context": 0.3, "terms": 5, "importance": 0.0}
+    values: Any = {"page": 0.4, "before": 0.1, "context": 0.3, "terms": 5, "importance": 0.0}
     with_anchor = SharkPotential(**values, anchor=0.5)
     assert with_anchor.priority == round(1000 * (0.5 * 0.2 + 0.5 * (0.8 * 0.5 + 0.2 * 1.0)))
     without = SharkPotential(**values, anchor=0.0)
@@ -78,13 +80,13 @@ def test_a_harvest_is_that_of_a_real_crawl(tmp_path: Path) -> None:
     assert all(sum(run["hits"]) <= run["relevant"] for run in runs)
     assert sum(runs[0]["hits"]) < sum(runs[1]["hits"])
     found = focused.summarise_harvest(
-        [{**run, "strategy": name} for run in runs[:1] for name in focused.STRATEGIES]
+        [{**run, "strategy": name} for run in runs[:1] for name in STRATEGIES]
     )
     curve = found["strategies"]["depth first"]
     assert list(curve) == ["10", "20", "30"]
     assert curve["30"] == [round(sum(runs[0]["hits"]) / 30, 4)] * 3
     [table] = focused.tables({"harvest": json.loads(json.dumps(found))})
-    assert [row[0] for row in table.rows] == list(focused.STRATEGIES)
+    assert [row[0] for row in table.rows] == list(STRATEGIES)
     focused.draw(found, tmp_path / "focused.png")
     assert (tmp_path / "focused.png").read_bytes().startswith(b"\x89PNG")
 

@@ -39,7 +39,7 @@ def test_a_page_comes_back_as_it_was_with_what_was_read_in_it() -> None:
         '<script type="application/ld+json">{"@type": "NewsArticle", "articleBody": "It was"}'
         "</script>",
         url="https://example.com/1",
-        rules=lambda root: {root.find(".//h1"): "title"},
+        rules=lambda root: {next(root.iter("h1")): "title"},
     )
     keys = page_keys(article, load_model().read(article).scores)
     original = copy.deepcopy(article)

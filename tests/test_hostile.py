@@ -76,7 +76,7 @@ def test_a_hundred_thousand_levels() -> None:
 def test_deep_blocks_are_found_by_their_xpath() -> None:
     source = "<div>" * 150 + "<p>one<p>two" + "</div>" * 140 + "<p>three"
     page = build_page(source)
-    root = parse_html(source).root
+    root: Any = parse_html(source).root
     for block in page.blocks:
         (element,) = root.xpath(page.xpath(block))
         assert block.text in "".join(element.itertext())
@@ -142,7 +142,7 @@ def test_unresolved_entities_of_xml() -> None:
     source = (
         '<!DOCTYPE html [<!ENTITY e "value">]><html><body><p>a&e;b</p>&e;<p>c</p></body></html>'
     )
-    root = etree.fromstring(source, etree.XMLParser(resolve_entities=False))
+    root: Any = etree.fromstring(source, etree.XMLParser(resolve_entities=False))
     assert root.find("body/p")[0].tag is etree.Entity
     page = build_page(root)
     assert page.text == "ab\nc"

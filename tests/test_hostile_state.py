@@ -126,7 +126,8 @@ def is_usable_or_refused(blob: bytes) -> bool:
 @given(st.sampled_from(list(STATES)), st.data())
 def test_any_part_replaced(key: tuple[str, bool], data: st.DataObject) -> None:
     state = json.loads(json.dumps(STATES[key]))
-    part, place = {"root": state}, "root"
+    part: Any = {"root": state}
+    place: Any = "root"
     while isinstance(part[place], (dict, list)) and part[place]:
         part = part[place]
         places = sorted(part) if isinstance(part, dict) else list(range(len(part)))

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 from parsel import Selector
-from scrapy.http import Response
+from scrapy.http import Response, TextResponse
 
 from noiseclean_scrapy import PageItem
 from noiseclean_scrapy.metadata import (
@@ -48,8 +48,8 @@ def read(head: str = "", body: str = "", text: str = "", url: str = URL) -> Meta
     return extract_metadata(page, url=url, text=text)
 
 
-def utc(*parts: int) -> datetime:
-    return datetime(*parts, tzinfo=timezone.utc)
+def utc(year: int, month: int, day: int, hour: int = 0, minute: int = 0) -> datetime:
+    return datetime(year, month, day, hour, minute, tzinfo=timezone.utc)
 
 
 ARTICLE = """{"@context": "https://schema.org", "@graph": [{"@type": "WebSite", "name": "Courier"},
@@ -253,12 +253,13 @@ class FactsSpider(scrapy.Spider):
 
     def parse(self, response: Response) -> Iterator[Any]:
         yield PageItem(response.url)
+        assert isinstance(response, TextResponse)
         yield {"path": response.url[len(self.url) :], "same": self._is_unchanged(response)}
         if response.url.endswith("/6"):
             yield {"path": "seen by nobody", "url": response.url}
 
-    def _is_unchanged(self, response: Response) -> bool:
-        return response.selector.get() == Selector(response.text).get()
+    def _is_unchanged(self, response: TextResponse) -> bool:
+        return bool(response.selector.get() == Selector(response.text).get())
 
 
 SETTINGS = {

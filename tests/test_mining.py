@@ -91,7 +91,7 @@ def test_splits_follow_the_three_configurations() -> None:
     sites = ["a", "a", "b", "b", "c", "c"]
     found = list(splits(labels, sites))
     chosen = {
-        (s.configuration, tuple(np.flatnonzero(s.train)), tuple(np.flatnonzero(s.test)))
+        (s.configuration, *(tuple(map(int, np.flatnonzero(part))) for part in (s.train, s.test)))
         for s in found
     }
     assert len(chosen) == len(found) == 3 + 6 + 6

@@ -10,6 +10,7 @@ import pytest
 from benchmarks import drift, poisoning
 from benchmarks.poisoning import ATTACKS, MethodSite, Victim, paragraphs
 from example_project.demo import DemoPage, DemoSite
+from noiseclean_scrapy.page import build_page
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +50,7 @@ def test_the_least_share_is_found(
 
 def test_the_second_design_has_the_texts_and_none_of_the_places(articles: list[DemoPage]) -> None:
     page = articles[0]
-    one, other = (drift.build_page(html) for html in (page.html, drift.second_design(page.html)))
+    one, other = (build_page(html) for html in (page.html, drift.second_design(page.html)))
     assert [block.text for block in one.blocks] == [block.text for block in other.blocks]
     classes = [{e.label for e in found.elements if "." in e.label} for found in (one, other)]
     assert classes[0]

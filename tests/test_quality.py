@@ -51,7 +51,12 @@ def write_corpus(folder: Path, *, gold: bool = True, segments: bool = False) -> 
             page = f"<html><body><ul>{menu}</ul><div><p>{article}</p></div></body></html>"
             (folder / f"html/{name}.html.gz").write_bytes(gzip.compress(page.encode()))
             (folder / f"gold/{name}.txt").write_text(article)
-            row = {"id": name, "site": site, "url": f"http://{site}/{number}", "lang": language}
+            row: dict[str, Any] = {
+                "id": name,
+                "site": site,
+                "url": f"http://{site}/{number}",
+                "lang": language,
+            }
             row |= {"html": f"html/{name}.html.gz", "gold": f"gold/{name}.txt" if gold else None}
             if segments:
                 row |= {"with": [article[:20], "not there"], "without": ["menu0", "menu5"]}

@@ -149,7 +149,7 @@ def test_score_evidence_and_fit() -> None:
 
 def slow_pagelets(source: str, page: Page, k: int) -> dict[int, str]:
     """Words of each pagelet, by element."""
-    root = lxml_html.fromstring(source).getroottree()
+    root: Any = lxml_html.fromstring(source).getroottree()
 
     def links(element: int) -> int:
         steps = [e.step for e in page.path(element)]

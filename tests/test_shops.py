@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 from lxml import html
 
@@ -13,7 +14,7 @@ PAGES = shop_pages()
 
 
 def visible(source: str) -> str:
-    body = html.document_fromstring(source).find("body")
+    body: Any = html.document_fromstring(source).find("body")
     return " ".join(" ".join(body.itertext()).split())
 
 

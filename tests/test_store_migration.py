@@ -12,7 +12,13 @@ import pytest
 from sqlalchemy import create_engine, inspect, make_url, text
 
 from noiseclean_scrapy.metadata import Metadata
-from noiseclean_scrapy.store import Cleaned, ClusterRecord, PageRecord, Store, preparing
+from noiseclean_scrapy.store import (
+    SCHEMA_VERSION,
+    Cleaned,
+    ClusterRecord,
+    PageRecord,
+    Store,
+)
 from tests.support import databases
 
 NOON = datetime(2025, 3, 1, 12, tzinfo=timezone.utc)
@@ -152,4 +158,4 @@ def test_a_migration_that_fails_changes_nothing(
     monkeypatch.undo()
     Store(database_url).close()
     version = databases.read_rows(database_url, "SELECT version FROM noiseclean_schema")
-    assert version == [(preparing.SCHEMA_VERSION,)]
+    assert version == [(SCHEMA_VERSION,)]

@@ -149,7 +149,8 @@ def test_snippet_labels(scorer: ModuleType) -> None:
     blocks = [text.split() for text in ("fog in port", "home news", "other", "", "in news port")]
     row: dict[str, Any] = {"with": ["Fog, in", "port"], "without": ["News!"]}
     assert train.snippet_labels(blocks, row, scorer).tolist() == [1, 0, -1, -1, 1]
-    for nothing in ({}, {"with": None, "without": []}, {"with": ["", "..."]}):
+    empty: list[dict[str, Any]] = [{}, {"with": None, "without": []}, {"with": ["", "..."]}]
+    for nothing in empty:
         assert train.snippet_labels(blocks, nothing, scorer).tolist() == [-1] * 5
 
 
@@ -200,7 +201,7 @@ def test_calibration(examples: list[train.Example]) -> None:
     sure = train.calibration(examples, [np.where(e.labels == 1, 30.0, -30.0) for e in examples])
     assert len(sure) == 10
     assert sum(row["share"] for row in sure) == pytest.approx(1)
-    assert (sure[0]["content"], sure[9]["content"]) == (0, pytest.approx(1))
+    assert [sure[0]["content"], sure[9]["content"]] == pytest.approx([0, 1])
     assert sure[9]["predicted"] == pytest.approx(1)
     assert sure[5] == {"predicted": 0, "content": 0, "share": 0}
 

@@ -52,6 +52,11 @@ class Tab:
         self.page.goto(file.as_uri())
         assert self.requests.pop(0) == file.as_uri()
 
+    def dismiss(self, dialog: Any) -> None:
+        """Remember what was asked."""
+        self.dialogs.append(dialog.message)
+        dialog.dismiss()
+
     def assert_quiet(self) -> None:
         """Nothing was complained about, nothing was asked for, nobody was asked."""
         assert (self.console, self.requests, self.dialogs) == ([], [], [])
@@ -66,7 +71,7 @@ def opening(browser: Any, folder: Path) -> Iterator[Tab]:
     page.on("console", lambda message: tab.console.append(message.text))
     page.on("pageerror", lambda error: tab.console.append(str(error)))
     page.on("request", lambda request: tab.requests.append(request.url))
-    page.on("dialog", lambda dialog: (tab.dialogs.append(dialog.message), dialog.dismiss()))
+    page.on("dialog", tab.dismiss)
     try:
         yield tab
     finally:

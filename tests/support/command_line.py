@@ -156,7 +156,8 @@ def crawl_demo() -> DemoCrawl:
     folder = Path(mkdtemp(prefix="noiseclean-demo-"))
     enter_project(folder)
     with DemoServer(DemoSite(articles=16, seed=5)) as server:
-        settings = ("DOWNLOAD_DELAY=0", "AUTOTHROTTLE_ENABLED=0", "CONCURRENT_REQUESTS=1")
+        settings: tuple[str, ...] = ("DOWNLOAD_DELAY=0", "AUTOTHROTTLE_ENABLED=0")
+        settings += ("CONCURRENT_REQUESTS=1",)
         settings += ("NOISECLEAN_DATABASE_URL=sqlite:///noiseclean.db", "NOISECLEAN_STORE_HTML=1")
         settings += ("NOISECLEAN_SAMPLE_QUOTA=20", "NOISECLEAN_REFRESH_PAGES=10")
         options = [part for setting in settings for part in ("-s", setting)]

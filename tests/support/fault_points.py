@@ -90,7 +90,11 @@ def at_writes(action: Callable[[], None]) -> Iterator[None]:
     def moment(_connection: Any) -> None:
         action()
 
-    listeners = {"before_cursor_execute": before, "commit": moment, "begin": moment}
+    listeners: dict[str, Callable[..., None]] = {
+        "before_cursor_execute": before,
+        "commit": moment,
+        "begin": moment,
+    }
     for name, listener in listeners.items():
         event.listen(Engine, name, listener)
     try:
@@ -188,13 +192,13 @@ def check_point(url: str, point: int, expected: object, **settings: Any) -> None
     assert result(url) == expected, point
 
 
-def main(every: int = 1, kind: str = "sqlite") -> None:
+def main(every: str = "1", kind: str = "sqlite") -> None:
     """Every point, one after the other."""
     with tempfile.TemporaryDirectory() as folder:
         with new_database(kind, Path(folder)) as url:
             points = run_until(url)
             expected = result(url)
-        for point in range(1, points + 1, every):
+        for point in range(1, points + 1, int(every)):
             with new_database(kind, Path(folder)) as url:
                 check_point(url, point, expected)
             print(f"\rkilled at {point} of {points} points", end="", flush=True)
@@ -202,4 +206,4 @@ def main(every: int = 1, kind: str = "sqlite") -> None:
 
 
 if __name__ == "__main__":
-    main(*[int(argument) for argument in sys.argv[1:2]], *sys.argv[2:3])
+    main(*sys.argv[1:3])

@@ -54,7 +54,7 @@ class Queue:
 
     def waiting(self) -> int:
         """Number of requests that nobody has taken."""
-        return int(self.server.zcard(f"{self.name}:requests"))  # type: ignore[arg-type]
+        return int(self.server.zcard(f"{self.name}:requests"))
 
 
 @contextmanager
@@ -77,7 +77,7 @@ def redis_queue() -> Iterator[Queue]:
         server.close()
 
 
-class FollowSpider(RedisSpider):
+class FollowSpider(RedisSpider):  # type: ignore[misc]
     """Follows all links, with an item for each page."""
 
     @classmethod
@@ -86,7 +86,8 @@ class FollowSpider(RedisSpider):
         warnings.filterwarnings(
             "ignore", category=ScrapyDeprecationWarning, module=r"scrapy_redis\."
         )
-        return super().from_crawler(crawler, *args, **kwargs)
+        spider: FollowSpider = super().from_crawler(crawler, *args, **kwargs)
+        return spider
 
     def parse(self, response: Response) -> Iterator[Any]:
         assert isinstance(response, TextResponse)
