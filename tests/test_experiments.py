@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -84,7 +85,7 @@ def test_features_count_once_a_page_or_once_a_site() -> None:
 
 
 @pytest.mark.parametrize("blocks", features.BLOCKS)
-def test_stemming_a_page_once_changes_nothing(blocks: str) -> None:
+def test_stemming_a_page_once_changes_nothing(blocks: Any) -> None:
     """The same threshold and features as with the pages themselves learned and judged."""
     htmls = [html for html, _ in news(8).values()]
     method = BlockEntropyMethod(blocks=blocks)
