@@ -67,6 +67,8 @@ class Config:
     regular expressions searched in URLs. `fields` maps item fields to what goes into them (see
     `ITEM_VALUES`). `cluster_by` gives the name of a response's page cluster, or None to leave the
     page alone. `templates` tells whether pages of one cluster are told apart by their structure.
+    `batch_size` pages are written in one transaction, fewer after `batch_seconds`, the time between
+    two looks at the database and at what waits for it.
     `metadata` tells whether author, date, language, address and image of pages are looked for;
     `overrides` are rules of the user, read from the file that the setting names. `hidden_text`
     keeps text that the page's markup hides from readers. `live` shows the
@@ -97,6 +99,7 @@ class Config:
     metadata: bool = field(default=True, metadata=_OF_ALL)
     overrides: Overrides = field(default=NO_OVERRIDES, metadata=_OF_ALL)
     batch_size: int = field(default=50, metadata=_OF_CRAWLS)
+    batch_seconds: float = field(default=5.0, metadata=_OF_CRAWLS)
     max_tree_nodes: int = field(default=50_000, metadata=_OF_ALL)
     max_page_bytes: int = field(default=DEFAULT_BUDGET.markup, metadata=_OF_ALL)
     max_page_elements: int = field(default=DEFAULT_BUDGET.elements, metadata=_OF_ALL)
@@ -357,6 +360,7 @@ _READERS: dict[str, Callable[[str, Any], Any]] = {
     "metadata": _flag,
     "overrides": _overrides,
     "batch_size": _count,
+    "batch_seconds": _seconds,
     "max_tree_nodes": _count,
     "max_page_bytes": _count,
     "max_page_elements": _count,

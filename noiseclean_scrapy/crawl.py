@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _RECENT_PAGES = 16
-_FLUSH_SECONDS = 5.0
 _MOMENT_SECONDS = 0.02
 _TRIES = 5
 
@@ -223,7 +222,7 @@ class Crawl:
         is_due = is_due or len(self._pages) >= self.config.batch_size
         # A store that has refused is left alone for a while.
         is_due = is_due and not self._pages.refused
-        is_late = bool(self._pages) and monotonic() > self._last_flush + _FLUSH_SECONDS
+        is_late = bool(self._pages) and monotonic() > self._last_flush + self.config.batch_seconds
         if (is_due or is_late) and not self._flushing:
             await self._flush()
 

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_TICK_SECONDS = 5.0
 _MOMENT_SECONDS = 0.05
 _PAGE_ITEM_FIELDS = {
     name: name for name in ("html", "markdown", *METADATA_VALUES, "cluster", "tree_version")
@@ -92,7 +91,7 @@ class CleanPipeline:
         assert self.crawler.stats
         self.crawl = Crawl(self.config, self.crawler.stats, self._writer(store))
         self._clock = create_looping_call(self._tick)
-        self._clock.start(_TICK_SECONDS, now=False)
+        self._clock.start(self.config.batch_seconds, now=False)
 
     async def close_spider(self) -> None:
         """Finish trees, write what waits, and say in one line what was done."""

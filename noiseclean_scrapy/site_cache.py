@@ -169,6 +169,7 @@ class SiteCache:
                 site.note(state)
                 if state.version != site.version:
                     await self._renew(site)
+                    logger.debug("%s: adopted version %d of its tree", site.name, site.version)
 
     async def _renew(self, site: Site) -> None:
         site.take_learner()

@@ -197,6 +197,7 @@ ANOTHER = {
     "store_html": False,
     "metadata": False,
     "batch_size": 3,
+    "batch_seconds": 3,
     "max_tree_nodes": 300,
     "max_page_bytes": 5_000,
     "max_page_elements": 5_000,

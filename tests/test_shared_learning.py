@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -157,17 +158,21 @@ def test_a_crawl_without_pages_adopts_the_tree_of_another(
 ) -> None:
     pages: dict[str, Any] = {f"/{n}": story(n) for n in range(PAGES)}
 
+    adopted = Event()
+
+    def listen(line: str) -> bool:
+        if "adopted version 1" in line:
+            adopted.set()
+        return False
+
     def late(visit: int) -> str:
-        deadline = time.monotonic() + 60
-        query = "SELECT version FROM noiseclean_cluster WHERE version > 0"
-        while time.monotonic() < deadline and not read_rows(database_url, query):
-            time.sleep(0.1)
-        time.sleep(7)  # the crawl looks every five seconds
+        adopted.wait(60)
         return story(PAGES)
 
     pages["/late"] = late
     folders = [tmp_path / name for name in ("idle", "busy")]
     settings = {**SETTINGS, "NOISECLEAN_DATABASE_URL": database_url}
+    settings["NOISECLEAN_BATCH_SECONDS"] = 0.1
     with crawl_site.serve(pages) as site, ThreadPoolExecutor(2) as pool:
         idle, busy = (
             {"url": site.url, "paths": paths}
@@ -176,7 +181,7 @@ def test_a_crawl_without_pages_adopts_the_tree_of_another(
         for folder in folders:
             folder.mkdir()
         first = pool.submit(
-            crawling.crawl_until, folders[0], Plan(LateSpider, settings, idle), never
+            crawling.crawl_until, folders[0], Plan(LateSpider, settings, idle), listen
         )
         while not site.requests["/late"]:
             time.sleep(0.05)
