@@ -93,5 +93,5 @@ def main(pages: int = 100, **settings: str) -> None:
 
 if __name__ == "__main__":
     numbers = [int(argument) for argument in sys.argv[1:] if "=" not in argument]
-    given = [argument.split("=", 1) for argument in sys.argv[1:] if "=" in argument]
-    main(*numbers, **dict(given))
+    given: Any = dict(argument.split("=", 1) for argument in sys.argv[1:] if "=" in argument)
+    main(*numbers, **given)
