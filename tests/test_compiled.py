@@ -6,8 +6,11 @@ import os
 import subprocess
 import sys
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
+from hashlib import sha256
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
+from numpy.typing import NDArray
 
 from benchmarks.hostile_pages import HOSTILE
 from example_project.demo import DemoSite
@@ -33,8 +37,12 @@ from noiseclean_scrapy.page.parse import parse_html
 from noiseclean_scrapy.page.reading import NodeReader, NotCompiled
 from noiseclean_scrapy.page.tags import SKIPPED
 
+FOLDER = Path(compiled.__file__).parent
+BUILT = [path for suffix in EXTENSION_SUFFIXES for path in FOLDER.glob(f"*{suffix}")]
+IN_PYTHON = bool(os.environ.get("NOISECLEAN_PURE_PYTHON"))
+
 pytestmark = pytest.mark.skipif(
-    None in (compiled.nodes, compiled.texts, compiled.blocks),
+    IN_PYTHON or not BUILT,
     reason="nothing is compiled here: there was no C compiler, or NOISECLEAN_PURE_PYTHON is set",
 )
 
@@ -74,6 +82,70 @@ def in_python(function: Callable[..., Any], *arguments: Any) -> Any:
     """What a function gives without what is compiled."""
     with compiled.in_python():
         return function(*arguments)
+
+
+def test_what_is_compiled_is_that_of_its_source() -> None:
+    """A compiled file of an older source fails here; `pip install -e .` compiles it anew."""
+    assert {path.name.partition(".")[0] for path in BUILT} == {"blocks", "nodes", "texts"}
+    for name in ("blocks", "nodes", "texts"):
+        source = (FOLDER / f"{name}.pyx").read_bytes()
+        module = getattr(compiled, name)
+        assert module is not None, f"{name} is compiled, but cannot be used: see the log"
+        assert sha256(source).hexdigest() == module.SOURCE, f"{name} is stale: `pip install -e .`"
+
+
+def test_a_version_of_lxml_that_it_was_not_built_for_is_left_to_python() -> None:
+    lxml, libxml2 = compiled.installed_lxml()
+    assert (lxml, libxml2) == compiled.nodes.BUILT_FOR
+    assert compiled.misfit(lxml, libxml2) == ""
+    for other in ((f"{lxml}.1", libxml2), (lxml, "2.9.14")):
+        reason = compiled.misfit(*other)
+        assert f"built for lxml {other[0]} with libxml2 {other[1]}, but lxml {lxml} " in reason
+
+
+def test_lists_reach_what_is_compiled_from_python() -> None:
+    """What is changed in Python's lists is changed for what is compiled as well."""
+    program = """
+import importlib, os
+from noiseclean_scrapy import compiled
+from noiseclean_scrapy.evidence import text
+from noiseclean_scrapy.page import build_page, document, reading
+
+reading.IMAGE_SOURCES += ("data-late",)
+reading.STYLING -= {"hidden"}
+reading.ROLES["amp-img"] = reading.IMAGE
+document.ZERO_WIDTH += ("\u2060",)
+text._COLONS += ("~",)
+text._DATE_MARKS += "~"
+del os.environ["NOISECLEAN_PURE_PYTHON"]
+page = "<body><p hidden>a\u2060b~<img data-late=x.png></p><amp-img src=y.png></amp-img>"
+
+def told():
+    table = build_page(page).table
+    return table.texts, table.images, sum(table.hidden), text._measure(["a~"]).tolist()
+
+before = told()
+importlib.reload(compiled)
+assert None not in (compiled.nodes, compiled.texts)
+assert told() == before, (told(), before)
+print(before[:3])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "NOISECLEAN_PURE_PYTHON": "1", "PYTHONUTF8": "1"},
+        capture_output=True,
+        encoding="utf-8",
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "(['a b~', ''], [('x.png',), ('y.png',)], 0)\n"
+
+
+def test_white_space_is_the_same_for_both() -> None:
+    characters = [chr(code) for code in range(0x20, 0x30FF) if code != ord("<")]
+    page = "x".join(characters).replace("&", "")
+    here, there = both(build_page, f"<p>{page}<p>\ufeff{page[::-1]}")
+    assert here.table.texts == there.table.texts
+    assert len(here.table.texts[0].split()) > 20
 
 
 def both(function: Callable[..., Any], *arguments: Any) -> tuple[Any, Any]:
@@ -274,6 +346,9 @@ def test_what_does_not_fit_together_is_refused() -> None:
         blocks.score(rows, rows[:0], features + 3, borders, leaves, 0.0)
     with pytest.raises(ValueError, match="depth 2"):
         blocks.score(rows, rows[:0], features, borders, leaves[:, :3].copy(), 0.0)
+    for wrong in ((borders[:0], leaves), (borders[:, :1].copy(), leaves), (borders, leaves[:0])):
+        with pytest.raises(ValueError, match="values where there must be"):
+            blocks.score(rows, rows[:0], features, *wrong, 0.0)
     with pytest.raises(ValueError, match="one shingle"):
         compiled.texts.min_hashes(b"abc", 32, 3, 5, (7, 9))
     paragraph = etree.HTML("<body><b>x</b>").find(".//b")
@@ -281,6 +356,104 @@ def test_what_does_not_fit_together_is_refused() -> None:
     reader.walk(paragraph, "/html/body/b", 1)
     with pytest.raises(IndexError, match="before the first"):
         reader.flush()
+
+
+class _Of:
+    """The attributes of another object, with some of them replaced."""
+
+    def __init__(self, other: object, **replaced: Any) -> None:
+        self.__dict__.update({name: getattr(other, name) for name in dir(other)}, **replaced)
+
+
+def _wrong(values: NDArray[Any], most: int | None) -> Iterator[NDArray[Any]]:
+    """Arrays in place of a right one: too short, too long, with what is no index."""
+    yield values[..., :-1].copy()
+    yield np.concatenate([values, values], axis=-1)
+    if most is not None:
+        for index in (-1, most):
+            changed = values.copy()
+            changed[..., -1] = index
+            yield changed
+
+
+INDEXES = {"element": "E", "parent": "E", "places": "E", "groups": "E", "first": "B", "end": "B"}
+
+
+@pytest.mark.parametrize("name", [*INDEXES, "depth", "group_sizes", "group_numbers"])
+def test_arrays_that_do_not_fit_the_page_are_refused(name: str) -> None:
+    features = PageFeatures(build_page(STORY))
+    arrays, texts, blocks = features.arrays, features.texts, len(features.lengths)
+    rows = np.zeros((5, blocks), np.float32)
+    sizes = {"E": len(arrays.parent), "B": blocks + 1}
+    for wrong in _wrong(getattr(arrays, name), sizes.get(INDEXES.get(name, ""))):
+        changed = _Of(arrays, **{name: wrong})
+        with pytest.raises(ValueError, match=r"values where there must be|is not from 0|parent of"):
+            compiled.blocks.PageRows(rows, changed, texts)
+        if name in INDEXES:
+            with pytest.raises(ValueError, match=r"there must be|is not from 0|parent of"):
+                compiled.blocks.ContextRows(rows, changed, features.lengths, features.lengths)
+
+
+def test_arguments_that_do_not_fit_the_page_are_refused() -> None:
+    """Each array that a method takes, one after the other, too short and too long."""
+    features = PageFeatures(build_page(STORY))
+    arrays, texts, count = features.arrays, features.texts, len(features.lengths)
+    number, ones = np.ones(count), np.ones(count, np.int64)
+    whole, items = np.zeros(len(arrays.parent), np.int64), arrays.repeated_items
+    links, cells = np.zeros(count, np.int32), np.zeros(len(whole), np.uint8)
+    positions = (1, 0.6, 10, (-30, 60, -100))
+
+    def page_rows(of: object = texts) -> Any:
+        return compiled.blocks.PageRows(np.zeros((400, count), np.float32), arrays, of)
+
+    def context_rows(lengths: Any = number, p: Any = number) -> Any:
+        rows = np.zeros((100, count), np.float32)
+        return compiled.blocks.ContextRows(rows, arrays, lengths, p)
+
+    refused: list[tuple[Callable[[Any], Any], NDArray[Any], int | None]] = [
+        (lambda of: page_rows(_Of(texts, features=of)), texts.features, None),
+        (lambda of: page_rows(_Of(texts, lengths=of)), texts.lengths, None),
+        (lambda of: page_rows().add_text(of, links, np.ones((6, count)), 80, 0.5), number, None),
+        (lambda of: page_rows().add_text(number, of, np.ones((6, count)), 80, 0.5), links, None),
+        (lambda of: page_rows().add_text(number, links, of, 80, 0.5), np.ones((6, count)), None),
+        (lambda of: page_rows().add_places(of, ones, ones, 9.0), whole, None),
+        (lambda of: page_rows().add_places(whole, of, ones, 9.0), ones, 3),
+        (lambda of: page_rows().add_places(whole, ones, of, 9.0), ones, 64),
+        (lambda of: page_rows().add_repeated(of), items, len(whole)),
+        (lambda of: page_rows().add_positions(of, *positions), number, None),
+        (lambda of: page_rows().add_announced(of, 2, 40), ones, None),
+        (lambda of: page_rows().add_page(of, (1, 2, 4, 8), cells, []), number, None),
+        (lambda of: page_rows().add_page(number, (1, 2, 4, 8), of, []), cells, None),
+        (lambda of: context_rows(lengths=of), number, None),
+        (lambda of: context_rows(p=of), number, None),
+        (lambda of: context_rows().add_neighbours(of, 3, (4,), 0.0), number, None),
+        (lambda of: context_rows().add_containers(2, of, 0.0), items, len(whole)),
+        (lambda of: context_rows().add_extent(0.7, of, 1), ones, None),
+        (lambda of: context_rows().add_page(of, 0.5), number, None),
+        (lambda of: compiled.blocks.repeated_items(of, whole, arrays.element), arrays.parent, None),
+        (lambda of: compiled.blocks.repeated_items(arrays.parent, of, arrays.element), whole, None),
+    ]
+    for call, right, most in refused:
+        for wrong in _wrong(right, most):
+            with pytest.raises(ValueError, match=r"there must be|is not from 0|parent of"):
+                call(wrong)
+    for row in (-1, len(texts.features)):
+        with pytest.raises(ValueError, match=f"no row {row}"):
+            page_rows().add_ancestors(5, row)
+    with pytest.raises(ValueError, match="over -1 blocks"):
+        page_rows().add_neighbours((1,), 1, (-1,))
+    with pytest.raises(ValueError, match="links: 0 values"):
+        compiled.blocks.counts([], [()], ["a"])
+
+
+def test_no_order_of_the_methods_reads_what_is_not_there() -> None:
+    features = PageFeatures(build_page(STORY))
+    rows = np.zeros((400, len(features.lengths)), np.float32)
+    found = compiled.blocks.PageRows(rows, features.arrays, features.texts)
+    found.add_main(0.6)
+    found.add_same_place()
+    found.add_sections(1, 30, 40)
+    assert np.isfinite(rows).all()
 
 
 def test_it_can_be_switched_off() -> None:

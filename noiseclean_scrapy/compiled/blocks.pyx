@@ -10,6 +10,10 @@ from libc.stdlib cimport calloc, free
 
 import numpy as np
 
+cdef extern from "built_for.h":
+    const char* SOURCE_BLOCKS
+
+SOURCE = SOURCE_BLOCKS.decode()  # a hash of this file as it was compiled
 
 cdef enum:
     MOST_LOGS = 4096
@@ -30,6 +34,31 @@ cdef void* _zeros(size_t count, size_t size) except NULL:
     if data == NULL:
         raise MemoryError
     return data
+
+
+cdef int _expect(Py_ssize_t length, Py_ssize_t expected, str what) except -1:
+    """Refuse an array that is not as long as what it tells of; nothing looks at bounds below."""
+    if length != expected:
+        raise ValueError(f"{what}: {length} values where there must be {expected}")
+    return 0
+
+
+cdef int _expect_within(const int64_t[::1] values, Py_ssize_t most, str what) except -1:
+    """Refuse what is no index: all values must be from 0 to `most`, without this."""
+    cdef Py_ssize_t index
+    for index in range(values.shape[0]):
+        if not 0 <= values[index] < most:
+            raise ValueError(f"{what}: {values[index]} is not from 0 to {most - 1}")
+    return 0
+
+
+cdef int _expect_parents(const int64_t[::1] parents) except -1:
+    """Refuse parents that do not stand before their children; the root is its own."""
+    cdef Py_ssize_t index
+    for index in range(parents.shape[0]):
+        if not 0 <= parents[index] <= index - (index > 0):
+            raise ValueError(f"the parent of element {index} is {parents[index]}")
+    return 0
 
 
 cdef extern from *:
@@ -81,6 +110,9 @@ def score(
         raise ValueError(f"there are features of {blocks} and of {further.shape[1]} blocks")
     if depth > MOST_LEVELS or values.shape[1] != 1 << depth:
         raise ValueError(f"trees of depth {depth} have {1 << depth} leaves, and no more than 256")
+    _expect(borders.shape[0], features.shape[0], "borders")
+    _expect(borders.shape[1], depth, "borders of a tree")
+    _expect(values.shape[0], features.shape[0], "leaves")
     for tree in range(features.shape[0]):
         for level in range(depth):
             if not 0 <= features[tree, level] < own + further.shape[0]:
@@ -141,6 +173,8 @@ def index_page(const int[::1] parents, list label_of, list tag_of, const int[::1
     cdef int64_t[::1] before = rows[8], keys = rows[9]
     element_of = np.empty(blocks, dtype=np.int64)
     cdef int64_t[::1] element = element_of
+    _expect(len(label_of), elements, "labels")
+    _expect(len(tag_of), elements, "tags")
     for index in range(elements):
         if not (0 <= parents[index] < index or index == 0):
             raise IndexError(f"the parent of element {index} is {parents[index]}")
@@ -190,15 +224,48 @@ def index_page(const int[::1] parents, list label_of, list tag_of, const int[::1
 
 
 cdef class _Rows:
-    """Rows of features that are filled from the first to the last."""
+    """Rows (F, B) of features that are filled from the first to the last.
+
+    `arrays` are a page's `PageArrays`. Here and in the methods ValueError says which array does not
+    fit the page.
+    """
 
     cdef float[:, ::1] rows
-    cdef Py_ssize_t at, blocks
+    cdef Py_ssize_t at, blocks, elements
+    cdef const int64_t[::1] element, parent, first, end, places, groups
+    cdef double[::1] work, more_work
 
-    def __init__(self, float[:, ::1] rows):
+    def __init__(self, float[:, ::1] rows, arrays):
         self.rows = rows
         self.at = 0
         self.blocks = rows.shape[1]
+        self.element, self.parent = arrays.element, arrays.parent
+        self.first, self.end = arrays.first, arrays.end
+        self.places, self.groups = arrays.places, arrays.groups
+        self.elements = self.parent.shape[0]
+        if not self.elements:
+            raise ValueError("there is no element")
+        _expect(self.element.shape[0], self.blocks, "elements of the blocks")
+        _expect(self.first.shape[0], self.elements, "first blocks")
+        _expect(self.end.shape[0], self.elements, "ends of the elements")
+        _expect(self.places.shape[0], self.elements, "places")
+        _expect(self.groups.shape[0], self.elements, "groups")
+        _expect_within(self.element, self.elements, "elements of the blocks")
+        _expect_parents(self.parent)
+        _expect_within(self.first, self.blocks + 1, "first blocks")
+        _expect_within(self.end, self.blocks + 1, "ends of the elements")
+        _expect_within(self.places, self.elements, "places")
+        _expect_within(self.groups, self.elements, "groups")
+        self.work = np.empty(max(self.blocks, self.elements) + 1)
+        self.more_work = np.empty(max(self.blocks, self.elements) + 1)
+
+    cdef int expect_items(self, const int64_t[:, ::1] items) except -1:
+        """Refuse what are no `PageArrays.repeated_items` (2, B)."""
+        _expect(items.shape[0], 2, "repeated items")
+        _expect(items.shape[1], self.blocks, "repeated items")
+        _expect_within(items[0], self.elements, "repeated items")
+        _expect_within(items[1], self.elements, "repeated items")
+        return 0
 
     @property
     def matrix(self):
@@ -260,6 +327,8 @@ cdef int _add_means(
     cdef float* before = rows.next()
     cdef float* after = rows.next()
     cdef Py_ssize_t blocks = rows.blocks, block, start, end
+    if reach < 0:
+        raise ValueError(f"a window reaches over {reach} blocks")
     sums[0] = weighed[0] = 0.0
     for block in range(blocks):
         sums[block + 1] = sums[block] + values[block]
@@ -279,48 +348,58 @@ cdef int _add_means(
 cdef class PageRows(_Rows):
     """`evidence.page_rows.PageRows`."""
 
-    cdef const int64_t[::1] element, parent, first, end, depth, places, groups, sizes, before
+    cdef const int64_t[::1] depth, sizes, before
     cdef const double[:, ::1] text_rows
     cdef readonly object link_share, long, near, own, above
     cdef const double[::1] lengths
-    cdef double[::1] shares, linked, longs, work, more_work
+    cdef double[::1] shares, linked, longs
     cdef double[:, ::1] sums  # of each element: text, links, long text, sentences, log of the text
     cdef int64_t[::1] own_bits, near_bits, above_bits
     cdef double total, all_long
-    cdef Py_ssize_t elements, sentences
+    cdef Py_ssize_t sentences
 
     def __init__(self, float[:, ::1] rows, arrays, texts):
-        super().__init__(rows)
-        self.element, self.parent, self.depth = arrays.element, arrays.parent, arrays.depth
-        self.first, self.end = arrays.first, arrays.end
-        self.places, self.groups = arrays.places, arrays.groups
-        self.sizes, self.before = arrays.group_sizes, arrays.group_numbers
+        super().__init__(rows, arrays)
+        self.depth, self.sizes = arrays.depth, arrays.group_sizes
+        self.before = arrays.group_numbers
         self.text_rows, self.lengths = texts.features, texts.lengths
-        self.elements = self.parent.shape[0]
-        self.linked = np.empty(self.blocks)
-        self.work = np.empty(max(self.blocks, self.elements) + 1)
-        self.more_work = np.empty(max(self.blocks, self.elements) + 1)
-        self.sums = np.empty((5, self.elements))
+        _expect(self.depth.shape[0], self.elements, "depths")
+        _expect(self.sizes.shape[0], self.elements, "sizes of the groups")
+        _expect(self.before.shape[0], self.elements, "numbers in the groups")
+        _expect(self.text_rows.shape[1], self.blocks, "features of the texts")
+        _expect(self.lengths.shape[0], self.blocks, "lengths of the texts")
+        if self.text_rows.shape[0] < 3:
+            raise ValueError(f"there are no more than {self.text_rows.shape[0]} rows of the texts")
+        # All are there from the first, so that no method reads what another has not yet made.
+        self.link_share, self.long = np.zeros(self.blocks), np.zeros(self.blocks)
+        self.own, self.near, self.above = np.zeros((3, self.blocks), dtype=np.int64)
+        self.shares, self.longs = self.link_share, self.long
+        self.own_bits, self.near_bits, self.above_bits = self.own, self.near, self.above
+        self.linked = np.zeros(self.blocks)
+        self.sums = np.zeros((5, self.elements))
+        self.total = self.all_long = 1.0
 
     def add_text(
         self,
         const double[::1] characters,
         const int[::1] link_characters,
         const double[:, ::1] counts,
-        long_from,
+        double long_from,
+        double links_from,
     ):
         """Of the text alone: `counts` are links, images and what is known of the words."""
         cdef Py_ssize_t block, row
-        cdef double least = long_from
-        self.link_share = np.empty(self.blocks)
-        self.long = np.empty(self.blocks)
-        self.shares, self.longs = self.link_share, self.long
+        _expect(characters.shape[0], self.blocks, "characters")
+        _expect(link_characters.shape[0], self.blocks, "characters of links")
+        _expect(counts.shape[1], self.blocks, "counts")
+        if not counts.shape[0]:
+            raise ValueError("nothing is counted")
         self.total = self.all_long = 0.0
         for block in range(self.blocks):
             self.shares[block] = link_characters[block] / _at_least(characters[block], 1.0)
             self.linked[block] = self.lengths[block] * self.shares[block]
             self.longs[block] = 0.0
-            if self.lengths[block] >= least and self.shares[block] < 0.5:
+            if self.lengths[block] >= long_from and self.shares[block] < links_from:
                 self.longs[block] = self.lengths[block]
             self.total += self.lengths[block]
             self.all_long += self.longs[block]
@@ -348,10 +427,10 @@ cdef class PageRows(_Rows):
         cdef const int64_t* mask
         cdef int64_t number, here, above
         cdef float* out
-        self.own = np.empty(self.blocks, dtype=np.int64)
-        self.near = np.empty(self.blocks, dtype=np.int64)
-        self.above = np.empty(self.blocks, dtype=np.int64)
-        self.own_bits, self.near_bits, self.above_bits = self.own, self.near, self.above
+        _expect(bits.shape[0], self.elements, "bits")
+        _expect(numbers.shape[0], masks.shape[0], "numbers of the bits")
+        _expect_within(masks, 3, "masks")
+        _expect_within(numbers, 64, "numbers of the bits")
         for index in range(self.elements):
             local[index] = bits[index]
             if self.end[index] - self.first[index] >= whole_from:
@@ -381,6 +460,8 @@ cdef class PageRows(_Rows):
         cdef float[:, ::1] columns = np.empty((7, self.elements), dtype=np.float32)
         cdef int64_t[::1] at = np.array(self.element)
         cdef float* out
+        if not 0 <= sentences < self.text_rows.shape[0]:
+            raise ValueError(f"the texts have no row {sentences}")
         self.sentences = sentences
         self._below(&self.lengths[0], 0)
         self._below(&self.linked[0], 1)
@@ -417,6 +498,7 @@ cdef class PageRows(_Rows):
         cdef float[:, ::1] columns = np.empty((6, self.elements), dtype=np.float32)
         cdef int64_t group, at
         cdef double text, size
+        self.expect_items(items)
         for index in range(self.elements):
             group = self.groups[index]
             groups[0, group] += 1.0
@@ -522,17 +604,27 @@ cdef class PageRows(_Rows):
     cdef int _means(self, const double* values, int reach) except -1:
         return _add_means(self, values, NULL, &self.work[0], &self.more_work[0], reach)
 
-    def add_positions(self, const double[::1] in_title, int64_t h1):
+    def add_positions(
+        self,
+        const double[::1] in_title,
+        int64_t h1,
+        double titled_from,
+        double more_than,
+        tuple distances,
+    ):
         """Of where on the page a block stands; `h1` is the bit of main headings."""
         cdef Py_ssize_t block, first_h1 = -1, headline = -1
-        cdef double titled, most = 0.6, text = 0.0, long = 0.0, before, headings = 0.0
+        cdef double titled, most = titled_from, text = 0.0, long = 0.0, before, headings = 0.0
+        cdef double least, farthest, without
         cdef float* out[9]
+        least, farthest, without = distances
+        _expect(in_title.shape[0], self.blocks, "shares in the title")
         for block in range(9):
             out[block] = self.next()
         for block in range(self.blocks):
             if first_h1 < 0 and self.own_bits[block] & h1:
                 first_h1 = block
-            titled = in_title[block] if self.lengths[block] > 10 else 0.0
+            titled = in_title[block] if self.lengths[block] > more_than else 0.0
             if titled > most or (titled == most and headline < 0):
                 most, headline = titled, block
         for block in range(self.blocks):
@@ -545,11 +637,14 @@ cdef class PageRows(_Rows):
             out[3][block] = <float> _log_of(self.blocks - 1 - block)
             out[4][block] = <float> ((long - self.longs[block]) / self.all_long)
             out[5][block] = <float> (1 - long / self.all_long)
-            out[6][block] = _distance(block, first_h1)
-            out[7][block] = _distance(block, headline)
+            out[6][block] = out[7][block] = <float> without
+            if first_h1 >= 0:
+                out[6][block] = <float> _within(block - first_h1, least, farthest)
+            if headline >= 0:
+                out[7][block] = <float> _within(block - headline, least, farthest)
             out[8][block] = <float> headings
 
-    def add_sections(self, int64_t heading):
+    def add_sections(self, int64_t heading, Py_ssize_t farthest, double without):
         """Of what stands below the same heading, whose bit is given."""
         cdef Py_ssize_t block, last = -1, start = 0
         cdef double text = 0.0, linked = 0.0
@@ -566,15 +661,16 @@ cdef class PageRows(_Rows):
             if block < self.blocks:
                 text += self.lengths[block]
                 linked += self.linked[block]
-                out[0][block] = 40.0
+                out[0][block] = <float> without
                 if last >= 0:
-                    out[0][block] = min(block - last, 30)
+                    out[0][block] = min(block - last, farthest)
 
     def add_announced(self, const int64_t[::1] said, int kinds, int far):
         """Of how many blocks ago a line announced each of so many kinds of text."""
         cdef Py_ssize_t block, last
         cdef int kind
         cdef float* out
+        _expect(said.shape[0], self.blocks, "announcements")
         for kind in range(1, kinds + 1):
             out, last = self.next(), -far
             for block in range(self.blocks):
@@ -589,6 +685,8 @@ cdef class PageRows(_Rows):
         cdef int64_t p, heading, h1, li
         cdef int64_t solid = 0, headings = 0, mains = 0, items = 0, found = 0
         p, heading, h1, li = bits
+        _expect(characters.shape[0], self.blocks, "characters")
+        _expect(cells.shape[0], self.elements, "cells")
         for block in range(self.blocks):
             text += self.lengths[block]
             long += self.longs[block]
@@ -616,14 +714,12 @@ cdef class PageRows(_Rows):
             self.fill(kind)
 
 
-cdef inline float _distance(Py_ssize_t block, Py_ssize_t start) noexcept:
-    """Blocks since a block, cut off; -100 without one."""
-    return -100.0 if start < 0 else <float> _within(block - start, -30.0, 60.0)
-
-
 def repeated_items(const int64_t[::1] parent, const int64_t[::1] sizes, const int64_t[::1] element):
     """`PageArrays.repeated_items`."""
     cdef Py_ssize_t index, block
+    _expect(sizes.shape[0], parent.shape[0], "sizes of the groups")
+    _expect_parents(parent)
+    _expect_within(element, parent.shape[0], "elements of the blocks")
     cdef int64_t[::1] nearest = np.zeros(parent.shape[0], dtype=np.int64)
     found = np.empty((2, element.shape[0]), dtype=np.int64)
     cdef int64_t[:, ::1] items = found
@@ -647,23 +743,17 @@ cdef Py_ssize_t _nearest(
 cdef class ContextRows(_Rows):
     """`evidence.context.ContextRows`."""
 
-    cdef const int64_t[::1] element, parent, first, end, places, groups
     cdef const double[::1] p
-    cdef double[::1] lengths, mass, work, more_work, below_mass, below_text
+    cdef double[::1] lengths, mass, below_mass, below_text
     cdef double total, all_mass
-    cdef Py_ssize_t elements
 
     def __init__(self, float[:, ::1] rows, arrays, const double[::1] lengths, const double[::1] p):
         cdef Py_ssize_t block, index
-        super().__init__(rows)
-        self.element, self.parent = arrays.element, arrays.parent
-        self.first, self.end = arrays.first, arrays.end
-        self.places, self.groups = arrays.places, arrays.groups
-        self.elements = self.parent.shape[0]
+        super().__init__(rows, arrays)
+        _expect(lengths.shape[0], self.blocks, "lengths of the texts")
+        _expect(p.shape[0], self.blocks, "probabilities")
         self.p = p
         self.lengths, self.mass = np.empty(self.blocks), np.empty(self.blocks)
-        self.work = np.empty(max(self.blocks, self.elements) + 1)
-        self.more_work = np.empty(max(self.blocks, self.elements) + 1)
         self.below_mass, self.below_text = np.empty(self.elements), np.empty(self.elements)
         self.total = self.all_mass = 0.0
         for block in range(self.blocks):
@@ -683,6 +773,7 @@ cdef class ContextRows(_Rows):
         cdef int reach
         cdef float* before
         cdef float* after
+        _expect(score.shape[0], self.blocks, "scores")
         self.copy(&score[0])
         for step in range(1, steps + 1):
             before, after = self.next(), self.next()
@@ -703,6 +794,7 @@ cdef class ContextRows(_Rows):
         cdef double[:, ::1] sums = np.zeros((2, self.elements))
         cdef double others
         cdef float* out[3]
+        self.expect_items(items)
         for level in range(levels + 1):
             out[0], out[1] = self.next(), self.next()
             for block in range(self.blocks):
@@ -744,6 +836,7 @@ cdef class ContextRows(_Rows):
         cdef double passed = 0.0, said = 0.0, rest = 0.0
         cdef int64_t[::1] levels = np.full(self.elements, -1, dtype=np.int64)
         cdef float* out[4]
+        _expect(above.shape[0], self.blocks, "bits of what is above")
         for index in range(self.elements):
             if self.below_mass[index] >= share * self.below_mass[0]:
                 main = index
@@ -799,6 +892,7 @@ cdef class ContextRows(_Rows):
         """How much content there is on the page, and how sure that is."""
         cdef Py_ssize_t block, found = 0, starts = 0
         cdef double text = 0.0, linked = 0.0, doubt = 0.0
+        _expect(link_share.shape[0], self.blocks, "shares of links")
         for block in range(self.blocks):
             doubt += self.lengths[block] * self.p[block] * (1 - self.p[block])
             if self.p[block] >= good_from:
@@ -839,6 +933,12 @@ def page_places(
     numbers = np.empty((2, blocks), dtype=np.int64)
     cdef int64_t[:, ::1] number = numbers
     cdef list keys = []
+    _expect(labels.shape[0], parent.shape[0], "label hashes")
+    _expect_parents(parent)
+    _expect_within(element, parent.shape[0], "elements of the blocks")
+    _expect(marks.shape[0], 2, "marks")
+    if factors.shape[0] < 3:
+        raise ValueError(f"{factors.shape[0]} factors are too few")
     for index in range(parent.shape[0]):
         at, hashed = index, 0
         for level in range(factors.shape[0]):
@@ -897,6 +997,12 @@ def site_sums(
     cdef double total, score
     cdef double[::1] pages = np.empty(count), means = np.empty(count), pull = np.empty(count)
     cdef uint8_t[::1] is_known = np.empty(count, dtype=np.uint8)
+    _expect(len(text_keys), blocks, "keys of the texts")
+    _expect(own.shape[0], blocks, "places")
+    _expect(around.shape[0], blocks, "places around")
+    _expect_within(own, count, "places")
+    _expect_within(around, count, "places around")
+    _expect(own_means.shape[0], own_places.shape[0], "means of the page's places")
     moved, there, shown = np.empty(blocks), np.empty(blocks), np.empty(blocks)
     known = np.empty(blocks, dtype=np.bool_)
     cdef double[::1] moved_out = moved, there_out = there, shown_out = shown
@@ -936,6 +1042,8 @@ def counts(list links, list images, list texts):
     cdef dict first = {}
     found = np.zeros((3, len(texts)))
     cdef double[:, ::1] rows = found
+    _expect(len(links), len(texts), "links")
+    _expect(len(images), len(texts), "images")
     cdef int64_t[::1] same = np.empty(len(texts), dtype=np.int64)
     for block in range(len(texts)):
         rows[0, block] = len(<tuple> links[block])

@@ -7,7 +7,7 @@ The structs are those of lxml's public C interface; nothing of libxml2 is called
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdlib cimport free, realloc
-from libc.string cimport memcpy, memset, strcmp, strlen
+from libc.string cimport memcpy, memset, strcmp, strlen, strncmp
 from lxml.includes.etreepublic cimport _Element, attributeValue, import_lxml__etree
 from lxml.includes.tree cimport (
     XML_CDATA_SECTION_NODE,
@@ -19,37 +19,50 @@ from lxml.includes.tree cimport (
 
 from array import array
 
-from noiseclean_scrapy.page import reading
+from noiseclean_scrapy.page import document, reading
 from noiseclean_scrapy.page.hidden import style_hides
 from noiseclean_scrapy.page.model import PageTable
 from noiseclean_scrapy.page.tags import IS_BLOCK, IS_LINK, IS_SKIPPED, Tags
 
+cdef extern from "lxml-version.h":
+    const char* LXML_VERSION_STRING
+
+cdef extern from "libxml/xmlversion.h":
+    const char* LIBXML_DOTTED_VERSION
+
+cdef extern from "built_for.h":
+    const char* SOURCE_NODES
+
+SOURCE = SOURCE_NODES.decode()  # a hash of this file as it was compiled
+BUILT_FOR = LXML_VERSION_STRING.decode(), LIBXML_DOTTED_VERSION.decode()  # lxml, libxml2
+
 import_lxml__etree()
 
 cdef enum:
-    BLOCK = 1
-    SKIPPED = 2
-    LINK = 4
     MOST_TAGS = 100
     SLOTS = 256
     MOST_LEVELS = 5000
-    MOST_STYLINGS = 20_000
     NOWHERE = 1 << 30
+    BYTES = 256
 
-assert (BLOCK, SKIPPED, LINK) == (IS_BLOCK, IS_SKIPPED, IS_LINK)
-
+cdef int BLOCK = IS_BLOCK, SKIPPED = IS_SKIPPED, LINK = IS_LINK
+cdef int ANCHOR = reading.ANCHOR, IMAGE = reading.IMAGE
+cdef int MOST_STYLINGS = reading.MOST_STYLINGS
 cdef int DEEPEST = reading.DEEPEST
 cdef Py_ssize_t LONGEST_VALUE = reading.LONGEST_VALUE
 cdef size_t LONGEST_KEPT = reading.LONGEST_KEPT
 cdef frozenset HIDDEN_INLINE = reading.HIDDEN_INLINE
+cdef tuple IMAGE_SOURCES = tuple([name.encode() for name in reading.IMAGE_SOURCES])
+cdef tuple ZERO_WIDTH = tuple([character.encode() for character in document.ZERO_WIDTH])
+cdef frozenset STYLING = frozenset([name.encode() for name in reading.STYLING])
+# Whether an attribute's name, or what has no width, begins with a byte: few others need a look.
+cdef bint[BYTES] _begins_styling
+cdef bint[BYTES] _begins_zero_width
+for _name in STYLING:
+    _begins_styling[<unsigned char> _name[0]] = True
+for _name in ZERO_WIDTH:
+    _begins_zero_width[<unsigned char> _name[0]] = True
 cdef dict _stylings = {}  # of elements whose attributes are short, on pages of any site
-
-
-cdef enum Role:
-    NO_ROLE
-    ANCHOR
-    IMAGE
-    LINE_BREAK
 
 
 cdef struct TagInfo:
@@ -57,7 +70,7 @@ cdef struct TagInfo:
     char test  # a number of the node test
     char is_star
     char may_hide
-    char role  # a Role
+    char role  # one of reading.ROLES, or 0
 
 
 cdef struct Frame:
@@ -279,9 +292,8 @@ cdef class NodeReader:
         if test not in self._tests:
             self._tests[test] = len(self._node_tests)
             self._node_tests.append(test)
-        roles = {"a": ANCHOR, "img": IMAGE, "br": LINE_BREAK}
         self._infos[number] = TagInfo(
-            kind, self._tests[test], test == "*", name in HIDDEN_INLINE, roles.get(name, NO_ROLE)
+            kind, self._tests[test], test == "*", name in HIDDEN_INLINE, reading.ROLES.get(name, 0)
         )
         return number
 
@@ -406,10 +418,11 @@ cdef class NodeReader:
                 self._links.append(href)
                 return LINK
         elif role == IMAGE:
-            source = _attribute(node, b"src") or _attribute(node, b"data-src")
-            source = source or _attribute(node, b"data-original")
-            if source:
-                self._images.append(source)
+            for name in IMAGE_SOURCES:
+                source = _attribute(node, <bytes> name)
+                if source:
+                    self._images.append(source)
+                    break
         elif self._breaks:
             self.flush()
         else:
@@ -536,26 +549,11 @@ cdef inline str _decoded(const unsigned char* data, size_t size):
     return PyUnicode_DecodeUTF8(<const char*> data, size, "replace")
 
 
-cdef bint _is_styling(const char* name) noexcept:
-    cdef char first = name[0]
-    if first == c"c":
-        return strcmp(name, b"class") == 0
-    if first == c"i":
-        return strcmp(name, b"id") == 0 or strcmp(name, b"itemprop") == 0
-    if first == c"s":
-        return strcmp(name, b"style") == 0
-    if first == c"a":
-        return strcmp(name, b"align") == 0 or strcmp(name, b"aria-hidden") == 0
-    if first == c"r":
-        return strcmp(name, b"role") == 0
-    if first == c"w":
-        return strcmp(name, b"width") == 0
-    if first == c"h":
-        return strcmp(name, b"hidden") == 0
-    return first == c"b" and strcmp(name, b"bgcolor") == 0
+cdef bint _is_styling(const char* name) except -1:
+    return _begins_styling[<unsigned char> name[0]] and <bytes> name in STYLING
 
 
-cdef bint _is_blank(const unsigned char* text) noexcept:
+cdef bint _is_blank(const unsigned char* text) except -1:
     """`str.isspace` of a text that is not empty."""
     cdef size_t width
     while text[0]:
@@ -566,26 +564,30 @@ cdef bint _is_blank(const unsigned char* text) noexcept:
     return True
 
 
-cdef inline size_t _blank_width(const unsigned char* text, bint with_zero_width) noexcept:
+cdef inline size_t _blank_width(const unsigned char* text, bint with_zero_width) except? 100:
     """Bytes of the white space that begins here, as `str.split` knows it; 0 for any other."""
     cdef unsigned char first = text[0], second
+    cdef size_t size
     if first < 0x80:
         return first == 0x20 or 9 <= first <= 13 or 28 <= first <= 31
-    if first == 0xC2:
-        return 2 if text[1] == 0x85 or text[1] == 0xA0 else 0
+    if first == 0xC2 and (text[1] == 0x85 or text[1] == 0xA0):
+        return 2
     if first == 0xE2:
         if text[1] == 0x80:
             second = text[2]
             if 0x80 <= second <= 0x8A or second == 0xA8 or second == 0xA9 or second == 0xAF:
                 return 3
-            return 3 if second == 0x8B and with_zero_width else 0
-        return 3 if text[1] == 0x81 and text[2] == 0x9F else 0
-    if first == 0xE1:
-        return 3 if text[1] == 0x9A and text[2] == 0x80 else 0
-    if first == 0xE3:
-        return 3 if text[1] == 0x80 and text[2] == 0x80 else 0
-    if first == 0xEF and with_zero_width:
-        return 3 if text[1] == 0xBB and text[2] == 0xBF else 0
+        elif text[1] == 0x81 and text[2] == 0x9F:
+            return 3
+    if first == 0xE1 and text[1] == 0x9A and text[2] == 0x80:
+        return 3
+    if first == 0xE3 and text[1] == 0x80 and text[2] == 0x80:
+        return 3
+    if with_zero_width and _begins_zero_width[first]:
+        for character in ZERO_WIDTH:
+            size = len(<bytes> character)
+            if strncmp(<const char*> text, <bytes> character, size) == 0:
+                return size
     return 0
 
 

@@ -9,6 +9,10 @@ from hashlib import blake2b
 
 import numpy as np
 
+cdef extern from "built_for.h":
+    const char* SOURCE_TEXTS
+
+SOURCE = SOURCE_TEXTS.decode()  # a hash of this file as it was compiled
 _LENIENT = ("utf-8", "surrogatepass")
 
 cdef extern from "Python.h":
@@ -21,13 +25,16 @@ cdef enum:
     MOST_WANTED = 500
     SLOTS = 1024
     LONGEST_WORD = 64
+    MOST_KINDS = 15  # of characters; the bit of upper case comes on top
+    ROW = 21  # values of a text
 
 
 cdef class TextMeasure:
     """`evidence.text._measure`, given what that knows of characters and patterns.
 
     `kinds` are `_character_kinds()`, `names` their names, lowest bit first, `closes` are
-    `_character_closes()`; `patterns` search for a date, a currency, rights and an address.
+    `_character_closes()`; `patterns` search for a date, a currency, rights and an address. Those
+    but the date are looked for where one of their `hints` stands.
     """
 
     cdef const uint16_t[::1] kinds
@@ -36,8 +43,23 @@ cdef class TextMeasure:
     cdef int stop, whole_stop, pause, digit, separator, currency, rights, code, quote, han, upper
     cdef double han_weight
     cdef object is_date, is_currency, is_rights, is_address, mask_digits
+    cdef tuple of_currency, of_rights, of_address, colons
 
-    def __init__(self, kinds, closes, list names, double han_weight, patterns, mask_digits):
+    def __init__(
+        self,
+        kinds,
+        closes,
+        list names,
+        double han_weight,
+        patterns,
+        hints,
+        tuple colons,
+        mask_digits,
+    ):
+        if len(kinds) != len(closes) or not len(kinds) or len(names) > MOST_KINDS:
+            raise ValueError(
+                f"{len(names)} kinds of {len(kinds)} characters, {len(closes)} of which may close"
+            )
         self.kinds, self.closes, self.known = kinds, closes, len(kinds)
         self.stop, self.whole_stop = names.index("stop"), names.index("whole stop")
         self.pause, self.digit = names.index("pause"), names.index("digit")
@@ -46,10 +68,13 @@ cdef class TextMeasure:
         self.quote, self.han, self.upper = names.index("quote"), names.index("han"), len(names)
         self.han_weight = han_weight
         self.is_date, self.is_currency, self.is_rights, self.is_address = patterns
-        self.mask_digits = mask_digits
+        self.of_currency, self.of_rights, self.of_address = hints
+        self.colons, self.mask_digits = colons, mask_digits
 
     def measure(self, list texts, Py_ssize_t width):
         """The rows (B, width) of B texts; of the first two values the logarithm is not yet taken."""
+        if width != ROW:
+            raise ValueError(f"a row has {ROW} values, not {width}")
         table = np.empty((len(texts), width))
         cdef double[:, ::1] rows = table
         cdef uint64_t[:, ::1] keys = table.view(np.uint64)
@@ -65,14 +90,14 @@ cdef class TextMeasure:
         cdef int kind = PyUnicode_KIND(text)
         cdef void* data = PyUnicode_DATA(text)
         cdef Py_ssize_t size = len(text), at, behind
-        cdef Py_ssize_t[16] count
+        cdef Py_ssize_t[MOST_KINDS + 1] count
         cdef Py_ssize_t sentences = 0, initials = 0, parts = 1 if size else 0
         cdef unsigned int bits, below
         cdef int number
         cdef Py_UCS4 character, before = c" "
         cdef double characters = size, length, words, divisor
         cdef bint ends = False, may_be_date = False
-        for number in range(16):
+        for number in range(MOST_KINDS + 1):
             count[number] = 0
         for at in range(size):
             character = PyUnicode_READ(kind, data, at)
@@ -94,7 +119,7 @@ cdef class TextMeasure:
                 # What a date has: a number and a mark, or the beginning of a year.
                 if character == c"9" or character == c"0":
                     may_be_date |= before == c"1" or before == c"2"
-            if character in ":./-" and self.kinds[self._known(before)] >> self.digit & 1:
+            if self._closes(character) & 4 and self.kinds[self._known(before)] >> self.digit & 1:
                 may_be_date = True
             before = character
         if count[self.stop] or count[self.whole_stop]:
@@ -119,18 +144,16 @@ cdef class TextMeasure:
         row[9] = may_be_date and self.is_date(text) is not None
         row[10] = count[self.separator]
         row[11] = count[self.currency] > 0 or (
-            ("USD" in text or "EUR" in text or "GBP" in text) and self.is_currency(text) is not None
+            _has(text, self.of_currency) and self.is_currency(text) is not None
         )
         row[12] = count[self.rights] > 0 or (
-            ("all r" in lowered or "copyr" in lowered) and self.is_rights(text) is not None
+            _has(lowered, self.of_rights) and self.is_rights(text) is not None
         )
-        row[13] = (
-            "http" in text or "www." in text or "@" in text
-        ) and self.is_address(text) is not None
+        row[13] = _has(text, self.of_address) and self.is_address(text) is not None
         row[14] = count[self.code] / divisor
         row[15] = count[self.quote] > 0
         row[16] = text[:1].islower()
-        row[17] = text.endswith((":", "："))
+        row[17] = text.endswith(self.colons)
         row[18] = length
         row[19] = characters
         key[0] = _hash64(self._masked(lowered) if count[self.digit] else lowered.encode(*_LENIENT))
@@ -146,6 +169,13 @@ cdef class TextMeasure:
 
     cdef inline int _closes(self, Py_UCS4 character) noexcept:
         return self.closes[self._known(character)]
+
+
+cdef bint _has(str text, tuple hints) except -1:
+    for hint in hints:
+        if <str> hint in text:
+            return True
+    return False
 
 
 cdef uint64_t _hash64(bytes text) except? 0:

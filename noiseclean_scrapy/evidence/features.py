@@ -22,6 +22,7 @@ from noiseclean_scrapy.page.metadata import KINDS
 
 LONG = 80
 """Weighted characters from which on a block is long text, unless half of it is links."""
+_LINKS = 0.5
 
 BITS = {name: 1 << bit for bit, name in enumerate(NAMES)}
 """The bit of each group of tags or class names."""
@@ -45,6 +46,9 @@ _WHOLE = 0.95
 _MAIN_SHARE = 0.6
 _DECLARED, _LEAST_DECLARED = 40, 20
 _FAR = 40
+_TITLED, _TITLE = 0.6, 10  # of a headline: the share of its words in the title; more characters
+_DISTANCES = (-30, 60, -100)  # to a headline: the least, the greatest, and that of none
+_SECTION, _NO_SECTION = 30, 40  # blocks below a heading, at most, and without one
 _SENTENCES = FIELDS.index("sentences")
 _PHRASE_NUMBERS = {None: 0} | {name: number for number, name in enumerate(PHRASES, 1)}
 
@@ -148,7 +152,7 @@ class PageFeatures:
     def _said(self) -> Integers:
         """The number of what each line announces: related stories, comments, and so on; else 0."""
         texts = self.page.table.texts
-        lines = np.flatnonzero((self.link_share < 0.5) & (self.texts.characters <= LONGEST_LINE))
+        lines = np.flatnonzero((self.link_share < _LINKS) & (self.texts.characters <= LONGEST_LINE))
         said = np.zeros(len(texts), dtype=np.int64)
         said[lines] = [_PHRASE_NUMBERS[announced(texts[line])] for line in lines.tolist()]
         return said
@@ -158,7 +162,7 @@ class PageFeatures:
         found = np.empty((len(FEATURES), len(table.texts)), dtype=np.float32)
         twin = PageRows if compiled.blocks is None else compiled.blocks.PageRows
         rows = twin(found, self.arrays, texts)
-        rows.add_text(texts.characters, table.link_characters, self._counts, LONG)
+        rows.add_text(texts.characters, table.link_characters, self._counts, LONG, _LINKS)
         self.link_share, self.long = rows.link_share, rows.long
         rows.add_places(self._bits, _PLACE_MASKS, _PLACE_BITS, _WHOLE * len(self.lengths))
         self._near, self.above = rows.near, rows.above
@@ -167,8 +171,8 @@ class PageFeatures:
         rows.add_same_place()
         rows.add_main(_MAIN_SHARE)
         rows.add_neighbours(_NEIGHBOURS, _CLOSE, _WINDOWS)
-        rows.add_positions(self._in_title, BITS["h1"])
-        rows.add_sections(BITS["heading"])
+        rows.add_positions(self._in_title, BITS["h1"], _TITLED, _TITLE, _DISTANCES)
+        rows.add_sections(BITS["heading"], _SECTION, _NO_SECTION)
         rows.add_announced(self._said(), len(PHRASES), _FAR)
         bits = tuple(BITS[group] for group in ("p", "heading", "h1", "li"))
         cells = np.array([tag == "td" for tag in self.arrays.label_tags]).view(np.uint8)

@@ -38,11 +38,15 @@ class PageRows(Columns):
         link_characters: Sequence[int],
         counts: Floats,
         long_from: float,
+        links_from: float,
     ) -> None:
-        """Of the text alone: `counts` are links, images and what is known of the words."""
+        """Of the text alone: `counts` are links, images and what is known of the words.
+
+        Text is long from so many characters on, unless this share of it is links.
+        """
         linked = np.array(link_characters, dtype=np.float64)
         self.link_share = linked / np.maximum(characters, 1)
-        is_long = (self.lengths >= long_from) & (self.link_share < 0.5)
+        is_long = (self.lengths >= long_from) & (self.link_share < links_from)
         self.long = np.where(is_long, self.lengths, 0.0)
         self._linked_text = self.lengths * self.link_share
         self._log = self.texts.features[0]
@@ -174,14 +178,25 @@ class PageRows(Columns):
         means = window_means(measured, np.ones(count), windows)
         self.next(means.size // count)[:] = means.transpose(1, 0, 2, 3).reshape(-1, count)
 
-    def add_positions(self, in_title: Floats, h1: int) -> None:
-        """Of where on the page a block stands; `h1` is the bit of main headings."""
+    def add_positions(
+        self,
+        in_title: Floats,
+        h1: int,
+        titled_from: float,
+        more_than: float,
+        distances: tuple[int, int, int],
+    ) -> None:
+        """Of where on the page a block stands; `h1` is the bit of main headings.
+
+        The headline has at least the share `titled_from` of its words in the title, and more than
+        so many characters. `distances` are the least, the greatest, and that of what is not there.
+        """
         count = len(self.lengths)
         index = np.arange(count)
         log = np.log1p(index)
         long = np.cumsum(self.long)
-        titled = in_title * (self.lengths > 10)
-        headline = [int(np.argmax(titled))] if titled.max() >= 0.6 else []
+        titled = in_title * (self.lengths > more_than)
+        headline = [int(np.argmax(titled))] if titled.max() >= titled_from else []
         is_h1 = self.own & h1 != 0
         self.add(
             index / count,
@@ -190,13 +205,13 @@ class PageRows(Columns):
             log[::-1],
             (long - self.long) / self._all_long,
             1 - long / self._all_long,
-            _distance(index, np.flatnonzero(is_h1)[:1].tolist()),
-            _distance(index, headline),
+            _distance(index, np.flatnonzero(is_h1)[:1].tolist(), *distances),
+            _distance(index, headline, *distances),
             np.cumsum(is_h1),
         )
 
-    def add_sections(self, heading: int) -> None:
-        """Of what stands below the same heading, whose bit is given."""
+    def add_sections(self, heading: int, farthest: int, without: int) -> None:
+        """Of what stands below the same heading, whose bit is given; how far below, at most."""
         index = np.arange(len(self.lengths))
         is_heading = self.own & heading != 0
         last = np.maximum.accumulate(np.where(is_heading, index, -1))
@@ -204,7 +219,7 @@ class PageRows(Columns):
         text = np.bincount(section, weights=self.lengths)
         linked = np.bincount(section, weights=self._linked_text)
         self.add(
-            np.where(last >= 0, np.minimum(index - last, 30), 40),
+            np.where(last >= 0, np.minimum(index - last, farthest), without),
             np.log1p(text)[section],
             (linked / np.maximum(text, 1))[section],
         )
@@ -244,8 +259,10 @@ class PageRows(Columns):
         )
 
 
-def _distance(index: Integers, starts: Sequence[int]) -> Floats:
-    """Blocks since the first of `starts`, cut off; -100 where there is none."""
+def _distance(
+    index: Integers, starts: Sequence[int], least: int, greatest: int, without: int
+) -> Floats:
+    """Blocks since the first of `starts`, cut off."""
     if not starts:
-        return np.full(len(index), -100.0)
-    return np.minimum(np.maximum(index - starts[0], -30), 60).astype(np.float64)
+        return np.full(len(index), float(without))
+    return np.minimum(np.maximum(index - starts[0], least), greatest).astype(np.float64)

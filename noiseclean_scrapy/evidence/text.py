@@ -36,10 +36,16 @@ _CLOSE = "\"'”’»)]"  # may follow the stop of a sentence
 _STOPS, _CLOSING = tuple(".!?…。！？।؟"), "\"'”’»)]」』"
 # A year from 1900 on, or two numbers with one of these between. All begin with a digit, which is
 # quick to look for.
-_DATE = re.compile(r"\d(?:[:./-]\d|(?<!\w\d)(?:(?<=1)9|(?<=2)0)\d\d\b)")
-_CURRENCY = re.compile(r"\b(?:USD|EUR|GBP)\b")
+_DATE_MARKS = ":./-"
+_DATE = re.compile(rf"\d(?:[{_DATE_MARKS}]\d|(?<!\w\d)(?:(?<=1)9|(?<=2)0)\d\d\b)")
+_CURRENCIES = ("USD", "EUR", "GBP")
+_CURRENCY = re.compile(rf"\b(?:{'|'.join(_CURRENCIES)})\b")
 _RIGHTS = re.compile(r"\ball rights\b|\bcopyright\b", re.IGNORECASE)
 _ADDRESS = re.compile(r"\bhttps?:|www\.|@\w")
+# A pattern is looked for only where one of these stands; of rights in lower case. Without regard to
+# case more letters are alike than lower() makes alike, but not these.
+_HINTS = (_CURRENCIES, ("all r", "copyr"), ("http", "www.", "@"))
+_COLONS = (":", "：")
 _HAN_WEIGHT = 1.5
 
 
@@ -65,6 +71,7 @@ FIELDS = (
 )
 """Features that depend on the text alone, in the order of the rows of `TextTable.features`."""
 
+Hints: TypeAlias = tuple[str, ...]
 Places: TypeAlias = NDArray[np.bool_]
 
 LONGEST_KEPT = 200
@@ -135,7 +142,7 @@ def _measure(texts: list[str]) -> Floats:
     lengths = characters + _HAN_WEIGHT * count["han"]
     divisor = np.maximum(lengths, 1.0)
 
-    def found(pattern: re.Pattern[str], text: str, parts: Sequence[str], *hints: str) -> Places:
+    def found(pattern: re.Pattern[str], text: str, parts: Sequence[str], hints: Hints) -> Places:
         """Where a pattern stands; it is looked for where one of the hints is in the part."""
         places = np.zeros(len(texts), dtype=bool)
         for hint in hints:
@@ -161,14 +168,13 @@ def _measure(texts: list[str]) -> Floats:
         "upper": [text.isupper() for text in texts],
         "date": [n > 1 and bool(_DATE.search(text)) for text, n in zip(texts, digits, strict=True)],
         "separators": count["separator"],
-        "currency": (count["currency"] > 0) | found(_CURRENCY, joined, texts, "USD", "EUR", "GBP"),
-        # Without regard to case more letters are alike than lower() makes alike, but not these.
-        "rights": (count["rights"] > 0) | found(_RIGHTS, lowered, lowered_texts, "all r", "copyr"),
-        "address": found(_ADDRESS, joined, texts, "http", "www.", "@"),
+        "currency": (count["currency"] > 0) | found(_CURRENCY, joined, texts, _HINTS[0]),
+        "rights": (count["rights"] > 0) | found(_RIGHTS, lowered, lowered_texts, _HINTS[1]),
+        "address": found(_ADDRESS, joined, texts, _HINTS[2]),
         "code": count["code"] / divisor,
         "quotes": count["quote"] > 0,
         "lower_start": [text[:1].islower() for text in texts],
-        "colon": [text.endswith((":", "：")) for text in texts],
+        "colon": [text.endswith(_COLONS) for text in texts],
     }
     for row, name in enumerate(FIELDS):
         columns[row] = values[name]
@@ -225,7 +231,14 @@ def _kind_table() -> tuple[NDArray[np.uint8], Floats, NDArray[np.bool_]]:
 def _twin() -> Any:
     patterns = [pattern.search for pattern in (_DATE, _CURRENCY, _RIGHTS, _ADDRESS)]
     return compiled.texts.TextMeasure(
-        _character_kinds(), _character_closes(), list(_KINDS), _HAN_WEIGHT, patterns, mask_digits
+        _character_kinds(),
+        _character_closes(),
+        list(_KINDS),
+        _HAN_WEIGHT,
+        patterns,
+        _HINTS,
+        _COLONS,
+        mask_digits,
     )
 
 
@@ -243,8 +256,11 @@ def _character_kinds() -> NDArray[np.uint16]:
 
 @lru_cache(maxsize=1)
 def _character_closes() -> NDArray[np.uint8]:
-    """1 and 2 for characters that may follow the stop of a sentence, and that of the last one."""
+    """1 and 2 for characters that may follow the stop of a sentence, and that of the last one.
+
+    4 for those that stand between the numbers of a date.
+    """
     closes = np.zeros(_CHARACTERS, dtype=np.uint8)
-    for bit, characters in ((1, _CLOSE), (2, _CLOSING)):
+    for bit, characters in ((1, _CLOSE), (2, _CLOSING), (4, _DATE_MARKS)):
         closes[[ord(character) for character in characters]] |= bit
     return closes

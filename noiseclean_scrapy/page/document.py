@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _LANGUAGE = ("lang", "xml:lang", "{http://www.w3.org/XML/1998/namespace}lang")
 _PARTS = ("{*}body", "{*}title", "{*}noscript", "{*}meta", "{*}script")
-_ZERO_WIDTH = ("\u200b", "\ufeff")
+ZERO_WIDTH = ("\u200b", "\ufeff")
 
 
 @dataclass(slots=True)
@@ -115,7 +115,7 @@ def collapse(pieces: Iterable[str]) -> str:
     """The pieces joined without control characters, each run of white space one blank."""
     text = without_controls("".join(pieces))
     if not text.isascii():
-        for character in _ZERO_WIDTH:
+        for character in ZERO_WIDTH:
             text = text.replace(character, " ")
     return " ".join(text.split())
 

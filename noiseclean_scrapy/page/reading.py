@@ -16,10 +16,12 @@ from noiseclean_scrapy.page.tags import IS_BLOCK, IS_LINK, IS_SKIPPED, Tags
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-_IMAGE_SOURCES = ("src", "data-src", "data-original")
+IMAGE_SOURCES = ("src", "data-src", "data-original")
 HIDDEN_INLINE = frozenset({"span", "font", "b", "i", "em", "strong", "small", "a"})
-_READ = frozenset({"a", "img", "br"})
-_STYLING = frozenset("id class role bgcolor width align itemprop style hidden aria-hidden".split())
+ANCHOR, IMAGE, LINE_BREAK = 1, 2, 3
+ROLES = {"a": ANCHOR, "img": IMAGE, "br": LINE_BREAK}
+MOST_STYLINGS = 20_000
+STYLING = frozenset("id class role bgcolor width align itemprop style hidden aria-hidden".split())
 _NOWHERE = 1 << 62
 DEEPEST = 100
 LONGEST_VALUE = 2000
@@ -106,9 +108,9 @@ class NodeReader:
                             elif test == "*":
                                 number = count
                             self._open_element(node, name, test, number)
-                        if name in _READ:
-                            if name != "a":
-                                self._read_inline(node, name)
+                        if name in ROLES:
+                            if ROLES[name] != ANCHOR:
+                                self._read_inline(node, ROLES[name])
                             elif href := node.get("href"):
                                 anchors.append(href)
                                 self._links.append(href)
@@ -171,9 +173,7 @@ class NodeReader:
             raise BudgetSpent
         parent = self._open[-1] if self._open else -1
         items = cast("list[tuple[str, str]]", node.items())
-        attributes = tuple(
-            [(key, value[:LONGEST_VALUE]) for key, value in items if key in _STYLING]
-        )
+        attributes = tuple([(key, value[:LONGEST_VALUE]) for key, value in items if key in STYLING])
         is_short = sum([len(value) for _, value in attributes]) <= LONGEST_KEPT
         read_styling = _kept_styling if is_short else styling
         label, hidden = read_styling(name, attributes) if attributes else (name, False)
@@ -189,10 +189,10 @@ class NodeReader:
         around = (node, *node.iterancestors())
         return next((self._ruled[part] for part in around if part in self._ruled), None)
 
-    def _read_inline(self, node: _Element, name: str) -> None:
+    def _read_inline(self, node: _Element, role: int) -> None:
         """Read an image or a line break."""
-        if name == "img":
-            source = next(filter(None, map(node.get, _IMAGE_SOURCES)), None)
+        if role == IMAGE:
+            source = next(filter(None, map(node.get, IMAGE_SOURCES)), None)
             if source:
                 self._images.append(source)
         elif self._breaks:
@@ -248,4 +248,4 @@ def styling(name: str, attributes: tuple[tuple[str, str], ...]) -> tuple[str, bo
     return element_label(name, values), hides(values)
 
 
-_kept_styling = lru_cache(maxsize=20_000)(styling)
+_kept_styling = lru_cache(maxsize=MOST_STYLINGS)(styling)
