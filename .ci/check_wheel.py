@@ -1,0 +1,63 @@
+"""What people install works: the sdist, from it the wheel, from that a new environment.
+
+The wheel must hold each file of the package that git tracks. `.ci/use_installed.py` then uses it
+far from the checkout. Needs git and `build`.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import venv
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = "noiseclean_scrapy"
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        build = [sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, ROOT]
+        made = subprocess.run(build, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if made.returncode:
+            sys.exit(made.stdout.decode(errors="replace"))
+        (wheel,) = folder.glob("*.whl")
+        compare(wheel)
+        venv.create(folder / "venv", with_pip=True)
+        python = str(folder / "venv" / ("Scripts" if os.name == "nt" else "bin") / "python")
+        subprocess.run([python, "-m", "pip", "install", "-q", wheel], check=True)
+        use(python, folder)
+
+
+def compare(wheel: Path) -> None:
+    """The files of the wheel beside those that git tracks."""
+    listed = subprocess.check_output(["git", "ls-files", PACKAGE], cwd=ROOT, encoding="utf-8")
+    tracked = set(listed.splitlines())
+    with zipfile.ZipFile(wheel) as files:
+        packed = {name for name in files.namelist() if name.startswith(f"{PACKAGE}/")}
+    extensions = (".so", ".pyd")
+    if missing := sorted(tracked - packed):
+        sys.exit(f"{wheel.name} lacks {', '.join(missing)}")
+    if added := sorted(name for name in packed - tracked if not name.endswith(extensions)):
+        sys.exit(f"{wheel.name} has what git does not track: {', '.join(added)}")
+    print(f"{wheel.name} holds all {len(tracked)} files of {PACKAGE}", flush=True)
+
+
+def use(python: str, folder: Path) -> None:
+    """Run the script in an empty folder, with an empty home and nothing on the path but this."""
+    for name in ("home", "empty"):
+        (folder / name).mkdir()
+    kept = ("PATH", "SYSTEMROOT", "TEMP", "TMP")
+    environment = {name: os.environ[name] for name in kept if name in os.environ}
+    environment |= {"HOME": str(folder / "home"), "PYTHONUTF8": "1"}
+    script = ROOT / ".ci" / "use_installed.py"
+    command = [python, "-I", script]
+    subprocess.run(command, cwd=folder / "empty", env=environment, check=True)
+
+
+if __name__ == "__main__":
+    main()
