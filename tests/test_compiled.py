@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from array import array
 from collections.abc import Callable, Iterator
 from functools import partial
-from hashlib import sha256
+from importlib import import_module
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import Any
@@ -88,10 +89,27 @@ def test_what_is_compiled_is_that_of_its_source() -> None:
     """A compiled file of an older source fails here; `pip install -e .` compiles it anew."""
     assert {path.name.partition(".")[0] for path in BUILT} == {"blocks", "nodes", "texts"}
     for name in ("blocks", "nodes", "texts"):
-        source = (FOLDER / f"{name}.pyx").read_bytes()
-        module = getattr(compiled, name)
-        assert module is not None, f"{name} is compiled, but cannot be used: see the log"
-        assert sha256(source).hexdigest() == module.SOURCE, f"{name} is stale: `pip install -e .`"
+        module = import_module(f"noiseclean_scrapy.compiled.{name}")
+        assert compiled.staleness(module) == ""
+        assert getattr(compiled, name) is module, "it cannot be used: see the log"
+
+
+def test_what_is_stale_is_not_used(tmp_path: Path) -> None:
+    """With one line in the log; and nothing is compiled for another lxml."""
+    package = shutil.copytree(FOLDER.parent, tmp_path / "noiseclean_scrapy")
+    with (package / "compiled" / "blocks.pyx").open("a") as source:
+        source.write("# changed\n")
+    program = (
+        "from noiseclean_scrapy import compiled as c; print(c.__file__, c.blocks, bool(c.nodes))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, encoding="utf-8"
+    )
+    assert done.stdout == f"{package / 'compiled' / '__init__.py'} None True\n"
+    assert done.stderr == (
+        "Python does what is compiled in blocks: blocks.pyx has changed since; "
+        "`pip install -e .` compiles it anew\n"
+    )
 
 
 def test_a_version_of_lxml_that_it_was_not_built_for_is_left_to_python() -> None:

@@ -13,7 +13,9 @@ import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from hashlib import sha256
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from lxml import etree
@@ -28,15 +30,24 @@ def _load(name: str) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # Cython warns of a struct that has grown
             module = import_module(f"{__name__}.{name}")
+        reason = staleness(module) or misfit(*getattr(module, "BUILT_FOR", installed_lxml()))
     except ModuleNotFoundError:
         return None
     except Exception as error:
-        logger.warning("Python is used for what is compiled in %s: %s", name, error)
-        return None
-    if reason := misfit(*getattr(module, "BUILT_FOR", installed_lxml())):
-        logger.warning("Python is used for what is compiled in %s: %s", name, reason)
+        reason = str(error)
+    if reason:
+        logger.warning("Python does what is compiled in %s: %s", name, reason)
         return None
     return module
+
+
+def staleness(module: Any) -> str:
+    """Why a module is not what its source would be compiled to."""
+    source = Path(__file__).with_name(f"{module.__name__.rpartition('.')[2]}.pyx")
+    digest = sha256(source.read_bytes()).hexdigest()
+    if getattr(module, "SOURCE", None) == digest:
+        return ""
+    return f"{source.name} has changed since; `pip install -e .` compiles it anew"
 
 
 def installed_lxml() -> tuple[str, str]:
