@@ -20,6 +20,7 @@ from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.methods import METHODS, create_method, method_parameters
 from noiseclean_scrapy.overrides import NO_OVERRIDES, Overrides
 from noiseclean_scrapy.page import DEFAULT_BUDGET, PageBudget
+from noiseclean_scrapy.patterns import Pattern
 from noiseclean_scrapy.site.cluster import CLUSTERINGS, host
 from noiseclean_scrapy.urls import database_url, shown_url
 
@@ -90,8 +91,8 @@ class Config:
     archive_sample: int = field(default=1000, metadata=_OF_ALL)
     allow_domains: tuple[str, ...] = field(default=(), metadata=_OF_ALL)
     deny_domains: tuple[str, ...] = field(default=(), metadata=_OF_ALL)
-    allow: tuple[re.Pattern[str], ...] = field(default=(), metadata=_OF_ALL)
-    deny: tuple[re.Pattern[str], ...] = field(default=(), metadata=_OF_ALL)
+    allow: tuple[Pattern, ...] = field(default=(), metadata=_OF_ALL)
+    deny: tuple[Pattern, ...] = field(default=(), metadata=_OF_ALL)
     fields: Mapping[str, str] = field(
         default_factory=lambda: {"title": "title", "text": "text"}, metadata=_OF_CRAWLS
     )
@@ -185,9 +186,9 @@ class Config:
             return False
         if _is_below(url, self.deny_domains):
             return False
-        if self.allow and not any(pattern.search(url) for pattern in self.allow):
+        if self.allow and not any(pattern.is_found(url) for pattern in self.allow):
             return False
-        return not any(pattern.search(url) for pattern in self.deny)
+        return not any(pattern.is_found(url) for pattern in self.deny)
 
 
 def _is_below(url: str, domains: tuple[str, ...]) -> bool:
@@ -256,16 +257,13 @@ def _strings(name: str, value: Any) -> tuple[str, ...]:
     return tuple(part for part in parts if part)
 
 
-def _patterns(name: str, value: Any) -> tuple[re.Pattern[str], ...]:
+def _patterns(name: str, value: Any) -> tuple[Pattern, ...]:
     # A comma may be part of a pattern, so one string is one pattern.
     sources = [value] if isinstance(value, (str, re.Pattern)) else value
     try:
-        patterns = tuple(re.compile(source) for source in sources)
+        return tuple(map(Pattern, sources))
     except (TypeError, re.error) as error:
         raise _error(name, value, f"a list of regular expressions ({error})") from None
-    if not all(isinstance(pattern.pattern, str) for pattern in patterns):
-        raise _error(name, value, "a list of regular expressions of str, not bytes")
-    return patterns
 
 
 def _dict(name: str, value: Any, expected: str) -> dict[str, Any]:

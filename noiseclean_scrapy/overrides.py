@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import logging
 import re
 import sys
 from collections.abc import Iterable, Mapping
@@ -14,6 +15,7 @@ from lxml.cssselect import CSSSelector, SelectorError
 
 from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.page.parse import document_roots
+from noiseclean_scrapy.patterns import Pattern
 from noiseclean_scrapy.site.cluster import host
 
 if sys.version_info >= (3, 11):
@@ -26,10 +28,22 @@ if TYPE_CHECKING:
 
     from noiseclean_scrapy.page import Rule, Rules
 
+    class _Written(CSSSelector):
+        """What a selector was written as, and what it became."""
+
+        css: str
+        path: str
+
+
+logger = logging.getLogger(__name__)
+
 # Of the rules that name one element, the last counts.
 _RULES: tuple[Rule, ...] = ("drop", "keep", "title")
 _PAGES = "pages"
 _URL = "url"
+_MOST_STEPS = 4_000_000_000
+"""On one page a selector takes some seconds for so many."""
+_AMONG_SIBLINGS = re.compile(r"sibling|parent::")
 _HOST = re.compile(r"[\w-]+(?:\.[\w-]+)*\.?")
 
 
@@ -38,10 +52,10 @@ class RuleSet:
     """Selectors that hold on the pages whose URL `pattern` is found in (None: on all)."""
 
     selectors: tuple[tuple[Rule, CSSSelector], ...]
-    pattern: re.Pattern[str] | None = None
+    pattern: Pattern | None = None
 
     def holds(self, url: str) -> bool:
-        return self.pattern is None or self.pattern.search(url) is not None
+        return self.pattern is None or self.pattern.is_found(url)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Compiled selectors do not travel between processes; what they were written as does.
@@ -83,7 +97,7 @@ class Overrides:
             for rule_set in self.sites.get(site, ())
             if rule_set.selectors and rule_set.holds(url)
         ]
-        return (lambda root: _match(root, rule_sets)) if rule_sets else None
+        return (lambda root: _match(url, root, rule_sets)) if rule_sets else None
 
 
 NO_OVERRIDES = Overrides({})
@@ -99,14 +113,36 @@ def _domains(name: str) -> list[str]:
     return [".".join(parts[start:]) for start in reversed(range(len(parts)))]
 
 
-def _match(root: _Element, rule_sets: Iterable[RuleSet]) -> dict[_Element, Rule]:
+def _match(url: str, root: _Element, rule_sets: Iterable[RuleSet]) -> dict[_Element, Rule]:
     found: dict[_Element, Rule] = {}
-    for rule_set in rule_sets:
-        for rule, selector in rule_set.selectors:
-            for part in document_roots(root):
-                elements = cast("list[_Element]", selector(part))
-                found.update(dict.fromkeys(elements, rule))
+    for part in document_roots(root):
+        pairs, triples = _steps(part)
+        for rule_set in rule_sets:
+            for rule, selector in rule_set.selectors:
+                written = cast("_Written", selector)
+                if (pairs > _MOST_STEPS and written.path.count("descendant") > 1) or (
+                    triples > _MOST_STEPS and _AMONG_SIBLINGS.search(written.path)
+                ):
+                    logger.warning("%s is too large for the selector %r", url, written.css)
+                    continue
+                found.update(dict.fromkeys(cast("list[_Element]", selector(part)), rule))
     return found
+
+
+def _steps(root: _Element) -> tuple[int, int]:
+    """How long selectors may take: of elements in elements, and of elements beside others.
+
+    libxml2 compares what it finds below several elements in pairs, and siblings three by three.
+    """
+    number = depths = triples = 0
+    level, depth = [root], 1
+    while level and max(number * depths, triples) <= _MOST_STEPS:
+        number += len(level)
+        depths += depth * len(level)
+        triples += sum(len(element) ** 3 for element in level)
+        level = [child for element in level for child in element]
+        depth += 1
+    return number * depths, triples
 
 
 def _tables(source: str) -> dict[str, Any]:
@@ -135,7 +171,7 @@ def _read_pages(where: str, table: dict[str, Any]) -> RuleSet:
     if not isinstance(pattern, str):
         raise ConfigurationError(f"{where}: {_URL} must be a regular expression, not {pattern!r}")
     try:
-        compiled = re.compile(pattern)
+        compiled = Pattern(pattern)
     except re.error as error:
         raise ConfigurationError(
             f"{where}, {_URL}: {pattern!r} is no regular expression: {error}"
@@ -178,13 +214,17 @@ def _list(where: str, value: Any) -> list[str]:
     return values
 
 
-def _compiled(written: Iterable[tuple[Rule, str]], pattern: re.Pattern[str] | None) -> RuleSet:
+def _compiled(written: Iterable[tuple[Rule, str]], pattern: Pattern | None) -> RuleSet:
     selectors = tuple((rule, CSSSelector(css, translator="html")) for rule, css in written)
     return RuleSet(selectors, pattern)
 
 
 def _selector(where: str, selector: str) -> CSSSelector:
     try:
-        return CSSSelector(selector, translator="html")
+        compiled = CSSSelector(selector, translator="html")
     except SelectorError as error:
         raise ConfigurationError(f"{where}: {selector!r} is no CSS selector: {error}") from None
+    if "lower-case(" in cast("_Written", compiled).path:
+        # lxml finds the function that this needs on some documents only.
+        raise ConfigurationError(f"{where}: {selector!r}: ':contains' cannot be used")
+    return compiled

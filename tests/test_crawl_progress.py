@@ -206,7 +206,7 @@ def test_a_terminal_shows_the_crawl_below_its_log(
     assert re.search(rf"\d\d:\d\d  {ENDED}", plain), plain
     # While the last page is on its way, the other six are seen.
     assert re.search(r"pages 6  clusters 1  trees 1  noise \d+%  waiting 3", plain)
-    assert re.search(r"127\.0\.0\.1 +6 +4 +1", plain)
+    assert re.search(r"127\.0\.0\.1:\d+ +6 +4 +1", plain)
     assert re.search(rf"{re.escape(ERASE_LINE)}20\d\d-.*INFO: page \[bold\]6\[/bold\]", output)
     assert plain.count("printed by the spider") == PAGES
     assert output.count(SHOW_CURSOR) == 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+import re
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,7 @@ import scrapy
 from scrapy.http import Response
 
 from noiseclean_scrapy import CleanPage, PageItem, SiteCleaner
-from noiseclean_scrapy.config import Config
+from noiseclean_scrapy.config import Config, _patterns
 from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.methods import METHODS
 from noiseclean_scrapy.overrides import NO_OVERRIDES, Overrides
@@ -285,3 +287,46 @@ def test_a_wrong_file_stops_the_crawl_with_a_sentence(tmp_path: Path) -> None:
         "ConfigurationError: rules.toml: a.example, drop: 'p[' is no CSS selector"
     )
     assert result.items == []
+
+
+def test_pages_on_which_selectors_would_take_days(
+    read: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    rules = read('["news.example.com"]\ndrop = ["p ~ p", "p:last-of-type", "div div b", ".ad"]')
+    wide = "<p>x" * 20_000 + "<p class=ad>buy"
+    nested = ("<div>" * 90 + "<b>x</b>" * 9 + "</div>" * 90) * 200 + "<p class=ad>buy"
+    for body, unasked in ((wide, {"p ~ p", "p:last-of-type"}), (nested, {"div div b"})):
+        caplog.clear()
+        page = SiteCleaner().clean(body, url=URL, overrides=rules)
+        assert [block.rule for block in page.blocks if block.text == "buy"] == ["drop"]
+        told = {record.args[1] for record in caplog.records if isinstance(record.args, tuple)}
+        assert told == unasked
+    page = SiteCleaner().clean("<p>a<p>b<p class=ad>c", url=URL, overrides=rules)
+    assert [block.rule for block in page.blocks] == ["", "drop", "drop"]
+
+
+def test_expressions_that_explode_on_an_address(
+    read: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    rules = read("""
+["news.example.com"]
+[["news.example.com".pages]]
+url = "(a+)+$"
+drop = "p"
+[["news.example.com".pages]]
+url = "(?i)/LIVE/"
+drop = "h1"
+""")
+    hostile = "http://news.example.com/live/" + "a" * 2000 + "!"
+    page = SiteCleaner().clean("<h1>a</h1><p>b", url=hostile, overrides=rules)
+    assert [block.rule for block in page.blocks] == ["drop", ""]
+    assert "'(a+)+$' takes too long on http://news.example.com/live/aaa" in caplog.text
+    config = Config(allow=_patterns("NOISECLEAN_ALLOW", ["(a+)+$", re.compile("LIVE", re.I)]))
+    assert config.wants(hostile)
+    assert not Config(allow=config.allow[:1]).wants(hostile)
+    assert pickle.loads(pickle.dumps(config)) == config
+
+
+def test_functions_that_no_selector_has(read: Any) -> None:
+    with pytest.raises(ConfigurationError, match="contains"):
+        read('["news.example.com"]\ndrop = "p:contains(x)"')
