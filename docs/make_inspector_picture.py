@@ -40,7 +40,7 @@ def main() -> int:
         article = next(page for page in demo.pages.values() if page.template == "standard")
         clean = site.clean(build_page(article.html, url=f"https://{NAME}/story"))
         page_document = page_report(clean, article.html)
-        with _opened(Path(folder), site_document, height=1120) as page:
+        with _opened(Path(folder), site_document, height=1300) as page:
             page.locator("[data-box]").filter(has_text="div.post-body").first.click()
             page.locator("[data-box]").filter(has_text="footer.site-footer").first.hover()
             _photograph(page, FOLDER / "inspector-site.png")

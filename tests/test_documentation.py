@@ -214,6 +214,18 @@ def test_long_commit_titles_are_refused(tmp_path: Path, length: int, code: int) 
     assert subprocess.run(command, capture_output=True).returncode == code
 
 
+def test_the_architecture_names_all_parts_that_exist() -> None:
+    """On the page, and in its picture (docs/pictures/architecture.py)."""
+    package = ROOT / "noiseclean_scrapy"
+    modules = {path.name for path in package.glob("*.py")} - {"__init__.py"}
+    folders = {f"{path.parent.name}/" for path in package.glob("*/__init__.py")}
+    page = document("architecture.md").partition("## The life of a page")[0]
+    assert rows(page).keys() == modules | folders
+    picture = (DOCS / "images" / "house.svg").read_text("utf-8")
+    named = set(re.findall(r"[\w/]+/|\w+\.py", " ".join(re.findall(r">([^<]+)<", picture))))
+    assert named >= modules | folders
+
+
 def test_drawings_are_those_of_the_script(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(DOCS))
     drawings = import_module("pictures.architecture").DRAWINGS

@@ -10,56 +10,65 @@ from pictures.drawing import AMBER, BLUE, GREEN, GREY, VIOLET, WHITE, Box, arrow
 def house() -> str:
     """The packages and who uses whom; arrows point at what is used."""
     scrapy = Box(
-        *(20, 20, 610, 92),
+        *(20, 20, 610, 109),
         BLUE,
         "Scrapy's components",
         [
-            "`addon.py, middleware.py, pipeline.py, progress.py, config.py`",
+            "`addon.py, middleware.py, pipeline.py, progress.py, config.py,`",
+            "`bounded.py, items.py, focus/`",
             "One line in ADDONS wires them. They alone touch the crawler,",
             "and config.py alone reads the NOISECLEAN_ settings.",
         ],
     )
     crawl = Box(
-        *(20, 156, 270, 112),
+        *(20, 173, 290, 143),
         BLUE,
         "One crawl",
         [
-            "`crawl.py, sites.py`",
+            "`crawl.py, sites.py, site_cache.py,`",
+            "`growing.py, held_pages.py, heap.py,`",
+            "`waiting_pages.py, spool.py,`",
+            "`writer.py`",
             "Which pages were seen, which tree",
-            "of a site is in use, and when the",
-            "next one is due.",
+            "of a site is in use, what waits.",
         ],
     )
     store = Box(
-        *(360, 156, 270, 112),
+        *(360, 173, 270, 143),
         AMBER,
-        "store/",
+        "The database",
         [
+            "`store/, stored_pages.py,`",
+            "`maintenance.py, urls.py`",
             "SQLite or PostgreSQL: pages with",
             "text, blocks and HTML; versions of",
-            "trees; full-text search. A change is",
-            "one transaction.",
+            "trees; full-text search. A change",
+            "is one transaction.",
         ],
     )
     tools = Box(
-        *(700, 20, 240, 248),
+        *(700, 20, 240, 296),
         VIOLET,
         "Tools",
         [
-            "`commands/`",
-            "scrapy noiseclean ...: search,",
-            "explain, clean again, export",
+            "`commands/, terminal.py`",
+            "search, explain, clean again, ...",
             "",
             "`report/`",
-            "the inspector: pages and trees",
-            "to look at, as HTML",
+            "the inspector, as HTML",
             "",
             "`batch/`",
             "archives: folders, WARC, WACZ",
+            "",
+            "`index/`",
+            "search engines beside it",
+            "",
+            "`export.py`",
+            "rows for other programs",
         ],
     )
     core = Box(
-        *(20, 312, 920, 216),
+        *(20, 360, 920, 290),
         GREEN,
         "The core: knows neither Scrapy nor the database",
         ["cleaner.py: SiteCleaner observes pages, cleans them, merges, travels as bytes"],
@@ -68,23 +77,26 @@ def house() -> str:
         ("page/", "HTML to elements and text blocks"),
         ("methods/", "six methods behind one face"),
         ("evidence/", "features and model of the default"),
-        ("metadata.py", "author, date, language of a page"),
         ("site/", "trees and their measures, as sums"),
-        ("overrides.py", "what you decide yourself"),
+        ("clean_page.py, markup.py", "what is kept: text, HTML, Markdown"),
+        ("compiled/", "twins in Cython of what costs most"),
+        ("metadata.py", "author, date, language of a page"),
+        ("overrides.py, patterns.py", "what you decide yourself"),
+        ("notebook.py, errors.py", "cards; one family of errors"),
     ]
     rooms = [
-        Box(36 + number % 3 * 300, 376 + number // 3 * 74, 288, 62, WHITE, name, [what])
+        Box(36 + number % 3 * 300, 424 + number // 3 * 74, 288, 62, WHITE, name, [what])
         for number, (name, what) in enumerate(parts)
     ]
     lines = [
-        arrow((155, 112), crawl.top),
-        arrow((155, 268), (155, 312)),
+        arrow((155, 129), (155, 173)),
+        arrow((155, 316), (155, 360)),
         arrow(crawl.right, store.left),
-        arrow((820, 268), (820, 312)),
-        arrow((700, 212), store.right),
+        arrow((820, 316), (820, 360)),
+        arrow((700, 244), store.right),
     ]
     boxes = [box.svg() for box in (scrapy, crawl, store, tools, core, *rooms)]
-    return drawing(960, 548, "The packages of noiseclean_scrapy", [*lines, *boxes])
+    return drawing(960, 670, "The packages of noiseclean_scrapy", [*lines, *boxes])
 
 
 def page_life() -> str:

@@ -5,15 +5,22 @@ from __future__ import annotations
 from lxml import html
 
 from noiseclean_scrapy import SiteCleaner
+from noiseclean_scrapy.report.inert import VERDICT, mark
 from pictures.scene import Scene
 
 HEIGHT = 1500
-TINTS = {True: "rgba(46,160,67,.25)", False: "rgba(218,54,51,.22)"}
+STYLE = (
+    f"[{VERDICT}=kept]{{background:#c8e6cf!important;outline:1px solid #2ea043}}"
+    f"[{VERDICT}=dropped]{{background:#f6cfcd!important;outline:1px solid #da3633;"
+    "color:#1f2328!important}"
+    # It would stand before the text.
+    ".cookie{position:static!important}"
+    ".legend{padding:10px 20px;font:16px sans-serif;background:#fff;border-bottom:1px solid #999}"
+    ".legend span{padding:2px 8px;margin-right:14px}"
+)
 LEGEND = (
-    "<div style='position:fixed;right:24px;top:16px;z-index:9;background:#fff;padding:10px 16px;"
-    "border:1px solid #999;border-radius:6px;font:16px sans-serif'>"
-    "<span style='background:{kept}'>&nbsp;kept&nbsp;</span> &nbsp; "
-    "<span style='background:{dropped}'>&nbsp;left out&nbsp;</span></div>"
+    f"<div class='legend'><span {VERDICT}='kept'>kept</span>"
+    f"<span {VERDICT}='dropped'>left out</span></div>"
 )
 
 
@@ -23,13 +30,10 @@ def draw(scene: Scene) -> str:
     for page in scene.site.pages.values():
         cleaner.observe(page.html)
     root = html.document_fromstring(scene.article.html)
-    places = [(root.xpath(block.xpath)[0], block) for block in cleaner.clean(root).blocks]
-    outer = {ancestor for element, _ in places for ancestor in element.iterancestors()}
-    for element, block in places:
-        if element not in outer:
-            style = f"background:{TINTS[block.kept]} !important;"
-            element.set("style", element.get("style", "") + ";" + style)
+    mark(root, cleaner.clean(root).blocks)
+    style = html.Element("style")
+    style.text = STYLE
+    root.find("head").append(style)
     root.find("head").insert(0, html.Element("base", href=scene.url))
-    legend = LEGEND.format(kept=TINTS[True], dropped=TINTS[False])
-    root.find("body").append(html.fragment_fromstring(legend))
+    root.find("body").insert(0, html.fragment_fromstring(LEGEND))
     return str(html.tostring(root, encoding="unicode", doctype="<!doctype html>"))

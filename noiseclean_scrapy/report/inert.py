@@ -64,7 +64,7 @@ def inert_document(html: str, blocks: Sequence[Block]) -> str:
     root = parse_html(html).root
     body = next(root.iter("{*}body"), root)
     styles = [inner_text(style) for style in root.iter("style", "{*}style")]
-    _mark(root, blocks)
+    mark(root, blocks)
     markup = "".join(
         etree.tostring(part, encoding="unicode", method="html") for part in document_roots(root)
     )
@@ -91,7 +91,7 @@ def verdict_of(block: Block) -> str:
     return f"{verdict} override" if block.rule else verdict
 
 
-def _mark(root: _Element, blocks: Sequence[Block]) -> None:
+def mark(root: _Element, blocks: Sequence[Block]) -> None:
     """Put number and verdict on what shows each block: whole elements as far as possible.
 
     Texts beside other blocks in one element are wrapped into SPANs.
