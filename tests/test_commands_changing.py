@@ -109,6 +109,7 @@ class TestReclean:
         assert newest_cleaner(demo.database)[1].method == "evidence"
         assert demo.database.read_bytes() == before
 
+    @pytest.mark.slow
     def test_interruption_is_safe_and_told(self, tmp_path: Path, demo: DemoCrawl) -> None:
         version, cleaner = newest_cleaner(demo.database)
         before = texts(demo.database)

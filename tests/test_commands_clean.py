@@ -217,6 +217,7 @@ class TestResume:
             assert "'out.jsonl' does not hold the beginning of this output" in done.stderr
             assert output.read_bytes() == content
 
+    @pytest.mark.slow
     def test_after_a_kill(self, tmp_path: Path) -> None:
         folder = write_pages(tmp_path / "many", stories(60))
         arguments = ("clean", str(folder), *STYLE_TREE)
@@ -246,6 +247,7 @@ def server() -> Iterator[PageServer]:
         yield running
 
 
+@pytest.mark.slow
 def test_list_of_addresses_is_fetched_as_robots_txt_allows(
     tmp_path: Path, server: PageServer
 ) -> None:
@@ -271,6 +273,7 @@ def test_list_of_addresses_is_fetched_as_robots_txt_allows(
     assert "/gone" in again.stderr
 
 
+@pytest.mark.slow
 def test_fetching_is_polite_unless_told_otherwise(tmp_path: Path, server: PageServer) -> None:
     def settings(*options: str) -> str:
         done = run_noiseclean(tmp_path, "clean", f"{server.url}/1", "-L", "INFO", *options)

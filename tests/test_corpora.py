@@ -25,6 +25,7 @@ def learn(pages: list[Page]) -> SiteCleaner:
     return cleaner
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("corpus", "site"),
     [
@@ -63,6 +64,7 @@ def test_portals_are_cleaned_far_better_than_not_at_all() -> None:
     assert sum(s.recall for s in cleaned) > 0.95 * sum(s.recall for s in visible)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("corpus", ["chaos-dev", "zh-cold-dev", "scrapinghub-dev"])
 def test_single_pages_of_many_sites_are_cleaned_without_an_exception(corpus: str) -> None:
     for _, source, gold in rows(corpus):
@@ -71,6 +73,7 @@ def test_single_pages_of_many_sites_are_cleaned_without_an_exception(corpus: str
         assert page.kept_characters <= page.visible_characters
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["block-entropy", "feature-weighting"])
 @pytest.mark.parametrize("corpus", ["cleanportaleval", "big9-dev"])
 def test_all_pages_of_a_corpus_are_learned_and_judged(method: str, corpus: str) -> None:

@@ -192,6 +192,7 @@ class StoriesSpider(scrapy.Spider):
 """
 
 
+@pytest.mark.slow
 def test_a_new_project_needs_one_line(tmp_path: Path, site: PageServer) -> None:
     def run(*arguments: str, folder: Path) -> str:
         command = [sys.executable, "-W", "error", "-m", "scrapy", *arguments]

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
 import scrapy
 from scrapy.http import Response, TextResponse
 from scrapy.linkextractors import LinkExtractor
@@ -117,6 +118,7 @@ def test_pages_on_the_topic_come_first(tmp_path: Path) -> None:
     assert "10 pages judged" in line
 
 
+@pytest.mark.slow
 def test_without_a_topic_nothing_changes(tmp_path: Path) -> None:
     crawled = crawl(tmp_path, newspaper(), NOISECLEAN_TOPIC=None)
     assert {item["priority"] for item in crawled.items} == {0}
@@ -183,6 +185,7 @@ class ExamplePageSpider(FollowingSpider):
         return spider
 
 
+@pytest.mark.slow
 def test_example_pages_are_fetched_and_a_missing_one_is_told(tmp_path: Path) -> None:
     pages = {**newspaper(), "/examples/wind": page("Turbines at sea", WIND)}
     with crawl_site.serve(pages) as server:
@@ -213,6 +216,7 @@ class BrokenPotentialMiddleware(FocusMiddleware):
     focus_class = BrokenPotential
 
 
+@pytest.mark.slow
 def test_a_failure_of_ours_loses_no_request(tmp_path: Path) -> None:
     for name in ("BrokenReadingMiddleware", "BrokenPotentialMiddleware"):
         middlewares = {
@@ -258,6 +262,7 @@ def hub_site() -> dict[str, Any]:
     return {**stories, "/": front, "/lively": hub("lively", 2), "/still": hub("still", 0)}
 
 
+@pytest.mark.slow
 def test_lists_that_change_are_revisited_first(tmp_path: Path) -> None:
     with crawl_site.serve(hub_site()) as server:
         settings = {**ONE_AT_A_TIME, "NOISECLEAN_REVISITS": 20, "NOISECLEAN_REVISIT_SECONDS": 0.2}
@@ -275,6 +280,7 @@ def test_lists_that_change_are_revisited_first(tmp_path: Path) -> None:
     assert crawled.lines("ERROR", "") == []
 
 
+@pytest.mark.slow
 def test_a_spent_budget_ends_the_crawl(tmp_path: Path) -> None:
     settings: dict[str, Any] = {"NOISECLEAN_REVISITS": 100, "NOISECLEAN_REVISIT_SECONDS": 0.1}
     crawled = crawl(tmp_path, hub_site(), NOISECLEAN_SITE_BUDGET=12, **settings)
@@ -283,6 +289,7 @@ def test_a_spent_budget_ends_the_crawl(tmp_path: Path) -> None:
     assert crawled.stats["finish_reason"] == "finished"
 
 
+@pytest.mark.slow
 def test_a_restarted_job_goes_on(tmp_path: Path) -> None:
     with crawl_site.serve(hub_site()) as server:
         settings = {
@@ -305,6 +312,7 @@ def test_a_restarted_job_goes_on(tmp_path: Path) -> None:
     assert before.lines("ERROR", "") == after.lines("ERROR", "") == []
 
 
+@pytest.mark.slow
 def test_a_damaged_job_is_told_and_the_crawl_goes_on(tmp_path: Path) -> None:
     job = tmp_path / "job"
     job.mkdir()
@@ -315,6 +323,7 @@ def test_a_damaged_job_is_told_and_the_crawl_goes_on(tmp_path: Path) -> None:
     assert line.startswith("Error while reading the job's focus")
 
 
+@pytest.mark.slow
 def test_a_revisit_is_not_answered_by_the_cache(tmp_path: Path) -> None:
     pages = hub_site()
     with crawl_site.serve(pages) as server:
@@ -335,6 +344,7 @@ def test_settings_name_what_is_wrong(tmp_path: Path) -> None:
     assert crawled.error.startswith("ConfigurationError: NOISECLEAN_TOPIC must be pages")
 
 
+@pytest.mark.slow
 def test_answers_that_are_no_pages_are_left_alone(tmp_path: Path) -> None:
     pages = newspaper()
     pages["/about"] = Answer("%PDF-1.4", type="application/pdf")
@@ -384,6 +394,7 @@ def test_priorities_pass_through_scrapy_redis(tmp_path: Path, redis_queue: Queue
     assert set(order) == set(newspaper())
 
 
+@pytest.mark.slow
 def test_processes_that_revisit_come_to_an_end(tmp_path: Path, redis_queue: Queue) -> None:
     # One may know the list that never changes alone, and visits it ever more seldom: few revisits.
     settings: dict[str, Any] = {"NOISECLEAN_REVISITS": 10, "NOISECLEAN_REVISIT_SECONDS": 0.1}

@@ -157,6 +157,7 @@ def crawl_one(folder: Path, paths: list[str], pages: Any, **settings: Any) -> Cr
     return crawled
 
 
+@pytest.mark.slow
 def test_html_is_kept_unless_it_is_unwanted(tmp_path: Path) -> None:
     pages = {path: story(number) for number, path in enumerate(PATHS)}
     crawl_one(tmp_path, PATHS, pages, NOISECLEAN_STORE_HTML=None)  # as if it were not set
@@ -164,6 +165,7 @@ def test_html_is_kept_unless_it_is_unwanted(tmp_path: Path) -> None:
     assert [bool(row[3]) for row in rows] == [True] * 9
 
 
+@pytest.mark.slow
 def test_a_page_that_changes_is_learned_once_and_stored_as_it_is_now(tmp_path: Path) -> None:
     pages: dict[str, Any] = {path: story(number) for number, path in enumerate(PATHS)}
     pages["/0"] = lambda visit: story(99 + visit)
@@ -180,6 +182,7 @@ def test_a_page_that_changes_is_learned_once_and_stored_as_it_is_now(tmp_path: P
     assert row == (story_text(101), 1)
 
 
+@pytest.mark.slow
 def test_a_redesign_is_learned_before_its_time(tmp_path: Path) -> None:
     def redesigned(number: int) -> str:
         title, *paragraphs = story_text(number).splitlines()

@@ -91,6 +91,7 @@ def noise_of_first(crawled: crawling.Crawled, number: int) -> float:
     return 1 - kept / visible
 
 
+@pytest.mark.slow
 def test_the_rate_is_that_since_the_line_before(tmp_path: Path) -> None:
     crawled = crawl_slowly(tmp_path, {"LOGSTATS_INTERVAL": 0.1})
     before = 0
@@ -188,6 +189,7 @@ needs_terminal = pytest.mark.skipif(sys.platform == "win32", reason="needs pseud
 ENDED = r"pages 7  clusters 1  trees 2  noise \d+%  waiting 0"
 
 
+@pytest.mark.slow
 @needs_terminal
 @pytest.mark.parametrize(
     "arguments",
@@ -223,6 +225,7 @@ def test_a_pipe_gets_no_display(tmp_path: Path) -> None:
     assert terminal.numbers == PATHS
 
 
+@pytest.mark.slow
 @needs_terminal
 def test_a_dumb_terminal_gets_no_display(tmp_path: Path) -> None:
     terminal = Terminal(tmp_path, term="dumb")
@@ -230,6 +233,7 @@ def test_a_dumb_terminal_gets_no_display(tmp_path: Path) -> None:
     assert terminal.numbers == PATHS
 
 
+@pytest.mark.slow
 @needs_terminal
 def test_a_terminal_that_goes_away_does_not_stop_the_crawl(tmp_path: Path) -> None:
     terminal = Terminal(tmp_path, "--logfile", "crawl.log")

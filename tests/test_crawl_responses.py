@@ -207,6 +207,7 @@ def by_parity(response: HtmlResponse) -> str | None:
     return None if number == 3 else ("even" if number % 2 == 0 else "odd")
 
 
+@pytest.mark.slow
 def test_addresses_are_allowed_denied_and_grouped(tmp_path: Path) -> None:
     pages = {f"/{number}": story(number) for number in range(5)} | {"/print/1": story(9)}
     rules: dict[str, dict[str, Any]] = {

@@ -75,6 +75,7 @@ def test_without_a_store_the_crawl_does_not_start(
     assert not list(tmp_path.glob("*.db"))
 
 
+@pytest.mark.slow
 def test_a_site_stays_with_the_method_that_learned_it(tmp_path: Path, site: PageServer) -> None:
     arguments = {"url": site.url, "paths": PATHS}
     other = {
@@ -127,6 +128,7 @@ def crawl_with_trouble(folder: Path, site: PageServer, trouble: str) -> Crawled:
     return crawled
 
 
+@pytest.mark.slow
 def test_a_store_that_is_locked_for_a_while_gets_all_pages(
     tmp_path: Path, site: PageServer
 ) -> None:
@@ -150,6 +152,7 @@ def test_a_store_that_refuses_every_page_stops_nothing(tmp_path: Path, site: Pag
     assert lost.endswith("noiseclean.db-spool for the next crawl with this database")
 
 
+@pytest.mark.slow
 def test_a_store_without_its_tables_stops_nothing(tmp_path: Path, site: PageServer) -> None:
     trouble = "ALTER TABLE noiseclean_page RENAME TO gone"
     crawled = crawl_with_trouble(tmp_path, site, trouble)

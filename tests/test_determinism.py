@@ -63,6 +63,7 @@ def outputs() -> list[dict[str, str]]:
     return [dict(line.rsplit(" ", 1) for line in found) for found in lines]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("templates", [False, True])
 @pytest.mark.parametrize("method", sorted(METHODS))
 def test_output_depends_on_the_pages_alone(

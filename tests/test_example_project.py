@@ -73,6 +73,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, str]:
     return folder, done.stdout, done.stderr
 
 
+@pytest.mark.slow
 def test_demo_reports_what_it_did(demo: tuple[Path, str, str]) -> None:
     _, report, log = demo
     assert row(report, "Pages with clean text") == [186]
@@ -86,6 +87,7 @@ def test_demo_reports_what_it_did(demo: tuple[Path, str, str]) -> None:
     assert "scrapy crawl archive -a source=PATH" in report
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pages", ["186 pages", "120 articles"])
 def test_demo_text_is_far_more_precise_than_the_pages(
     demo: tuple[Path, str, str], pages: str
@@ -97,6 +99,7 @@ def test_demo_text_is_far_more_precise_than_the_pages(
     assert recall > 80
 
 
+@pytest.mark.slow
 def test_demo_stores_every_page(demo: tuple[Path, str, str]) -> None:
     folder, report, _ = demo
     texts = stored_texts(folder / DEMO_DATABASE)
@@ -110,6 +113,7 @@ def test_demo_stores_every_page(demo: tuple[Path, str, str]) -> None:
     assert shown == pytest.approx([100 * mean.precision, 100 * mean.recall], abs=0.06)
 
 
+@pytest.mark.slow
 def test_live_site_is_crawled_within_its_domain(tmp_path: Path) -> None:
     site = DemoSite(articles=20, seed=3)
     database, items = tmp_path / "live.db", tmp_path / "items.jsonl"
@@ -133,6 +137,7 @@ def test_live_site_is_crawled_within_its_domain(tmp_path: Path) -> None:
     assert not (tmp_path / DEMO_DATABASE).exists()
 
 
+@pytest.mark.slow
 def test_items_on_stdout_are_not_mixed_with_the_report(tmp_path: Path) -> None:
     with DemoServer(DemoSite(articles=2)) as server:
         arguments = ("-a", f"start_urls={server.url}", "-O", "-:jsonlines", "-L", "INFO")
@@ -142,6 +147,7 @@ def test_items_on_stdout_are_not_mixed_with_the_report(tmp_path: Path) -> None:
     assert "noiseclean: " in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs pseudo-terminals")
 def test_terminal_shows_progress_and_log_lines_above_it(tmp_path: Path) -> None:
     import pty
@@ -186,6 +192,7 @@ def test_bad_address_gives_one_sentence(tmp_path: Path, url: str) -> None:
     assert done.stdout == ""
 
 
+@pytest.mark.slow
 def test_store_error_is_not_hidden_by_the_report(tmp_path: Path) -> None:
     database = "NOISECLEAN_DATABASE_URL=sqlite:////no/such/folder/x.db"
     done = run(tmp_path, "newspaper", "-s", database)
@@ -220,6 +227,7 @@ def test_allowed_domains_are_those_of_the_given_addresses() -> None:
     assert spider.allowed_domains == ["example.com", "localhost"]
 
 
+@pytest.mark.slow
 def test_archive_of_html_files(tmp_path: Path) -> None:
     pages = [page for page in DemoSite(articles=20).pages.values() if page.kind == "article"]
     folder = tmp_path / "pages"

@@ -46,6 +46,7 @@ def through(tmp_path_factory: pytest.TempPathFactory) -> tuple[int, Any]:
     return run_until(url), result(url)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", [0.02, 0.3, 0.55, 0.9])
 def test_a_crawl_killed_at_a_write_is_ended_by_the_next(
     database_url: str, through: tuple[int, Any], part: float
@@ -298,6 +299,7 @@ def test_a_page_that_a_tree_cannot_learn_does_not_stop_the_tree(
     assert read_rows(sqlite_url, waiting) == [(0,)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damaged", [1, 2])
 def test_a_damaged_tree_is_learned_again(
     database_url: str, through: tuple[int, Any], damaged: int, caplog: pytest.LogCaptureFixture
@@ -325,6 +327,7 @@ def test_a_damaged_tree_is_learned_again(
     check_all(database_url, through[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", [0.2, 0.7])
 def test_cleaning_again_that_is_killed_can_be_done_again(
     database_url: str, tmp_path: Path, through: tuple[int, Any], part: float

@@ -37,6 +37,7 @@ def test_any_bytes(data: bytes) -> None:
     check(data)
 
 
+@pytest.mark.slow
 def test_the_fuzzer_finds_nothing(tmp_path: Path) -> None:
     if not HAS_ATHERIS:
         if os.environ.get("CI") and HAS_WHEEL:

@@ -308,6 +308,7 @@ with Store(url) as store:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lines", [1, 4, 9])
 def test_an_index_killed_at_any_time_ends_up_as_the_store(
     database_url: str, tmp_path: Path, lines: int

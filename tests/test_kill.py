@@ -9,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from example_project.demo import DemoServer, DemoSite
 from noiseclean_scrapy import SiteCleaner
 from tests.support import crawling
@@ -76,6 +78,7 @@ def result(url: str) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]], byte
     return read_rows(url, query), trees(url), newest_tree(url)
 
 
+@pytest.mark.slow
 def test_a_crawl_killed_twenty_times_gives_the_same_texts_and_trees(tmp_path: Path) -> None:
     site = DemoSite(articles=60)
     paths = [page.path for page in site.pages.values() if page.kind == "article"]

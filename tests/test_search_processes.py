@@ -71,6 +71,7 @@ def check_index(url: str) -> None:
             assert (page and page.cleaned) == pages.get(key)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("turns", [1, 3])
 def test_a_killed_writer_leaves_no_stale_row(database_url: str, turns: int) -> None:
     for _ in range(2):

@@ -104,6 +104,7 @@ def check(url: str, site: PageServer) -> None:
     assert newest_tree(url) == learned_alone(site, range(PAGES))
 
 
+@pytest.mark.slow
 def test_crawls_of_the_same_pages_learn_one_tree(
     tmp_path: Path, database_url: str, site: PageServer
 ) -> None:
@@ -122,6 +123,7 @@ def test_crawls_of_the_same_pages_learn_one_tree(
     assert dict(texts) == {f"{site.url}/{n}": story_text(n) for n in everything}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pages", [1, 20])
 def test_the_pages_of_a_killed_crawl_are_learned_by_the_others(
     tmp_path: Path, database_url: str, site: PageServer, pages: int

@@ -40,6 +40,7 @@ def start_crawler(url: str, cluster: str, pages: int) -> subprocess.Popen[str]:
     return subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, text=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reported", [1, 39, 40, 117])
 def test_a_killed_crawler_loses_nothing_it_reported(database_url: str, reported: int) -> None:
     with start_crawler(database_url, "a", 100_000) as crawler:

@@ -10,6 +10,7 @@ import pytest
 from tests.support.tutorial import DOCUMENT, Reader
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="the tutorial's commands are for a POSIX shell")
 def test_every_command_prints_what_the_tutorial_shows(tmp_path: Path) -> None:
     document = DOCUMENT.read_text("utf-8")
