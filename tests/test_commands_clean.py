@@ -287,6 +287,7 @@ def test_fetching_is_polite_unless_told_otherwise(tmp_path: Path, server: PageSe
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_one_address_in_a_project_leaves_its_database_and_pipelines_alone(
     tmp_path: Path, server: PageServer
 ) -> None:

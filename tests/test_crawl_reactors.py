@@ -29,7 +29,14 @@ class StoriesSpider(scrapy.Spider):
         yield {"number": int(response.url.rpartition("/")[2])}
 
 
-@pytest.mark.parametrize("reactor", [crawling.ASYNCIO, crawling.SELECT, crawling.NO_REACTOR])
+@pytest.mark.parametrize(
+    "reactor",
+    [
+        crawling.ASYNCIO,
+        crawling.NO_REACTOR,
+        pytest.param(crawling.SELECT, marks=pytest.mark.slow),
+    ],
+)
 def test_every_reactor_learns_cleans_and_stores(tmp_path: Path, reactor: str) -> None:
     pages = {f"/{number}": crawl_site.story(number) for number in range(STORIES)}
     settings = {"NOISECLEAN_SAMPLE_QUOTA": 6, "NOISECLEAN_REFRESH_PAGES": 3}

@@ -181,7 +181,16 @@ def test_terminal_shows_progress_and_log_lines_above_it(tmp_path: Path) -> None:
     assert "Traceback" not in text
 
 
-@pytest.mark.parametrize("url", ["example.com", "https://", "http://[::1", "https://exa mple.org"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "example.com",
+        *(
+            pytest.param(url, marks=pytest.mark.slow)
+            for url in ("https://", "http://[::1", "https://exa mple.org")
+        ),
+    ],
+)
 def test_bad_address_gives_one_sentence(tmp_path: Path, url: str) -> None:
     done = run(tmp_path, "newspaper", "-a", f"start_urls={url}")
     errors = [line for line in done.stderr.splitlines() if "ERROR" in line]

@@ -36,6 +36,7 @@ URL = "http://hostile.example/page"
 STORY = "<h1>A flood in Porto</h1>" + "<p>The river rose by a metre in one night, they say.</p>" * 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 def test_any_method_learns_cleans_and_saves(name: str) -> None:
     page = HOSTILE[name](15).replace(BETWEEN_PAGES, b"")
@@ -88,6 +89,7 @@ def test_a_million_siblings() -> None:
     assert len(page.elements) == 25_000
 
 
+@pytest.mark.slow
 def test_a_million_attributes() -> None:
     data = HOSTILE["attributes"](1_000_000)
     page = build_page(b"<p>before" + data)
@@ -199,6 +201,7 @@ def hostile_records() -> list[PageRecord]:
     return records
 
 
+@pytest.mark.slow
 def test_hostile_pages_are_stored_searched_and_shown(database_url: str) -> None:
     records = hostile_records()
     with Store(database_url) as store:
@@ -245,6 +248,7 @@ class HostileSpider(scrapy.Spider):
         self.logger.info("not fetched: %s", failure.request.url)
 
 
+@pytest.mark.slow
 def test_a_crawl_of_hostile_pages(tmp_path: Path) -> None:
     pages: dict[str, Any] = {
         f"/{number}": Answer(make(300), type="text/html")

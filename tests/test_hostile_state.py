@@ -179,6 +179,7 @@ def test_a_tree_above_its_bound_is_cut_when_it_is_read() -> None:
     assert len(state["state"]["tree"]["nodes"]) <= 50
 
 
+@pytest.mark.slow
 def test_a_small_file_does_not_fill_the_memory() -> None:
     blanks = b" " * 2**20
     peak = peak_of_refusal(blanks for _ in range(600))

@@ -322,6 +322,7 @@ def test_facts_can_be_switched_off(tmp_path: Path) -> None:
         assert {record.metadata for record in store.pages(server.site)} == {None}
 
 
+@pytest.mark.slow
 def test_without_the_libraries_one_warning_says_what_to_install(tmp_path: Path) -> None:
     with crawl_site.serve({f"/{n}": page(n) for n in range(1, PAGES + 1)}) as server:
         plan = Plan(FactsSpider, SETTINGS, {"url": server.url})

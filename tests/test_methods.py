@@ -88,6 +88,7 @@ def test_leans_and_kinds_of_blocks_are_all_accepted() -> None:
         SiteCleaner("block-entropy", blocks=blocks, threshold=1, least_gain=0.5)
 
 
+@pytest.mark.slow
 @every_method
 def test_order_and_halves_do_not_matter(method: str, pages: list[Page]) -> None:
     shuffled = random.Random(2).sample(pages, len(pages))

@@ -236,6 +236,7 @@ class RuledSpider(scrapy.Spider):
         yield PageItem(response.url)
 
 
+@pytest.mark.slow
 def test_a_crawl_and_its_cleaning_again_follow_the_rules(tmp_path: Path) -> None:
     (tmp_path / "rules.toml").write_text(RULES, "utf-8")
     database = f"sqlite:///{tmp_path / 'noiseclean.db'}"

@@ -109,6 +109,7 @@ def test_left_out_texts_are_scored_by_kind(
     assert "tiny, left-out sites" in printed
 
 
+@pytest.mark.slow
 @needs_scorer
 def test_figures_are_those_known_by_hand(shared: Path, capsys: pytest.CaptureFixture[str]) -> None:
     worst, markdown, texts = shared / "worst", shared / "tables.md", shared / "texts"

@@ -270,6 +270,7 @@ def test_a_damaged_state_is_a_tree_data_error(monkeypatch: pytest.MonkeyPatch) -
 # (d) Real pages, a sample: all of them take minutes.
 
 
+@pytest.mark.slow
 @needs_corpora
 def test_real_pages_are_cleaned() -> None:
     for corpus in sorted(path.name for path in CORPORA.iterdir() if path.is_dir()):

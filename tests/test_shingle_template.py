@@ -201,6 +201,7 @@ sources = st.lists(parts, min_size=1, max_size=4).map(
 sites = st.lists(sources, min_size=1, max_size=4)
 
 
+@pytest.mark.slow
 @given(sites, st.integers(1, 4))
 def test_as_the_slow_definition(site: list[str], k: int) -> None:
     model = learn([build_page(source) for source in site], links=k).model()
@@ -213,6 +214,7 @@ def test_as_the_slow_definition(site: list[str], k: int) -> None:
 # (c) Order, merging, forgetting, storing, bounds.
 
 
+@pytest.mark.slow
 @given(sites)
 def test_order_and_parts_do_not_matter(site: list[str]) -> None:
     pages = [build_page(source) for source in site]
@@ -304,6 +306,7 @@ def test_the_bound_drops_the_rarest() -> None:
 # (d) Real pages, a sample: all of them take minutes.
 
 
+@pytest.mark.slow
 @needs_corpora
 def test_real_pages_are_cleaned() -> None:
     for corpus in sorted(path.name for path in CORPORA.iterdir() if path.is_dir()):

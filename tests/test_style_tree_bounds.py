@@ -225,6 +225,7 @@ def deep_page(levels: int) -> Page:
     return Page("", "", "", table)
 
 
+@pytest.mark.slow
 def test_deep_page() -> None:
     layouts = [Layout(deep_page(5000)), Layout(deep_page(4999))]
     tree = learn(layouts)

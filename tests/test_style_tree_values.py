@@ -175,6 +175,7 @@ def assert_like_definition(layouts: list[Layout], others: Iterable[Layout] = ())
             assert fast_kept(tree, layout, limit) == kept_blocks(slow, layout, limit), limit
 
 
+@pytest.mark.slow
 @examples
 @given(sites())
 def test_fast_is_as_defined(site: tuple[list[Layout], Layout]) -> None:
