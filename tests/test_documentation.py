@@ -163,6 +163,17 @@ def test_examples_give_what_they_show(path: Path) -> None:
     assert doctest.DocTestRunner(optionflags=doctest.REPORT_NDIFF).run(test).failed == 0
 
 
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_every_page_begins_with_what_it_is_for(path: Path) -> None:
+    title, *rest = path.read_text("utf-8").splitlines()
+    if title.startswith("```{include}"):
+        title, *rest = (DOCS / title.split()[1]).read_text("utf-8").splitlines()
+    assert title.startswith("# ")
+    assert rest[0] == ""
+    assert re.match(r"[\w`\[]", rest[1])
+    assert not rest[1].startswith("```")
+
+
 def test_every_page_is_reached_from_the_front_page() -> None:
     contents = re.findall(r"```{toctree}\n(.*?)```", document("index.md"), re.DOTALL)
     listed = {f"{line}.md" for block in contents for line in block.splitlines()}
