@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import platform
+import random
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from fuzz import stored
 from fuzz.property import check
 from fuzz.seeds import seeds
 
@@ -58,3 +60,14 @@ def test_the_fuzzer_finds_nothing(tmp_path: Path) -> None:
     )
     assert run.returncode == 0, run.stderr[-3000:]
     assert "Done " in run.stderr
+
+
+@pytest.mark.parametrize("name", stored.CHECKS)
+def test_stored_bytes(name: str) -> None:
+    rng = random.Random(1)
+    for seed in stored.seeds(name):
+        stored.CHECKS[name](seed)
+        for _ in range(10):
+            damaged = bytearray(seed)
+            damaged[rng.randrange(len(seed))] = rng.randrange(256)
+            stored.CHECKS[name](bytes(damaged))

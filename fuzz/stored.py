@@ -1,0 +1,98 @@
+"""What must hold of bytes that others wrote: states, pages of the spool, overrides, queries."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tempfile
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+from noiseclean_scrapy import SiteCleaner
+from noiseclean_scrapy.errors import ConfigurationError, QueryError, TreeDataError
+from noiseclean_scrapy.methods import METHODS
+from noiseclean_scrapy.overrides import Overrides
+from noiseclean_scrapy.store import Store
+from noiseclean_scrapy.store.packing import pack_page, unpack_page
+
+PAGE = "<title>Fog</title><ul><li>News</ul><div><h1>Fog</h1><p>Fog closes the port.</p></div>"
+URL = "https://site.example/fog"
+_STATE, _SPOOLED = b"noiseclean 1\n", b"noiseclean page 1\n"
+
+
+def sealed(magic: bytes, text: bytes) -> bytes:
+    """Bytes with a checksum that is right, around any text."""
+    payload = zlib.compress(text, 1)
+    return magic + hashlib.blake2b(payload, digest_size=16).digest() + payload
+
+
+def check_state(data: bytes) -> None:
+    """A state is refused, or the cleaner works."""
+    try:
+        cleaner = SiteCleaner.from_bytes(sealed(_STATE, data))
+    except TreeDataError:
+        return
+    assert isinstance(cleaner.clean(PAGE).text, str)
+    cleaner.observe(PAGE)
+    again = SiteCleaner.from_bytes(cleaner.to_bytes())
+    again.merge(cleaner)
+    again.decay(0.25)
+    assert isinstance(again.clean(PAGE).text, str)
+
+
+def check_spooled(data: bytes) -> None:
+    """A page of the spool is refused, or is one that can be written again."""
+    try:
+        page = unpack_page(sealed(_SPOOLED, data))
+    except ValueError:
+        return
+    assert unpack_page(pack_page(page)).key == page.key
+
+
+def check_overrides(data: bytes) -> None:
+    """Overrides are refused with a sentence, or hold on a page."""
+    with tempfile.NamedTemporaryFile() as file:
+        Path(file.name).write_bytes(data)
+        try:
+            overrides = Overrides.read(file.name)
+        except ConfigurationError:
+            return
+    assert isinstance(SiteCleaner().clean(PAGE, url=URL, overrides=overrides).text, str)
+
+
+def check_query(data: bytes) -> None:
+    """A query finds pages or none, or is refused for being empty."""
+    with Store("sqlite://") as store:
+        try:
+            assert store.search(data.decode("utf-8", "surrogateescape")).total == 0
+        except QueryError:
+            return
+
+
+CHECKS: dict[str, Callable[[bytes], None]] = {
+    "states": check_state,
+    "spooled": check_spooled,
+    "overrides": check_overrides,
+    "queries": check_query,
+}
+
+
+def seeds(name: str) -> list[bytes]:
+    """What the fuzzer of that name starts from: small, and right."""
+    if name == "overrides":
+        rules = '["site.example"]\ndrop = ["ul > li", "p ~ p"]\ntitle = "h1"\n'
+        return [f'{rules}[["site.example".pages]]\nurl = "/f[a-z]+"\nkeep = "p:not(.a)"\n'.encode()]
+    if name == "queries":
+        return ['fog -"the port" OR Häfen 新闻网'.encode()]
+    if name == "spooled":
+        facts = {"fetched_at": "2031-05-21T12:00:00+00:00", "cleaned": None, "metadata": None}
+        page = {"key": "1", "cluster": "site.example", "url": URL, "structure": "0", **facts}
+        return [json.dumps({**page, "position": 1, "html": PAGE}).encode()]
+    found = []
+    for method in METHODS:
+        cleaner = SiteCleaner(method)
+        for story in ("Fog", "Rain"):
+            cleaner.observe(PAGE.replace("Fog", story))
+        found.append(zlib.decompress(cleaner.to_bytes()[len(_STATE) + 16 :]))
+    return found
