@@ -4,14 +4,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from noiseclean_scrapy.addon import Addon
     from noiseclean_scrapy.clean_page import Block, CleanPage
     from noiseclean_scrapy.cleaner import SiteCleaner
     from noiseclean_scrapy.errors import NoiseCleanError
     from noiseclean_scrapy.items import PageItem
 
-__all__ = ["Block", "CleanPage", "NoiseCleanError", "PageItem", "SiteCleaner"]
+__all__ = ["Addon", "Block", "CleanPage", "NoiseCleanError", "PageItem", "SiteCleaner"]
 __version__ = "0.1.0"
 _MODULES = {
+    "Addon": "addon",
     "Block": "clean_page",
     "CleanPage": "clean_page",
     "NoiseCleanError": "errors",
@@ -25,3 +27,7 @@ def __getattr__(name: str) -> Any:
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_MODULES})

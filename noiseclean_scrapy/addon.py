@@ -5,37 +5,45 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scrapy.exceptions import NotConfigured
+from scrapy.utils.misc import load_object
 
-from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.focus.middleware import FocusMiddleware, FocusSpiderMiddleware
 from noiseclean_scrapy.focus.revisits import HubRevisits
-from noiseclean_scrapy.middleware import ClusterMiddleware, ItemTieMiddleware
-from noiseclean_scrapy.pipeline import CleanPipeline
+from noiseclean_scrapy.pipeline import COMPANIONS, CleanPipeline
 from noiseclean_scrapy.progress import CrawlProgress
+from noiseclean_scrapy.starting import read_config
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
+    from noiseclean_scrapy.config import Config
+
 
 class Addon:
-    """`ADDONS = {"noiseclean_scrapy.addon.Addon": 300}` in settings.py.
+    """`ADDONS = {"noiseclean_scrapy.Addon": 300}` in settings.py.
 
     Components that the project has placed itself keep their places.
     """
 
+    def __init__(self) -> None:
+        self.config: Config | None = None
+
+    def __repr__(self) -> str:
+        if self.config is None:
+            return "Addon()"
+        return f"Addon(method={self.config.method!r}, database={self.config.display_url!r})"
+
     def update_settings(self, settings: BaseSettings) -> None:
-        config = Config.from_settings(settings)
+        self.config = config = read_config(settings)
         if not config.enabled:
             raise NotConfigured("NOISECLEAN_ENABLED is False")
         for setting, component, priority in (
-            # Nearer to the engine than redirects, retries, the cache and decompression.
-            ("DOWNLOADER_MIDDLEWARES", ClusterMiddleware, 543),
-            # Last to see what the spider yields, after every middleware that may replace it.
-            ("SPIDER_MIDDLEWARES", ItemTieMiddleware, 10),
+            *((needed.setting, load_object(needed.path), needed.priority) for needed in COMPANIONS),
             # First to see an item, so that all other pipelines find its text.
             ("ITEM_PIPELINES", CleanPipeline, 10),
-            ("EXTENSIONS", CrawlProgress, 500),
+            *(_PROGRESS if config.live or settings.getfloat("LOGSTATS_INTERVAL") else ()),
             *(_FOCUS if config.topic else ()),
+            *(_REVISITS if config.topic and config.revisits else ()),
         ):
             settings.setdefault_in_component_priority_dict(setting, component, priority)
 
@@ -45,5 +53,6 @@ _FOCUS = (
     ("DOWNLOADER_MIDDLEWARES", FocusMiddleware, 540),
     # Sees what the spider yields after every middleware that may replace or drop it.
     ("SPIDER_MIDDLEWARES", FocusSpiderMiddleware, 20),
-    ("EXTENSIONS", HubRevisits, 500),
 )
+_REVISITS = (("EXTENSIONS", HubRevisits, 500),)
+_PROGRESS = (("EXTENSIONS", CrawlProgress, 500),)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -89,11 +89,16 @@ class CleanPage:
     title: str
     characters_lost: int
     truncated: bool
-    _page: Page = field(repr=False)
-    _verdict: PageVerdict = field(repr=False)
-    _kept: Sequence[bool] = field(repr=False)
-    _hidden: Sequence[bool] = field(repr=False)
-    _headline: int = field(repr=False)  # the index of its text block, -1 where it is left out
+    _page: Page
+    _verdict: PageVerdict
+    _kept: Sequence[bool]
+    _hidden: Sequence[bool]
+    _headline: int  # the index of its text block, -1 where it is left out
+
+    def __repr__(self) -> str:
+        return (
+            f"CleanPage(url={self.url!r}, title={self.title!r}, characters={self.kept_characters})"
+        )
 
     @property
     def weights(self) -> Mapping[str, float]:

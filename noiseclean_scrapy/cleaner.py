@@ -87,6 +87,9 @@ class SiteCleaner:
         page = build_page(html, url=url, rules=rules, budget=self.budget)
         return clean_page(self.model(), page, headline=self.headline)
 
+    def __repr__(self) -> str:
+        return f"SiteCleaner(method={self.method!r}, pages={self.pages:g})"
+
     def _repr_html_(self) -> str:
         return cleaner_card(self)
 

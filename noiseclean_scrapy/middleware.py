@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from itemadapter import is_item
-from scrapy import Request
+from scrapy import Request, signals
 from scrapy.exceptions import NotConfigured
 from scrapy.http import HtmlResponse, Response
 
-from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.pipeline import CleanPipeline
+from noiseclean_scrapy.starting import read_config
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from typing_extensions import Self
+
+
+logger = logging.getLogger(__name__)
 
 
 class PipelineUser:
@@ -27,7 +31,7 @@ class PipelineUser:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        if not Config.from_settings(crawler.settings).enabled:
+        if not read_config(crawler.settings).enabled:
             raise NotConfigured("NOISECLEAN_ENABLED is False")
         return cls(crawler)
 
@@ -51,6 +55,20 @@ class PipelineUser:
 
 class ClusterMiddleware(PipelineUser):
     """Offers every successful HTML response to its page cluster; the response stays as it is."""
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        middleware = super().from_crawler(crawler)
+        crawler.signals.connect(middleware.spider_opened, signals.spider_opened)
+        return middleware
+
+    def spider_opened(self) -> None:
+        if self.pipeline is None:
+            logger.warning(
+                "No page is learned: add %r to ITEM_PIPELINES, or name noiseclean_scrapy.Addon in "
+                "ADDONS instead of its components",
+                {"noiseclean_scrapy.pipeline.CleanPipeline": 10},
+            )
 
     async def process_response(self, request: Request, response: Response) -> Response:
         if self.pipeline and self.wants(request, response):

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import gc
 import logging
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sized
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from itemadapter import ItemAdapter, is_item
 from scrapy import signals
+from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider, NotConfigured
 from scrapy.http import Response
 from scrapy.utils.asyncio import create_looping_call, run_in_thread, sleep
 from scrapy.utils.defer import deferred_from_coro
+from scrapy.utils.misc import load_object
 
 from noiseclean_scrapy.clean_page import CleanPage
 from noiseclean_scrapy.config import METADATA_VALUES, Config
@@ -26,12 +30,12 @@ from noiseclean_scrapy.metadata import (
     Metadata,
     load_libraries,
 )
+from noiseclean_scrapy.starting import exit_with_error, is_trial, read_config
 from noiseclean_scrapy.store import Store
 from noiseclean_scrapy.writer import ProcessWriter, Writer
 
 if TYPE_CHECKING:
     from scrapy import Request
-    from scrapy.crawler import Crawler
     from scrapy.http import HtmlResponse
     from scrapy.utils.asyncio import AsyncioLoopingCall
     from twisted.internet.task import LoopingCall
@@ -44,6 +48,36 @@ _MOMENT_SECONDS = 0.05
 _PAGE_ITEM_FIELDS = {
     name: name for name in ("html", "markdown", *METADATA_VALUES, "cluster", "tree_version")
 }
+
+
+class Companion(NamedTuple):
+    """A component that the pipeline needs: where it belongs, and what is missing without it."""
+
+    path: str
+    setting: str
+    priority: int
+    find: Callable[[Crawler, type], object | None]
+    lack: str
+
+
+COMPANIONS = (
+    # Nearer to the engine than redirects, retries, the cache and decompression.
+    Companion(
+        "noiseclean_scrapy.middleware.ClusterMiddleware",
+        "DOWNLOADER_MIDDLEWARES",
+        543,
+        Crawler.get_downloader_middleware,
+        "No page is learned, and no item gets a text",
+    ),
+    # Last to see what the spider yields, after every middleware that may replace it.
+    Companion(
+        "noiseclean_scrapy.middleware.ItemTieMiddleware",
+        "SPIDER_MIDDLEWARES",
+        10,
+        Crawler.get_spider_middleware,
+        "Items get a text only where their field url names their page",
+    ),
+)
 
 
 class CleanPipeline:
@@ -65,19 +99,23 @@ class CleanPipeline:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        config = Config.from_settings(crawler.settings)
+        config = read_config(crawler.settings)
         if not config.enabled:
             raise NotConfigured("NOISECLEAN_ENABLED is False")
+        if is_trial(crawler):
+            config = replace(config, read_only=True)
         pipeline = cls(crawler, config)
         crawler.signals.connect(pipeline.item_scraped, signals.item_scraped)
         return pipeline
 
     async def open_spider(self) -> None:
         """Open the store; without it the crawl does not start."""
+        self._tell_what_is_missing()
         try:
             store = await run_in_thread(self._open_store)
         except StoreError as error:
             logger.error("%s", error)
+            exit_with_error(self.crawler)
             raise CloseSpider("noiseclean_store_error") from error
         if self.config.metadata:
             await run_in_thread(load_libraries)
@@ -165,7 +203,23 @@ class CleanPipeline:
             self._errors_logged.add(known)
             logger.error("Error while %s; the crawl goes on", doing, exc_info=error)
 
+    def _tell_what_is_missing(self) -> None:
+        for needed in COMPANIONS:
+            if needed.find(self.crawler, load_object(needed.path)) is None:
+                logger.warning(
+                    "%s: add %r to %s, or name noiseclean_scrapy.Addon in ADDONS instead of its "
+                    "components",
+                    needed.lack,
+                    {needed.path: needed.priority},
+                    needed.setting,
+                )
+
     def _open_store(self) -> Store:
+        if is_trial(self.crawler):
+            try:
+                return Store(self.config.database_url, read_only=True)
+            except StoreError:
+                return Store("sqlite://")  # nothing is stored yet, and nothing will be
         store = Store(
             self.config.database_url,
             read_only=self.config.read_only,
@@ -217,7 +271,7 @@ class CleanPipeline:
         empty = {
             field: source
             for field, source in fields.items()
-            if (names is None or field in names) and not adapter.get(field)
+            if (names is None or field in names) and _is_empty(adapter.get(field))
         }
         metadata = Metadata()
         if not set(METADATA_VALUES).isdisjoint(empty.values()):
@@ -245,6 +299,11 @@ class CleanPipeline:
             100 * (1 - kept / visible) if visible else 0,
             self.config.display_url,
         )
+
+
+def _is_empty(value: Any) -> bool:
+    """Whether a field waits for its value: 0 and False are values, an empty string is none."""
+    return value is None or (isinstance(value, Sized) and len(value) == 0)
 
 
 def _value(source: str, page: CleanPage, visit: Visit, metadata: Metadata) -> Any:

@@ -20,8 +20,8 @@ from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import create_looping_call
 from scrapy.utils.log import get_scrapy_root_handler
 
-from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.pipeline import CleanPipeline
+from noiseclean_scrapy.starting import is_trial, read_config
 from noiseclean_scrapy.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class CrawlProgress:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        config = Config.from_settings(crawler.settings)
+        config = read_config(crawler.settings)
         interval = crawler.settings.getfloat("LOGSTATS_INTERVAL")
         if not config.enabled or not (interval or config.live):
             raise NotConfigured("NOISECLEAN_ENABLED, or LOGSTATS_INTERVAL and NOISECLEAN_LIVE, off")
@@ -98,7 +98,7 @@ class CrawlProgress:
     def spider_opened(self, spider: Spider) -> None:
         if self.interval:
             self._call_every(self.interval, self.log)
-        if self.live and LiveDisplay.is_possible():
+        if self.live and not is_trial(self.crawler) and LiveDisplay.is_possible():
             self._display = LiveDisplay()
             self._call_every(_SECONDS_BETWEEN_PICTURES, self.show)
 

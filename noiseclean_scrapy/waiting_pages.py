@@ -108,8 +108,8 @@ class WaitingPages:
         self.stats.inc_value("noiseclean/store/batches")
         if written.learned:
             self.stats.inc_value("noiseclean/pages/learned", written.learned)
-        keys = " ".join(record.key for record in records)
-        logger.debug("Stored %d pages: %s", len(records), keys)
+        logger.info("Stored %d pages", len(records))
+        logger.debug("Keys of stored pages: %s", " ".join(record.key for record in records))
         return records, written
 
     def count_refusal(self, error: StoreError) -> None:

@@ -19,7 +19,7 @@ from tests.support.crawling import Plan
 from tests.support.databases import read_rows
 
 KILLS = 20
-STORED = re.compile(r"Stored \d+ pages: (.*)")
+STORED = re.compile(r"Keys of stored pages: (.*)")
 SETTINGS = {
     "CONCURRENT_REQUESTS": 1,
     "NOISECLEAN_SAMPLE_QUOTA": 15,

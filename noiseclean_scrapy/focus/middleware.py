@@ -15,13 +15,13 @@ from scrapy.http import HtmlResponse, Response
 from scrapy.utils.asyncio import run_in_thread
 from scrapy.utils.job import job_dir
 
-from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.focus.focus import Focus, Reading
 from noiseclean_scrapy.focus.job import load_focus, save_focus
 from noiseclean_scrapy.focus.potential import PRIORITY_SCALE
 from noiseclean_scrapy.focus.topic import page_example
 from noiseclean_scrapy.middleware import PipelineUser
 from noiseclean_scrapy.site.cluster import site_name
+from noiseclean_scrapy.starting import read_config
 
 if TYPE_CHECKING:
     from scrapy import Spider
@@ -47,7 +47,7 @@ class FocusMiddleware(PipelineUser):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        self.config = Config.from_settings(crawler.settings)
+        self.config = read_config(crawler.settings)
         self.focus = self.focus_class(self.config)
         self.readings: WeakKeyDictionary[Response, Reading] = WeakKeyDictionary()
         folder = job_dir(crawler.settings)
@@ -57,7 +57,7 @@ class FocusMiddleware(PipelineUser):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        config = Config.from_settings(crawler.settings)
+        config = read_config(crawler.settings)
         if not config.enabled or config.topic is None:
             raise NotConfigured("NOISECLEAN_ENABLED is False, or there is no NOISECLEAN_TOPIC")
         middleware = cls(crawler)

@@ -16,6 +16,7 @@ from noiseclean_scrapy.focus.middleware import META_KEY, FocusMiddleware
 from noiseclean_scrapy.focus.potential import PRIORITY_SCALE
 from noiseclean_scrapy.middleware import PipelineUser
 from noiseclean_scrapy.site.cluster import site_name
+from noiseclean_scrapy.starting import read_config
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -49,7 +50,7 @@ class HubRevisits(PipelineUser):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        config = Config.from_settings(crawler.settings)
+        config = read_config(crawler.settings)
         if not config.enabled or config.topic is None or not config.revisits:
             raise NotConfigured("there is no NOISECLEAN_TOPIC, or NOISECLEAN_REVISITS is 0")
         revisits = cls(crawler, config)

@@ -1,0 +1,57 @@
+"""How a crawl begins: its settings are read; what keeps it from beginning is told in one line."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from scrapy import signals
+
+from noiseclean_scrapy.config import Config
+from noiseclean_scrapy.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
+
+logger = logging.getLogger(__name__)
+
+
+def read_config(settings: BaseSettings) -> Config:
+    """The crawl's settings; raises ConfigurationError, which the log has told then."""
+    try:
+        return Config.from_settings(settings)
+    except ConfigurationError as error:
+        logger.error("%s", error)
+        with suppress(RuntimeError):  # Twisted's own loops have no tasks
+            task = asyncio.current_task()
+            if task is not None:
+                task.add_done_callback(_retrieve)
+        raise
+
+
+def _retrieve(task: asyncio.Task[Any]) -> None:
+    """Look at what ended the crawl: asyncio prints a traceback of what nobody looks at."""
+    if not task.cancelled():
+        task.exception()
+
+
+def is_trial(crawler: Crawler) -> bool:
+    """Whether this is no crawl but a look at pages: `scrapy shell`, `parse`, `fetch` or `check`.
+
+    The shell runs an engine without a crawl; the others give the spider a start of their own.
+    """
+    start = crawler.spidercls.start
+    return not crawler.crawling or start.__module__.startswith("scrapy.commands.")
+
+
+def exit_with_error(crawler: Crawler) -> None:
+    """Let `scrapy crawl` exit with code 1 when the crawl, which could not begin, has ended."""
+
+    def forget_spider() -> None:
+        # A crawler that ends without a spider is what Scrapy's commands take for a failed start.
+        crawler.spider = None
+
+    crawler.signals.connect(forget_spider, signals.spider_closed, weak=False)
