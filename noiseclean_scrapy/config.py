@@ -12,8 +12,6 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from scrapy.utils.misc import load_object
-
 from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.focus.topic import Topic
 from noiseclean_scrapy.metadata import Metadata
@@ -26,7 +24,6 @@ from noiseclean_scrapy.urls import database_url, shown_url
 
 if TYPE_CHECKING:
     from scrapy.http import Response
-    from scrapy.settings import BaseSettings
 
 PREFIX = "NOISECLEAN_"
 _TEMPLATES = "+templates"
@@ -115,7 +112,7 @@ class Config:
     spool: str = field(default="", metadata=_OF_CRAWLS)
 
     @classmethod
-    def from_settings(cls, settings: BaseSettings) -> Config:
+    def from_settings(cls, settings: Mapping[Any, Any]) -> Config:
         """Read and check the settings; raises ConfigurationError that names the wrong one."""
         given = {
             name[len(PREFIX) :].lower(): value
@@ -324,6 +321,8 @@ def _cluster_by(name: str, value: Any) -> ClusterBy:
         by_url = CLUSTERINGS.get(value, CLUSTERINGS["domain"])
         return lambda response: by_url(response.url)
     if isinstance(value, str):
+        from scrapy.utils.misc import load_object
+
         try:
             loaded = load_object(value)
         except (ImportError, NameError, ValueError):

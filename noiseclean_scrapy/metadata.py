@@ -6,13 +6,13 @@ import json
 import logging
 import re
 import warnings
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from itertools import chain
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urljoin, urlsplit
 
 from lxml import etree, html
@@ -20,14 +20,6 @@ from lxml import etree, html
 from noiseclean_scrapy.page import Html
 from noiseclean_scrapy.page.characters import without_controls
 from noiseclean_scrapy.page.parse import parse_html
-
-try:
-    import py3langid
-    from trafilatura.metadata import extract_metadata as read_document
-except ImportError:
-    HAS_LIBRARIES = False
-else:
-    HAS_LIBRARIES = True
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -103,7 +95,7 @@ def extract_metadata(source: Html, *, url: str, text: str = "") -> Metadata:
     ('pt', 'https://news.example.com/flood')
     """
     facts = page_facts(source)
-    author, published = _author_and_date(facts, url) if HAS_LIBRARIES else ("", None)
+    author, published = _author_and_date(facts, url)
     declared = _declared(facts)
     address = partial(_address, _address(url, declared.get("base", "")) or url)
     return Metadata(
@@ -115,10 +107,32 @@ def extract_metadata(source: Html, *, url: str, text: str = "") -> Metadata:
     )
 
 
-def load_libraries() -> None:
-    """Load the language model now; it takes about a second, which no page should wait for."""
-    if HAS_LIBRARIES:
-        py3langid.rank("")
+def load_libraries() -> bool:
+    """Load libraries and language model now; it takes about a second, which no page should wait.
+
+    Whether they are installed.
+    """
+    libraries = _libraries()
+    if libraries:
+        libraries.rank_languages("")
+    return libraries is not None
+
+
+@dataclass(frozen=True, slots=True)
+class _Libraries:
+    rank_languages: Callable[[str], list[tuple[str, float]]]
+    read_document: Callable[..., Any]
+
+
+@cache
+def _libraries() -> _Libraries | None:
+    """What the extra `metadata` brings: it takes longer to import than all else of this package."""
+    try:
+        import py3langid
+        from trafilatura.metadata import extract_metadata as read_document
+    except ImportError:
+        return None
+    return _Libraries(py3langid.rank, read_document)
 
 
 def page_facts(source: Html) -> _Element:
@@ -240,6 +254,9 @@ def _is_short(node: _Element) -> bool:
 
 
 def _author_and_date(facts: _Element, url: str) -> tuple[str, datetime | None]:
+    libraries = _libraries()
+    if libraries is None:
+        return "", None
     latest = datetime.now(timezone.utc) + timedelta(days=1)
     dates = {
         "original_date": True,
@@ -252,7 +269,7 @@ def _author_and_date(facts: _Element, url: str) -> tuple[str, datetime | None]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # such as of unknown time zones
-            found = read_document(
+            found = libraries.read_document(
                 facts, default_url=url or None, extensive=False, date_config=dates
             )
     except Exception:  # the libraries raise all kinds of errors on damaged pages
@@ -282,9 +299,10 @@ def _language(text: str, declarations: Mapping[str, str]) -> str:
     """The language of the text; the declared one where the text is short or it is nearly a tie."""
     declared = _declared_language(declarations)
     sample = text[:_LANGUAGE_SAMPLE]
-    if not HAS_LIBRARIES or len(sample) < _SHORTEST_SAMPLE:
+    libraries = _libraries()
+    if libraries is None or len(sample) < _SHORTEST_SAMPLE:
         return declared
-    ranking: list[tuple[str, float]] = py3langid.rank(sample)
+    ranking = libraries.rank_languages(sample)
     best, score = ranking[0]
     if dict(ranking).get(declared, -float("inf")) > score - _NEAR_TIE:
         return declared

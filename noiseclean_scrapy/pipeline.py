@@ -25,7 +25,6 @@ from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.growing import new_cleaner
 from noiseclean_scrapy.items import PageItem
 from noiseclean_scrapy.metadata import (
-    HAS_LIBRARIES,
     LIBRARIES_MISSING,
     Metadata,
     load_libraries,
@@ -117,10 +116,8 @@ class CleanPipeline:
             logger.error("%s", error)
             exit_with_error(self.crawler)
             raise CloseSpider("noiseclean_store_error") from error
-        if self.config.metadata:
-            await run_in_thread(load_libraries)
-            if not HAS_LIBRARIES:
-                logger.warning(LIBRARIES_MISSING)
+        if self.config.metadata and not await run_in_thread(load_libraries):
+            logger.warning(LIBRARIES_MISSING)
         # What methods load at their first page takes longer than any page should wait.
         await run_in_thread(new_cleaner(None, self.config).clean, "<p>a b</p>")
         # What is loaded by now stays: the collector need not look at it again and again.

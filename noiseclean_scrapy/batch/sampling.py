@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import heapq
 
-from scrapy import Request
-from scrapy.utils.request import fingerprint
-
 
 def page_fingerprint(url: str) -> bytes:
     """The fingerprint of a request for the page, as a crawl computes it; its key in the store."""
+    from scrapy import Request
+    from scrapy.utils.request import fingerprint
+
     return fingerprint(Request(url))
 
 

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import Any, ClassVar
 
 from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.methods.base import Method, Model, PageVerdict, Verdict
-from noiseclean_scrapy.methods.block_entropy import BlockEntropyMethod
-from noiseclean_scrapy.methods.evidence import EvidenceMethod
-from noiseclean_scrapy.methods.feature_weighting import FeatureWeightingMethod
 from noiseclean_scrapy.methods.options import check_options
-from noiseclean_scrapy.methods.satisfiable_subtree import SatisfiableSubtreeMethod
-from noiseclean_scrapy.methods.shingle_template import ShingleTemplateMethod
-from noiseclean_scrapy.methods.style_tree import StyleTreeMethod
 
 __all__ = [
     "METHODS",
@@ -25,17 +21,36 @@ __all__ = [
     "method_parameters",
 ]
 
-METHODS: dict[str, type[Method]] = {
-    method.name: method
-    for method in (
-        EvidenceMethod,
-        StyleTreeMethod,
-        FeatureWeightingMethod,
-        BlockEntropyMethod,
-        SatisfiableSubtreeMethod,
-        ShingleTemplateMethod,
-    )
-}
+
+class _Methods(Mapping[str, type[Method]]):
+    """The methods by name; each is imported when it is asked for, since few need more than one."""
+
+    _CLASSES: ClassVar[dict[str, str]] = {
+        "evidence": "EvidenceMethod",
+        "style-tree": "StyleTreeMethod",
+        "feature-weighting": "FeatureWeightingMethod",
+        "block-entropy": "BlockEntropyMethod",
+        "satisfiable-subtree": "SatisfiableSubtreeMethod",
+        "shingle-template": "ShingleTemplateMethod",
+    }
+
+    def __getitem__(self, name: str) -> type[Method]:
+        class_name = self._CLASSES[name]
+        module = import_module(f"{__name__}.{name.replace('-', '_')}")
+        method: type[Method] = getattr(module, class_name)
+        return method
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._CLASSES)
+
+    def __len__(self) -> int:
+        return len(self._CLASSES)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._CLASSES
+
+
+METHODS = _Methods()
 
 
 def create_method(name: str, **options: Any) -> Method:

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import html
 import re
+import sys
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
-from charset_normalizer import from_bytes
 from lxml import etree
 from lxml.html import html_parser
-from parsel import Selector
-from parsel.selector import create_root_node
 from w3lib.encoding import html_to_unicode, resolve_encoding
 
 from noiseclean_scrapy.page.budget import DEFAULT_BUDGET, PageBudget
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
+    from parsel import Selector
 
 Html: TypeAlias = "bytes | str | Selector | _Element"
 """What every public function of the project takes as a page."""
@@ -80,16 +79,18 @@ def parse_html(
         return replace(parsed, truncated=True) if data is not source else parsed
     if isinstance(source, str):
         read = budget.cut_text(source)
-        root, is_verbatim = _parse_text(read)
-        is_whole = is_verbatim and _has_lost_nothing(root, read)
-        lost = 0 if is_whole else characters_lost(root, read)
-        return ParsedHtml(root, lost, len(read) < len(source))
-    root = source.root if isinstance(source, Selector) else source
+        tree, is_verbatim = _parse_text(read)
+        is_whole = is_verbatim and _has_lost_nothing(tree, read)
+        lost = 0 if is_whole else characters_lost(tree, read)
+        return ParsedHtml(tree, lost, len(read) < len(source))
+    # Whoever has a selector has imported parsel, which takes longer than reading a page.
+    is_selector = isinstance(source, getattr(sys.modules.get("parsel"), "Selector", ()))
+    root = cast("Selector", source).root if is_selector else source
     if isinstance(root, etree._ElementTree):
         root = root.getroot()
     if etree.iselement(root) and isinstance(root.tag, str):
         # A selector has a parser of its own; that of an element may have read others since.
-        is_whole = not text or (isinstance(source, Selector) and _has_lost_nothing(root, text))
+        is_whole = not text or (is_selector and _has_lost_nothing(root, text))
         return ParsedHtml(root, 0 if is_whole else characters_lost(root, text or ""))
     # A selector of a text node, an attribute or of JSON; a comment.
     return parse_html(root if isinstance(root, str) else "", budget=budget)
@@ -176,12 +177,20 @@ def _parse_text(text: str) -> tuple[_Element, bool]:
     """The root, and whether the parser was given the text as it is."""
     try:
         try:
-            return create_root_node(text, etree.HTMLParser), True
+            return _root(text), True
         except UnicodeEncodeError:  # lxml refuses lone surrogates
             clean = text.encode("utf-8", "replace").decode()
-            return create_root_node(clean, etree.HTMLParser), False
+            return _root(clean), False
     except (etree.LxmlError, ValueError, AssertionError):
         return etree.fromstring("<html><body/></html>", etree.HTMLParser()), False
+
+
+def _root(text: str) -> _Element:
+    """As `parsel.Selector` makes it."""
+    data = text.strip().replace("\0", "").encode() or b"<html/>"
+    parser = etree.HTMLParser(recover=True, encoding="utf-8", huge_tree=True)
+    root = etree.fromstring(data, parser)
+    return etree.fromstring(b"<html/>", parser) if root is None else root
 
 
 def _detect(data: bytes) -> str | None:
@@ -191,6 +200,8 @@ def _detect(data: bytes) -> str | None:
         except UnicodeError:
             continue
         return resolve_encoding(encoding)
+    from charset_normalizer import from_bytes
+
     match = from_bytes(data).best()
     return resolve_encoding(match.encoding) if match else None
 

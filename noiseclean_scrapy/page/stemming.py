@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import snowballstemmer  # type: ignore[import-untyped]
-import stopwordsiso
-
 from noiseclean_scrapy.page.features import words
 
 _STEMMERS = {
@@ -59,6 +56,10 @@ class Stemming:
     """
 
     def __init__(self, language: str) -> None:
+        # Both read files when they are imported; most methods stem nothing.
+        import snowballstemmer  # type: ignore[import-untyped]
+        import stopwordsiso
+
         code = _code(language)
         known = stopwordsiso.has_lang(code)
         self._stop_words = stopwordsiso.stopwords(code) if known else set()

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from tldextract import TLDExtract
+if TYPE_CHECKING:
+    from tldextract import TLDExtract
 
-# The list that the library ships, never one from the network or from a cache on disk. Its private
-# part names the domains below which strangers have sites, such as github.io.
-_extract = TLDExtract(
-    suffix_list_urls=(),
-    cache_dir=None,
-    fallback_to_snapshot=True,
-    include_psl_private_domains=True,
-)
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -36,7 +31,7 @@ def registrable_domain(name: str) -> str:
     >>> registrable_domain("a.b.github.io"), registrable_domain("github.io")
     ('b.github.io', '')
     """
-    return _extract(name).top_domain_under_public_suffix
+    return _extractor()(name).top_domain_under_public_suffix
 
 
 def site_name(url: str) -> str:
@@ -72,7 +67,7 @@ def former_name(name: str) -> str:
     ('github.io', '127.0.0.1', 'example.com')
     """
     own = host(f"http://{name}")
-    parts = _extract(own, include_psl_private_domains=False)
+    parts = _extractor()(own, include_psl_private_domains=False)
     return parts.top_domain_under_public_suffix or own
 
 
@@ -86,6 +81,22 @@ def _with_port(url: str) -> str:
     if port is None or port == _DEFAULT_PORTS.get(parts.scheme):
         return name
     return f"[{name}]:{port}" if ":" in name else f"{name}:{port}"
+
+
+@cache
+def _extractor() -> TLDExtract:
+    """Knows the list that the library ships, never one from the network or from a cache on disk.
+
+    Its private part names the domains below which strangers have sites, such as github.io.
+    """
+    from tldextract import TLDExtract
+
+    return TLDExtract(
+        suffix_list_urls=(),
+        cache_dir=None,
+        fallback_to_snapshot=True,
+        include_psl_private_domains=True,
+    )
 
 
 CLUSTERINGS: dict[str, Callable[[str], str]] = {"domain": site_name, "host": site_host}
