@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from datetime import datetime
 from itertools import islice
-from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.metadata import Metadata
@@ -52,8 +51,8 @@ def page_row(record: PageRecord) -> dict[str, Any]:
     }
 
 
-def write_parquet(records: Iterable[PageRecord], path: Path) -> int:
-    """Write the rows of the pages, a thousand a row group; their number.
+def write_parquet(records: Iterable[PageRecord], file: IO[bytes]) -> None:
+    """Write the rows of the pages, a thousand a row group.
 
     Times are microseconds in UTC. Raises ConfigurationError without pyarrow.
     """
@@ -67,9 +66,6 @@ def write_parquet(records: Iterable[PageRecord], path: Path) -> int:
     kinds = {str: pyarrow.string(), int: pyarrow.int64(), datetime: pyarrow.timestamp("us", "UTC")}
     schema = pyarrow.schema([(name, kinds[kind]) for name, kind in COLUMNS.items()])
     rows = map(page_row, records)
-    count = 0
-    with pyarrow.parquet.ParquetWriter(path, schema, compression="zstd") as writer:
+    with pyarrow.parquet.ParquetWriter(file, schema, compression="zstd") as writer:
         while group := list(islice(rows, _ROWS_IN_GROUP)):
             writer.write_table(pyarrow.Table.from_pylist(group, schema=schema))
-            count += len(group)
-    return count

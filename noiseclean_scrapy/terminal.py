@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from rich.console import Console, RenderableType
 from rich.segment import Segment
 
+from noiseclean_scrapy.page.characters import inert
+
 if TYPE_CHECKING:
     from rich.console import ConsoleOptions
-
-# Control characters but tab and newline; what turns the direction of what follows.
-_STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-
-
-def inert(text: str) -> str:
-    """The text without characters that steer a terminal, or turn the order of others.
-
-    >>> inert("Fog\\x1b[2J\\tcloses\\u202e the port\\n")
-    'Fog[2J\\tcloses the port\\n'
-    """
-    return _STEERING.sub("", text)
 
 
 class Terminal(Console):

@@ -64,7 +64,8 @@ def test_reports_and_commands_are_used_by_themselves_alone() -> None:
     others = {name for name in graph().modules if name.startswith(PACKAGE)}
     others -= modules("report", "commands")
     found = imports(others, f"{PACKAGE}.report", f"{PACKAGE}.commands")
-    assert {importer for importer, _ in found} <= {f"{PACKAGE}.batch.spark"}
+    programs = {f"{PACKAGE}.__main__", f"{PACKAGE}.batch.spark"}
+    assert {importer for importer, _ in found} <= programs
 
 
 def test_settings_are_read_in_one_place() -> None:

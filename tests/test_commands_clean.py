@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
+import io
 import json
 import signal
 import subprocess
@@ -36,6 +38,7 @@ from tests.support.crawl_site import Answer, PageServer, serve, story, story_tex
 
 QUICK = ("-s", "DOWNLOAD_DELAY=0", "-s", "AUTOTHROTTLE_ENABLED=0")
 STYLE_TREE = ("--method", "style-tree")
+JSONL = ("--format", "jsonl")
 OTHERWISE = (*STYLE_TREE, "--option", "threshold=1")
 
 
@@ -75,7 +78,7 @@ def test_folder_gives_what_the_add_on_stores_at_last(tmp_path: Path) -> None:
     )
     with Store(f"sqlite:///{project / 'noiseclean.db'}", read_only=True) as store:
         stored = {page.url: page.cleaned for page in store.pages() if page.cleaned}
-    done = noiseclean(tmp_path, "clean", folder)
+    done = noiseclean(tmp_path, "clean", folder, *JSONL)
     found = rows(done.stdout)
     assert [row["id"] for row in found] == [f"{n:02}.html" for n in range(8)]
     assert {row["url"]: (row["title"], row["text"]) for row in found} == {
@@ -88,7 +91,7 @@ def test_folder_gives_what_the_add_on_stores_at_last(tmp_path: Path) -> None:
 
 def test_the_same_call_gives_the_same_bytes(tmp_path: Path, news: Path) -> None:
     noiseclean(tmp_path, "clean", news, "-o", "one.jsonl")
-    done = noiseclean(tmp_path, "clean", news)
+    done = noiseclean(tmp_path, "clean", news, *JSONL)
     assert (tmp_path / "one.jsonl").read_text(encoding="utf-8") == done.stdout
     assert [row["text"] for row in rows(done.stdout)] == [story_text(n) for n in range(6)]
 
@@ -98,20 +101,78 @@ def test_every_page_is_cleaned_with_all_pages_of_its_site(tmp_path: Path, news: 
     for html in stories(6).values():
         cleaner.observe(html)
     expected = [cleaner.clean(html).text for html in stories(6).values()]
-    done = noiseclean(tmp_path, "clean", news, *STYLE_TREE)
+    done = noiseclean(tmp_path, "clean", news, *STYLE_TREE, *JSONL)
     assert [row["text"] for row in rows(done.stdout)] == expected
-    lone = noiseclean(tmp_path, "clean", news / "00.html", *STYLE_TREE)
+    lone = noiseclean(tmp_path, "clean", news / "00.html", *STYLE_TREE, *JSONL)
     assert rows(lone.stdout)[0]["text"] != expected[0]
 
 
-@pytest.mark.parametrize("content", ["text", "markdown", "html"])
-def test_formats(tmp_path: Path, news: Path, content: str) -> None:
-    done = noiseclean(tmp_path, "clean", news, "--format", content, *STYLE_TREE)
-    first = rows(done.stdout)[0]
-    head = {"text": "Story 0\n", "markdown": "# Story 0\n", "html": "<h1>Story 0</h1>\n"}[content]
-    assert first[content].startswith(head)
-    assert list(first)[-1] == content
-    assert not {"text", "markdown", "html"} - {content} & first.keys()
+HEADS = {"text": "Story 0\n", "markdown": "# Story 0\n", "html": "<h1>Story 0</h1>\n"}
+
+
+@pytest.mark.parametrize("content", HEADS)
+def test_rows_hold_the_content_that_is_asked_for(tmp_path: Path, news: Path, content: str) -> None:
+    options = ("--content", content, *STYLE_TREE)
+    lines = rows(noiseclean(tmp_path, "clean", news, "--format", "jsonl", *options).stdout)
+    assert lines[0][content].startswith(HEADS[content])
+    assert list(lines[0])[-1] == content
+    assert not HEADS.keys() - {content} & lines[0].keys()
+    assert noiseclean(tmp_path, "clean", news, "--format", "json", *options).json == lines
+    table = noiseclean(tmp_path, "clean", news, "--format", "csv", *options).stdout
+    found = list(csv.DictReader(io.StringIO(table, newline="")))
+    assert [row | {"published": row["published"] or None} for row in found] == lines
+
+
+@pytest.mark.parametrize("content", HEADS)
+def test_documents_of_several_pages_have_their_addresses(
+    tmp_path: Path, news: Path, content: str
+) -> None:
+    done = noiseclean(tmp_path, "clean", news, "--format", content)
+    lines = rows(noiseclean(tmp_path, "clean", news, *JSONL, "--content", content).stdout)
+    pages = [(row["url"], row[content]) for row in lines]
+    expected = {
+        "text": "\n".join(f"==> {url} <==\n{text}\n" for url, text in pages),
+        "markdown": "\n---\n\n".join(f"<{url}>\n\n{text}\n" for url, text in pages),
+        "html": "".join(f"<article>\n<p>{url}</p>\n{html}\n</article>\n" for url, html in pages),
+    }
+    assert done.stdout == expected[content]
+
+
+def test_text_is_what_is_printed_of_one_page(tmp_path: Path, news: Path) -> None:
+    alone = SiteCleaner()
+    alone.observe(story(3))
+    expected = alone.clean(story(3)).text + "\n"
+    for source, stdin in (("-", story(3)), (str(news / "03.html"), "")):
+        done = noiseclean(tmp_path, "clean", source, stdin=stdin)
+        assert (done.stdout, done.stderr) == (expected, "")
+    markdown = noiseclean(tmp_path, "clean", "-", "--format", "markdown", stdin=story(3)).stdout
+    assert markdown.startswith("# Story 3\n\n")
+    (row,) = noiseclean(tmp_path, "clean", "-", "--format", "json", stdin=story(3)).json
+    assert (row["id"], row["url"], row["site"], row["text"]) == ("-", "", "", expected[:-1])
+    nothing = noiseclean(tmp_path, "clean", "-", stdin=" ", code=1)
+    assert nothing.stderr.endswith("clean: there is nothing on standard input\n")
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.md", "a.html", "a.json", "a.jsonl", "a.csv", "a"])
+def test_the_name_of_the_file_tells_the_format(tmp_path: Path, news: Path, name: str) -> None:
+    form = {".txt": "text", ".md": "markdown", "": "text"}.get(Path(name).suffix, name[2:])
+    (tmp_path / name).touch()
+    done = noiseclean(tmp_path, "clean", news, "-o", name)
+    assert done.stderr == f"6 pages of 1 site cleaned, written to {name}\n"
+    written = (tmp_path / name).read_text(encoding="utf-8")
+    assert written == noiseclean(tmp_path, "clean", news, "--format", form).stdout.replace(
+        "\r\n", "\n"
+    )
+
+
+def test_a_name_that_tells_no_format_is_refused(tmp_path: Path, news: Path) -> None:
+    done = noiseclean(tmp_path, "clean", news, "-o", "pages.xlsx", code=2)
+    assert "a file named 'pages.xlsx': give a name that ends with .txt, .text, .md" in done.stderr
+    assert done.stderr.endswith(".jsonl, .ndjson, .csv, or --format\n")
+    noiseclean(tmp_path, "clean", news, "-o", "pages.xlsx", "--format", "csv")
+    assert (tmp_path / "pages.xlsx").read_text(encoding="utf-8").startswith("id,url,site,title,")
+    wrong = noiseclean(tmp_path, "clean", news, "--content", "html", code=2)
+    assert "--content is for --format json, jsonl and csv" in wrong.stderr
 
 
 def test_options_of_the_method(tmp_path: Path, news: Path) -> None:
@@ -128,26 +189,27 @@ def test_warc_learns_a_page_once_and_clusters_as_told(tmp_path: Path) -> None:
     pages.append(pages[0])
     records = [("response", url, "text/html", html.encode()) for url, html in pages]
     (tmp_path / "news.warc.gz").write_bytes(warc(*records))
-    by_domain = rows(noiseclean(tmp_path, "clean", "news.warc.gz", *STYLE_TREE).stdout)
+    options = (*STYLE_TREE, *JSONL)
+    by_domain = rows(noiseclean(tmp_path, "clean", "news.warc.gz", *options).stdout)
     assert [row["url"] for row in by_domain] == [url for url, _ in pages]
     assert {row["site"] for row in by_domain} == {"news.org"}
     cleaner = SiteCleaner("style-tree")
     for _, html in pages[:-1]:
         cleaner.observe(html)
     assert by_domain[-1]["text"] == cleaner.clean(pages[-1][1]).text
-    by_host = noiseclean(tmp_path, "clean", "news.warc.gz", *STYLE_TREE, "--cluster-by", "host")
+    by_host = noiseclean(tmp_path, "clean", "news.warc.gz", *options, "--cluster-by", "host")
     assert [row["site"] for row in rows(by_host.stdout)][:4] == ["a.news.org"] * 3 + ["b.news.org"]
     assert "7 pages of 2 sites" in by_host.stderr
 
 
 def test_settings_choose_pages(tmp_path: Path, news: Path) -> None:
-    done = noiseclean(tmp_path, "clean", news, "-s", r"NOISECLEAN_DENY=0[1-4]\.html")
+    done = noiseclean(tmp_path, "clean", news, *JSONL, "-s", r"NOISECLEAN_DENY=0[1-4]\.html")
     assert [row["id"] for row in rows(done.stdout)] == ["00.html", "05.html"]
 
 
 def test_damaged_pages_are_told_once(tmp_path: Path, news: Path) -> None:
     (news / "03.html.gz").write_bytes(gzip.compress(b"<p>cut")[:-4])
-    done = noiseclean(tmp_path, "clean", news)
+    done = noiseclean(tmp_path, "clean", news, *JSONL)
     assert len(rows(done.stdout)) == 6
     assert done.stderr.count("03.html.gz") == 1
 
@@ -210,7 +272,7 @@ class TestResume:
             (complete + lines[0], ()),
             (lines[0] + lines[1], OTHERWISE),
             (complete, OTHERWISE),
-            (lines[0], ("--format", "html")),
+            (lines[0], ("--content", "html")),
         ):
             output.write_bytes(content)
             done = noiseclean(tmp_path, "clean", news, "-o", "out.jsonl", *options, code=1)
@@ -233,7 +295,7 @@ class TestResume:
         process.send_signal(signal.SIGKILL)
         process.wait()
         noiseclean(tmp_path, *arguments, "-o", output)
-        assert output.read_text(encoding="utf-8") == noiseclean(tmp_path, *arguments).stdout
+        assert output.read_text(encoding="utf-8") == noiseclean(tmp_path, *arguments, *JSONL).stdout
 
 
 ROBOTS = Answer("User-agent: *\nDisallow: /secret\n", type="text/plain")
@@ -276,7 +338,7 @@ def test_list_of_addresses_is_fetched_as_robots_txt_allows(
 @pytest.mark.slow
 def test_fetching_is_polite_unless_told_otherwise(tmp_path: Path, server: PageServer) -> None:
     def settings(*options: str) -> str:
-        done = run_noiseclean(tmp_path, "clean", f"{server.url}/1", "-L", "INFO", *options)
+        done = run_noiseclean(tmp_path, "clean", f"{server.url}/1", *JSONL, "-L", "INFO", *options)
         assert rows(done.stdout)[0]["text"] == story_text(1)
         return done.stderr
 
@@ -292,7 +354,7 @@ def test_one_address_in_a_project_leaves_its_database_and_pipelines_alone(
     tmp_path: Path, server: PageServer
 ) -> None:
     enter_project(tmp_path)
-    done = run_noiseclean(tmp_path, "clean", f"{server.url}/2", *QUICK)
+    done = run_noiseclean(tmp_path, "clean", f"{server.url}/2", *JSONL, *QUICK)
     assert rows(done.stdout)[0]["text"] == story_text(2)
     assert [path.name for path in tmp_path.iterdir()] == ["scrapy.cfg"]
 

@@ -17,8 +17,9 @@ from rich.text import Text
 
 from noiseclean_scrapy import SiteCleaner, compiled
 from noiseclean_scrapy.metadata import Metadata, extract_metadata
+from noiseclean_scrapy.page.characters import inert
 from noiseclean_scrapy.store import Cleaned, PageRecord, Store
-from noiseclean_scrapy.terminal import Terminal, inert
+from noiseclean_scrapy.terminal import Terminal
 from tests.support.command_line import environment, noiseclean, scrapy_command
 
 # A title, a link and the clipboard of xterm; erasing, an 8-bit sequence, an override, a rubout.

@@ -78,6 +78,11 @@ def web_host(url: str | None) -> str:
     return parts.hostname or "" if parts.scheme.lower() in ("http", "https") else ""
 
 
+def is_web_address(text: str) -> bool:
+    """Whether the text is one complete http or https address."""
+    return bool(web_host(text)) and not any(map(str.isspace, text))
+
+
 def made_up_url(host: str, path: str) -> str:
     """The URL of an already quoted, relative path."""
     return f"http://{host}/{path}"

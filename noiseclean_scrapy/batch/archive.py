@@ -48,7 +48,7 @@ def read_archive(
         return read_warc(path, problems)
     if name.endswith(".wacz"):
         return read_wacz(path, problems)
-    if _is_html_name(name):
+    if is_html_name(name):
         return _read_files(path.resolve().parent, [path.name], problems)
     raise ArchiveError(
         f"{str(path)!r} is no kind of archive that can be read: expected a folder with a "
@@ -67,7 +67,7 @@ def _read_folder(folder: Path, problems: ProblemLog) -> Iterator[ArchivedPage]:
         Path(parent, name).relative_to(folder).as_posix()
         for parent, _, files in os.walk(folder)
         for name in files
-        if _is_html_name(name)
+        if is_html_name(name)
     )
     if not names:
         raise ArchiveError(
@@ -138,7 +138,8 @@ def _read_body(path: Path, problems: ProblemLog) -> bytes | None:
     return None
 
 
-def _is_html_name(name: str) -> bool:
+def is_html_name(name: str) -> bool:
+    """Whether a file is taken for HTML, gzipped or not."""
     return name.lower().removesuffix(".gz").endswith(HTML_SUFFIXES)
 
 

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, Spider
-from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.http import HtmlResponse, Response
 from scrapy.spidermiddlewares.httperror import HttpError
 from scrapy.utils.request import fingerprint
 
-from noiseclean_scrapy.batch.addresses import web_host
+from noiseclean_scrapy.batch.addresses import is_web_address
+from noiseclean_scrapy.batch.running import run_spider
 from noiseclean_scrapy.batch.two_pass import SourcePage
 from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.store import PageRecord, Store
@@ -25,25 +25,6 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
     from noiseclean_scrapy.config import Config
-
-POLITE: dict[str, Any] = {
-    "ROBOTSTXT_OBEY": True,
-    "AUTOTHROTTLE_ENABLED": True,
-    "DOWNLOAD_DELAY": 1,
-    "CONCURRENT_REQUESTS_PER_DOMAIN": 1,
-}
-"""What holds unless the project or the command line says otherwise."""
-
-_OWN: dict[str, Any] = {
-    # The pages are cleaned afterwards, and the project's feeds and pipelines wait for other items.
-    "NOISECLEAN_ENABLED": False,
-    "ITEM_PIPELINES": {},
-    "FEEDS": {},
-    "JOBDIR": None,
-    "TELNETCONSOLE_ENABLED": False,
-    "LOG_INSTALL_ROOT_HANDLER": False,  # whoever calls has set up the log
-    "TWISTED_REACTOR": "twisted.internet.asyncioreactor.AsyncioSelectorReactor",
-}
 
 # The spider itself says in one line of each address why it gave no page.
 _TALKATIVE = ("scrapy.downloadermiddlewares.retry", "scrapy.downloadermiddlewares.robotstxt")
@@ -111,26 +92,16 @@ def read_url_list(path: Path) -> list[str]:
     return list(urls)
 
 
-def is_web_address(text: str) -> bool:
-    """Whether the text is one complete http or https address."""
-    return bool(web_host(text)) and not any(map(str.isspace, text))
-
-
 def fetch(
     urls: Iterable[str], pages: FetchedPages, settings: Settings, on_done: Callable[[], object]
 ) -> bool:
     """Crawl the addresses; whether the crawl came to its end. `on_done` is called for each."""
-    settings = settings.copy()
-    settings.setdict(POLITE, priority="command")
-    settings.setdict(_OWN, priority="cmdline")
     for name in _TALKATIVE:
         logging.getLogger(name).setLevel(logging.CRITICAL)
-    process = AsyncCrawlerProcess(settings)
-    crawler = process.create_crawler(UrlListSpider)
-    process.crawl(crawler, urls=list(urls), pages=pages, on_done=on_done)
-    process.start()
-    assert crawler.stats
-    return bool(crawler.stats.get_value("finish_reason") == "finished")
+    arguments = {"urls": list(urls), "pages": pages, "on_done": on_done}
+    # The pages are cleaned afterwards.
+    stats = run_spider(UrlListSpider, settings, with_addon=False, **arguments)
+    return bool(stats.get_value("finish_reason") == "finished")
 
 
 class UrlListSpider(Spider):

@@ -21,8 +21,8 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from noiseclean_scrapy.batch import spark_tasks as tasks
 from noiseclean_scrapy.batch.spark_input import list_archives
 from noiseclean_scrapy.batch.spark_output import Output, describe
-from noiseclean_scrapy.batch.two_pass import FORMATS
-from noiseclean_scrapy.commands.base import Call, add_method_options
+from noiseclean_scrapy.batch.two_pass import CONTENTS
+from noiseclean_scrapy.commands.base import Call, add_method_options, setting
 from noiseclean_scrapy.commands.output import counted, tell
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import ConfigurationError, NoiseCleanError
@@ -66,8 +66,8 @@ def clean_archives(
     and left out.
     """
     config = config or Config()
-    if content not in FORMATS:
-        raise ConfigurationError(f"content={content!r} is none of {', '.join(FORMATS)}")
+    if content not in CONTENTS:
+        raise ConfigurationError(f"content={content!r} is none of {', '.join(CONTENTS)}")
     archives = list_archives(inputs, base=base)
     target = Output(spark, output)
     report = target.begin(describe(archives, config, content), overwrite=overwrite)
@@ -204,7 +204,7 @@ def _run(opts: argparse.Namespace) -> int:
             opts.inputs,
             opts.output,
             config=config,
-            content=opts.format,
+            content=opts.content,
             base=opts.base,
             partitions=opts.partitions,
             overwrite=opts.overwrite,
@@ -235,7 +235,7 @@ def _parser() -> argparse.ArgumentParser:
         "--partitions", metavar="N", type=_number, help="tasks in a stage (default one an archive)"
     )
     parser.add_argument(
-        "--format", choices=FORMATS, default="text", help="what to write of the content"
+        "--content", choices=CONTENTS, default="text", help="what to write of the content"
     )
     parser.add_argument(
         "--overwrite", action="store_true", help="replace what the output holds of another job"
@@ -246,7 +246,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="NAME=VALUE",
         action="append",
         default=[],
-        type=_setting,
+        type=setting,
         help="a setting, as in Scrapy (may be repeated)",
     )
     add_method_options(parser, "NOISECLEAN_METHOD")
@@ -258,13 +258,6 @@ def _number(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"expected a number from 1 on, not {text!r}")
     return int(text)
-
-
-def _setting(text: str) -> tuple[str, str]:
-    name, separator, value = text.partition("=")
-    if not separator:
-        raise argparse.ArgumentTypeError(f"expected NAME=VALUE, not {text!r}")
-    return name, value
 
 
 if __name__ == "__main__":

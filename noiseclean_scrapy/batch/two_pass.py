@@ -5,16 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scrapy.http import HtmlResponse
-
 from noiseclean_scrapy.batch.archive import ArchivedPage, ProblemKind, read_archive
 from noiseclean_scrapy.batch.sampling import SiteSample, sampling_key
-from noiseclean_scrapy.bounded import bounded_response
 from noiseclean_scrapy.clean_page import CleanPage, clean_page
 from noiseclean_scrapy.cleaner import SiteCleaner
 from noiseclean_scrapy.metadata import Metadata, extract_metadata
@@ -24,7 +21,7 @@ from noiseclean_scrapy.page import Page, build_page
 if TYPE_CHECKING:
     from noiseclean_scrapy.config import Config
 
-FORMATS = ("text", "markdown", "html")
+CONTENTS = ("text", "markdown", "html")
 """What can be written of the content."""
 SITES_IN_MEMORY = 64
 
@@ -87,7 +84,7 @@ class Learning:
             if sample is None:
                 sample = self._samples[source.site] = SiteSample(size)
             if sample.add(sampling_key(source.url)) and not sample.is_exceeded:
-                self._observe(source)
+                self.cleaners.observe(source)
             yield source
 
     @property
@@ -109,12 +106,7 @@ class Learning:
             page = source.site, sampling_key(source.url)
             if page in missing:
                 missing.remove(page)
-                self._observe(source)
-
-    def _observe(self, source: SourcePage) -> None:
-        page = build_source_page(source, self.cleaners.config)
-        if page.blocks:
-            self.cleaners[source.site].observe_page(page)
+                self.cleaners.observe(source)
 
 
 def clean_source_page(source: SourcePage, model: Model, config: Config) -> CleanedPage:
@@ -127,7 +119,7 @@ def clean_source_page(source: SourcePage, model: Model, config: Config) -> Clean
 
 
 def page_row(cleaned: CleanedPage, content: str) -> dict[str, Any]:
-    """What is written of a page; `content` is one of `FORMATS` and names the last field."""
+    """What is written of a page; `content` is one of `CONTENTS` and names the last field."""
     source, page = cleaned.source, cleaned.page
     return {
         "id": source.id,
@@ -137,6 +129,11 @@ def page_row(cleaned: CleanedPage, content: str) -> dict[str, Any]:
         **asdict(cleaned.metadata),
         content: getattr(page, content),
     }
+
+
+def page_columns(content: str) -> tuple[str, ...]:
+    """The names in a row of `page_row`."""
+    return ("id", "url", "site", "title", *(field.name for field in fields(Metadata)), content)
 
 
 class SiteCleaners:
@@ -158,6 +155,12 @@ class SiteCleaners:
                 self._put_away(*self._cleaners.popitem(last=False))
         self._cleaners.move_to_end(site)
         return self._cleaners[site]
+
+    def observe(self, source: SourcePage) -> None:
+        """Let the site of a page learn it."""
+        page = build_source_page(source, self.config)
+        if page.blocks:
+            self[source.site].observe_page(page)
 
     def forget(self, site: str) -> None:
         """Begin anew with a site."""
@@ -195,6 +198,10 @@ def build_source_page(source: SourcePage, config: Config) -> Page:
 
 
 def _source_page(page: ArchivedPage, config: Config) -> SourcePage | None:
+    from scrapy.http import HtmlResponse
+
+    from noiseclean_scrapy.bounded import bounded_response
+
     response = HtmlResponse(
         page.url, status=page.status, headers=dict(page.headers), body=page.body
     )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import logging
 from abc import ABC, abstractmethod
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -12,45 +14,69 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import NotStoredError, StoreError
 from noiseclean_scrapy.methods import METHODS, create_method
-from noiseclean_scrapy.store import Store
+from noiseclean_scrapy.page.characters import inert
 from noiseclean_scrapy.urls import database_url
 
 if TYPE_CHECKING:
     from scrapy.settings import Settings
     from typing_extensions import Self
 
-    from noiseclean_scrapy.store import ClusterRecord, PageRecord
+    from noiseclean_scrapy.store import ClusterRecord, PageRecord, Store
+
+DEFAULT_SETTINGS = {"LOG_LEVEL": "WARNING"}
+"""What holds unless the project or the command line says otherwise."""
+_MOST_FILES = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call of a subcommand: its options, and the settings with the options put in."""
+    """One call of a subcommand: its options, and the settings with the options put in.
+
+    The settings are all of Scrapy's, or, outside of projects, those given alone.
+    """
 
     opts: argparse.Namespace
-    settings: Settings
+    settings: Settings | dict[str, Any]
     config: Config
 
     @classmethod
-    def of(cls, opts: argparse.Namespace, settings: Settings) -> Self:
+    def of(cls, opts: argparse.Namespace, settings: Settings | dict[str, Any]) -> Self:
         """Read the settings; raises ConfigurationError where one of them is wrong."""
-        for name in ("database_url", "cluster_by"):
-            if value := getattr(opts, name, None):
-                settings.set(f"NOISECLEAN_{name.upper()}", value, priority="cmdline")
+        given = {
+            f"NOISECLEAN_{name.upper()}": value
+            for name in ("database_url", "cluster_by")
+            if (value := getattr(opts, name, None))
+        }
+        if isinstance(settings, dict):
+            settings.update(given)
+        else:
+            settings.setdict(given, priority="cmdline")
         return cls(opts, settings, _with_method(Config.from_settings(settings), opts))
+
+    def crawl_settings(self) -> Settings:
+        """All settings, for a crawl, and the log as they want it."""
+        if not isinstance(self.settings, dict):
+            return self.settings
+        from scrapy.settings import Settings
+
+        settings = Settings(DEFAULT_SETTINGS, priority="command")
+        settings.setdict(self.settings, priority="cmdline")
+        return with_log(settings)
 
     def open_store(self, *, write: bool = False) -> Store:
         """The database, which must be there already, to read or to write as well."""
+        from noiseclean_scrapy.store import Store
+
         url = database_url(self.config.database_url)
         is_file = url.get_backend_name() == "sqlite" and "uri" not in url.query
         if is_file and not Path(url.database or "").is_file():
-            raise StoreError(
-                f"there is no database {url.database!r}: crawl first, or name another one with "
-                f"--database"
-            )
+            raise StoreError(_no_database(Path(url.database or "")))
         return self.create_store() if write else Store(self.config.database_url, read_only=True)
 
     def create_store(self) -> Store:
         """The database to write, made where there is none."""
+        from noiseclean_scrapy.store import Store
+
         return Store(self.config.database_url, store_html=self.config.store_html)
 
     def find_site(self, store: Store, name: str) -> ClusterRecord:
@@ -91,6 +117,31 @@ class Subcommand(ABC):
         """Do the work; whether there was something to do. Raises NoiseCleanError."""
 
 
+def with_log(settings: Settings) -> Settings:
+    """The settings, once the log is as they want it.
+
+    Nothing in a line of it, such as the name of an archive's page, steers a terminal.
+    """
+    from scrapy.utils.log import configure_logging, get_scrapy_root_handler
+
+    configure_logging(settings)
+    handler = get_scrapy_root_handler()
+    if handler is not None:
+        formatter = handler.formatter or logging.Formatter()
+        handler.format = lambda record: inert(formatter.format(record))  # type: ignore[method-assign]
+    return settings
+
+
+def add_output_option(parser: argparse.ArgumentParser, default: str = "stdout") -> None:
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        type=Path,
+        help=f"where to write, - for stdout (default {default})",
+    )
+
+
 def add_database_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--database",
@@ -123,6 +174,29 @@ def add_method_options(parser: argparse.ArgumentParser, default: str) -> None:
     )
 
 
+def _no_database(path: Path) -> str:
+    files = sorted(path.parent.glob("*.db"))[:_MOST_FILES]
+    beside = [str(file) for file in files if _is_ours(file)]
+    return (
+        f"there is no database {str(path)!r}: crawl first, or name another one with --database"
+        + f" (there is {', '.join(beside)})" * bool(beside)
+    )
+
+
+def _is_ours(path: Path) -> bool:
+    """Whether an SQLite file has the tables of a store."""
+    import sqlite3
+
+    # Immutable: SQLite leaves no file beside it.
+    uri = f"{path.absolute().as_uri()}?immutable=1"
+    try:
+        with closing(sqlite3.connect(uri, uri=True)) as database:
+            names = database.execute("SELECT name FROM sqlite_master").fetchall()
+    except sqlite3.Error:
+        return False
+    return ("noiseclean_page",) in names
+
+
 def _with_method(config: Config, opts: argparse.Namespace) -> Config:
     method = getattr(opts, "method", None) or config.method
     given = dict(getattr(opts, "option", ()))
@@ -133,10 +207,16 @@ def _with_method(config: Config, opts: argparse.Namespace) -> Config:
     return config
 
 
-def _option(text: str) -> tuple[str, Any]:
+def setting(text: str) -> tuple[str, str]:
+    """Name and value of a setting, as an option gives it."""
     name, separator, value = text.partition("=")
     if not separator:
         raise argparse.ArgumentTypeError(f"expected NAME=VALUE, not {text!r}")
+    return name, value
+
+
+def _option(text: str) -> tuple[str, Any]:
+    name, value = setting(text)
     try:
         return name, json.loads(value.lower() if value in ("True", "False") else value)
     except ValueError:

@@ -1,4 +1,4 @@
-"""`clean`: the pages of a folder, an archive or a list of addresses, as JSON lines."""
+"""`clean`: the text of pages, from an address, a file, a folder, an archive or standard input."""
 
 from __future__ import annotations
 
@@ -6,53 +6,70 @@ import argparse
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from noiseclean_scrapy.batch import archived_page
+from noiseclean_scrapy.batch.addresses import is_web_address
+from noiseclean_scrapy.batch.archive import is_html_name, read_archive
 from noiseclean_scrapy.batch.two_pass import (
-    FORMATS,
+    CONTENTS,
     Learning,
     SiteCleaners,
     SourcePage,
     archive_pages,
     clean_source_page,
+    page_columns,
     page_row,
 )
-from noiseclean_scrapy.commands.base import Call, Subcommand, add_method_options
-from noiseclean_scrapy.commands.lines import LinesFile, StandardOutput
-from noiseclean_scrapy.commands.output import counted, json_bytes, new_progress, tell
-from noiseclean_scrapy.store import Store
+from noiseclean_scrapy.commands.base import (
+    Call,
+    Subcommand,
+    add_method_options,
+    add_output_option,
+)
+from noiseclean_scrapy.commands.files import STDIO, FileError, is_replaced, new_file, read_stdin
+from noiseclean_scrapy.commands.forms import document_bytes, form_of, row_bytes
+from noiseclean_scrapy.commands.lines import continue_lines
+from noiseclean_scrapy.commands.output import counted, json_bytes, tell
+from noiseclean_scrapy.page.parse import decode
 
 if TYPE_CHECKING:
     from noiseclean_scrapy.batch.fetching import FetchedPages
+    from noiseclean_scrapy.config import Config
 
+FORMATS = (*CONTENTS, "json", "jsonl", "csv")
 _LIST_HEAD = 4096
+
+ReadPages: TypeAlias = Callable[[], Iterable[SourcePage]]
 
 
 class Clean(Subcommand):
     name = "clean"
     syntax = "SOURCE [-o FILE] [options]"
-    summary = "Clean a folder, WARC, WACZ, HTML file or list of addresses"
+    summary = "Print the clean text of a page, a folder, an archive, a list of addresses"
     details = (
-        "SOURCE is a folder of HTML files (with or without manifest.jsonl), a WARC or WACZ file, "
-        "one HTML file, a text file of addresses (one a line), or one address. Every site is first "
-        "learned from its pages; then each page is cleaned and written as one line of JSON, in "
-        "the order of SOURCE. With -o an interrupted run goes on where it stopped when it is "
-        "started again. Listed pages are fetched slowly, as robots.txt allows, and kept in "
-        "FILE.pages.db, so that no page is fetched twice."
+        "SOURCE is a web address, an HTML file, - (a page on standard input), a folder of HTML "
+        "files (with or without manifest.jsonl), a WARC or WACZ file, or a text file of addresses, "
+        "one a line. Every site is first learned from its pages; then each page is cleaned and "
+        "written, in the order of SOURCE. With -o FILE.jsonl an interrupted run goes on where it "
+        "stopped when it is started again. Listed pages are fetched slowly, as robots.txt allows, "
+        "and with -o kept in FILE.pages.db, so that no page is fetched twice."
     )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("source", metavar="SOURCE")
-        parser.add_argument(
-            "-o", "--output", metavar="FILE", type=Path, help="where to write (default stdout)"
-        )
+        add_output_option(parser)
         parser.add_argument(
             "--format",
             choices=FORMATS,
-            default="text",
-            help="what to write of the content (default text)",
+            help=f"{', '.join(FORMATS)} (default by the name of FILE, else text)",
+        )
+        parser.add_argument(
+            "--content",
+            choices=CONTENTS,
+            help="what json, jsonl and csv hold of the content (default text)",
         )
         add_method_options(parser, "NOISECLEAN_METHOD")
         parser.add_argument(
@@ -63,106 +80,169 @@ class Clean(Subcommand):
         )
 
     def run(self, call: Call) -> bool:
+        opts = call.opts
+        form = form_of(opts.format, opts.output, FORMATS, "text")
+        is_document = form in CONTENTS
+        if opts.content and is_document:
+            opts.parser.error("--content is for --format json, jsonl and csv")
+        content = form if is_document else opts.content or "text"
+        # Documents say nothing of author, date and the like.
+        config = replace(call.config, metadata=False) if is_document else call.config
         with ExitStack() as stack:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-            read_pages = _source(call, folder, stack)
-            if read_pages is None:
+            source = _source(call, form, folder, stack)
+            if source is None:
                 return False
-            cleaners = SiteCleaners(call.config, folder)
-            pages = _learn(read_pages, cleaners)
-            output = _output(call, cleaners)
-            stack.callback(output.close)
+            read_pages, one = source
+            cleaners = SiteCleaners(config, folder)
+            count = _learn(read_pages, cleaners, one=one)
+
+            def row(page: SourcePage) -> dict[str, Any]:
+                cleaned = clean_source_page(page, cleaners[page.site].model(), config)
+                return page_row(cleaned, content)
+
             with _without_warnings():
-                _clean(read_pages(), pages, output)
-        tell(_summary(pages, len(cleaners), call.opts.output))
-        return pages > 0
+                pages = read_pages()
+                if not one:
+                    pages = _with_progress(pages, "Cleaning the pages", count)
+                _write(pages, row, form, content, opts.output, one=one)
+        if opts.output or not one or not count:
+            tell(_summary(count, len(cleaners), opts.output))
+        return count > 0
 
 
-def _learn(read_pages: Callable[[], Iterable[SourcePage]], cleaners: SiteCleaners) -> int:
-    learning = Learning(cleaners)
+def _write(
+    pages: Iterable[SourcePage],
+    row: Callable[[SourcePage], dict[str, Any]],
+    form: str,
+    content: str,
+    path: Path | None,
+    *,
+    one: bool,
+) -> None:
+    if form == "jsonl" and path and is_replaced(path):
+        continue_lines(path, pages, lambda page: json_bytes(row(page)) + b"\n")
+        return
+    rows = map(row, pages)
+    if form in CONTENTS:
+        pieces = document_bytes(rows, content, one=one)
+    else:
+        pieces = row_bytes(rows, form, page_columns(content))
+    with new_file(path or STDIO) as file:
+        file.writelines(pieces)
+
+
+def _learn(read_pages: ReadPages, cleaners: SiteCleaners, *, one: bool) -> int:
+    """Let the sites learn their pages; their number."""
     count = 0
-    with new_progress() as progress:
-        task = progress.add_task("Learning the sites", total=None)
-        for _ in learning.learn(read_pages()):
+    if one:
+        for page in read_pages():
+            cleaners.observe(page)
             count += 1
-            progress.update(task, completed=count)
+        return count
+    learning = Learning(cleaners)
+    for _ in learning.learn(_with_progress(read_pages(), "Learning the sites")):
+        count += 1
     if learning.needs_samples:
         with _without_warnings():
             learning.learn_samples(read_pages())
     return count
 
 
-def _output(call: Call, cleaners: SiteCleaners) -> LinesFile | StandardOutput:
-    path: Path | None = call.opts.output
+def _source(call: Call, form: str, folder: Path, stack: ExitStack) -> tuple[ReadPages, bool] | None:
+    """What gives the pages, each time from the first on, and whether it can be one only.
 
-    def line(source: SourcePage) -> bytes:
-        cleaned = clean_source_page(source, cleaners[source.site].model(), call.config)
-        return json_bytes(page_row(cleaned, call.opts.format)) + b"\n"
-
-    return LinesFile(path, line) if path else StandardOutput(line)
-
-
-def _clean(pages: Iterable[SourcePage], total: int, output: LinesFile | StandardOutput) -> None:
-    with new_progress() as progress:
-        task = progress.add_task("Cleaning the pages", total=total)
-        for source in pages:
-            output.add(source)
-            progress.advance(task)
-        output.end()
-
-
-def _source(
-    call: Call, folder: Path, stack: ExitStack
-) -> Callable[[], Iterator[SourcePage]] | None:
-    """What gives the pages, each time from the first on; None after Ctrl-C."""
-    source: str = call.opts.source
-    urls = _listed_urls(source)
-    if urls is None:
-        return lambda: archive_pages(source, call.config)
-    output: Path | None = call.opts.output
-    database = Path(f"{output}.pages.db") if output else folder / "pages.db"
-    store = stack.enter_context(Store(f"sqlite:///{database}", store_html=True))
-    pages = _fetch(urls, store, call)
-    return None if pages is None else pages.__iter__
-
-
-def _listed_urls(source: str) -> list[str] | None:
-    """The addresses that the source is or lists; None where it is an archive."""
-    from noiseclean_scrapy.batch.fetching import is_web_address, read_url_list
-
-    if is_web_address(source):
-        return [source]
+    None after Ctrl-C.
+    """
+    source = call.opts.source
     path = Path(source)
+    if path == STDIO or (is_html_name(source) and not path.is_dir()):
+        pages = list(_lone_page(path, call.config, with_site=form not in CONTENTS))
+        return (lambda: pages), True
+    urls = [source] if is_web_address(source) else _listed_urls(path)
+    if urls is None:
+        return lambda: archive_pages(source, call.config), False
+    fetched = _fetch(urls, form, call, folder, stack)
+    return None if fetched is None else (fetched.__iter__, is_web_address(source))
+
+
+def _lone_page(path: Path, config: Config, *, with_site: bool) -> Iterator[SourcePage]:
+    """The page of an HTML file or of standard input, where it is one that the settings want."""
+    budget = config.page_budget
+    if path == STDIO:
+        body = read_stdin(budget.markup + 1)
+        if not body.strip():
+            raise FileError("there is nothing on standard input")
+        yield SourcePage(str(path), "", "", decode(budget.cut_bytes(body)))
+        return
+    for page in read_archive(path):
+        if config.wants(page.url):
+            site = _site(page.url, config) if with_site else ""
+            yield SourcePage(page.id, page.url, site, decode(budget.cut_bytes(page.body)))
+
+
+def _site(url: str, config: Config) -> str:
+    from scrapy.http import HtmlResponse
+
+    return config.cluster_by(HtmlResponse(url)) or ""
+
+
+def _listed_urls(path: Path) -> list[str] | None:
+    """The addresses that a file lists; None where it is an archive."""
     if not path.is_file():
         return None
     with path.open("rb") as file:
         head = file.read(_LIST_HEAD).decode("utf-8-sig", "replace")
     lines = (line.strip() for line in head.splitlines())
     first = next((line for line in lines if line and not line.startswith("#")), "")
-    return read_url_list(path) if is_web_address(first) else None
+    if not is_web_address(first):
+        return None
+    from noiseclean_scrapy.batch.fetching import read_url_list
+
+    return read_url_list(path)
 
 
-def _fetch(urls: list[str], store: Store, call: Call) -> FetchedPages | None:
+def _fetch(
+    urls: list[str], form: str, call: Call, folder: Path, stack: ExitStack
+) -> FetchedPages | None:
     from noiseclean_scrapy.batch.fetching import FetchedPages, fetch
+    from noiseclean_scrapy.commands.terminal import new_progress
+    from noiseclean_scrapy.store import Store
 
-    pages = FetchedPages(urls, store, call.config)
     output: Path | None = call.opts.output
+    kept = output is not None and is_replaced(output)
+    database = Path(f"{output}.pages.db") if kept else folder / "pages.db"
+    store = stack.enter_context(Store(f"sqlite:///{database}", store_html=True))
+    pages = FetchedPages(urls, store, call.config)
     # Once lines are written, a page that comes late would stand in the wrong place.
-    retry = not (output and output.is_file() and output.stat().st_size)
-    missing = pages.missing(retry=retry)
+    has_lines = form == "jsonl" and output and output.is_file() and output.stat().st_size
+    missing = pages.missing(retry=not has_lines)
     if not missing:
         return pages
     with new_progress() as progress:
         task = progress.add_task("Fetching the pages", total=len(missing))
-        is_finished = fetch(missing, pages, call.settings, lambda: progress.advance(task))
+        settings = call.crawl_settings()
+        is_finished = fetch(missing, pages, settings, lambda: progress.advance(task))
     if not is_finished:
-        tell("Interrupted while fetching." + (" Run it again to go on." if output else ""))
+        tell("Interrupted while fetching." + " Run it again to go on." * kept)
         return None
     return pages
 
 
+def _with_progress(
+    pages: Iterable[SourcePage], description: str, total: int | None = None
+) -> Iterator[SourcePage]:
+    from noiseclean_scrapy.commands.terminal import new_progress
+
+    with new_progress() as progress:
+        task = progress.add_task(description, total=total)
+        for page in pages:
+            yield page
+            progress.advance(task)
+
+
 def _summary(pages: int, sites: int, output: Path | None) -> str:
-    where = f", written to {output}" if output else ""
+    where = f", written to {output}" if output and output != STDIO else ""
     return f"{counted(pages, 'page')} of {counted(sites, 'site')} cleaned{where}"
 
 

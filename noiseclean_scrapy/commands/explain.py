@@ -17,7 +17,8 @@ from noiseclean_scrapy.commands.base import (
     add_json_option,
 )
 from noiseclean_scrapy.commands.judging import Judgement, judge, judge_file
-from noiseclean_scrapy.commands.output import print_json, stdout_console
+from noiseclean_scrapy.commands.output import print_json
+from noiseclean_scrapy.commands.terminal import stdout_console
 from noiseclean_scrapy.report.reasons import parts, reasons, verdict_in_words
 
 if TYPE_CHECKING:

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from stat import S_IMODE
+from typing import IO
 
 from noiseclean_scrapy.errors import NoiseCleanError
+
+STDIO = Path("-")
+"""What stands for standard input or output where a file is expected."""
+_SYSTEM_FOLDERS = (Path("/dev"), Path("/proc"))
 
 
 class FileError(NoiseCleanError):
@@ -15,30 +22,63 @@ class FileError(NoiseCleanError):
 
 
 def read_file(path: Path) -> bytes:
-    with _explained("read", path):
+    with explained("read", path):
         return path.read_bytes()
 
 
+def read_stdin(most: int) -> bytes:
+    """What standard input holds, up to a number of bytes."""
+    with explained("read", STDIO):
+        return sys.stdin.buffer.read(most)
+
+
 def write_file(path: Path, data: bytes) -> None:
-    """Write a file; an older one is replaced when the new one is complete."""
-    with new_file(path) as part:
-        part.write_bytes(data)
+    """Write a file as `new_file` does."""
+    with new_file(path) as file:
+        file.write(data)
+
+
+def is_replaced(path: Path) -> bool:
+    """Whether what is written to `path` becomes an ordinary file, new or in the place of one.
+
+    Devices and pipes, `-` for standard output among them, are written to as they are.
+    """
+    if path == STDIO or any(folder in path.absolute().parents for folder in _SYSTEM_FOLDERS):
+        return False
+    return path.is_file() or not path.exists()
 
 
 @contextmanager
-def new_file(path: Path) -> Iterator[Path]:
-    """Where to write what is to be at `path` in the end, once all of it is written."""
-    part = path.with_name(f"{path.name}.part")
-    with _explained("write", path):
+def new_file(path: Path) -> Iterator[IO[bytes]]:
+    """Where to write what is to be at `path`.
+
+    An ordinary file appears when all of it is written, in the place of an older one, whose mode it
+    takes over; links are followed. See `is_replaced` for all else.
+    """
+    if path == STDIO:
+        sys.stdout.flush()
+        yield sys.stdout.buffer
+        return
+    with explained("write", path):
+        if not is_replaced(path):
+            with path.open("wb") as file:
+                yield file
+            return
+        target = Path(os.path.realpath(path))
+        part = target.with_name(f"{target.name}.part")
         try:
-            yield part
-            os.replace(part, path)
+            with part.open("wb") as file:
+                with suppress(FileNotFoundError):
+                    part.chmod(S_IMODE(target.stat().st_mode))
+                yield file
+            os.replace(part, target)
         finally:
             part.unlink(missing_ok=True)
 
 
 @contextmanager
-def _explained(doing: str, path: Path) -> Iterator[None]:
+def explained(doing: str, path: Path) -> Iterator[None]:
+    """Errors of the system as FileError that names the file."""
     try:
         yield
     except OSError as error:

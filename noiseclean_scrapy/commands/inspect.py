@@ -7,8 +7,13 @@ import webbrowser
 from pathlib import Path
 
 from noiseclean_scrapy.batch.addresses import slug
-from noiseclean_scrapy.commands.base import Call, Subcommand, add_database_option
-from noiseclean_scrapy.commands.files import write_file
+from noiseclean_scrapy.commands.base import (
+    Call,
+    Subcommand,
+    add_database_option,
+    add_output_option,
+)
+from noiseclean_scrapy.commands.files import is_replaced, write_file
 from noiseclean_scrapy.commands.judging import judge
 from noiseclean_scrapy.report import page_report, site_report
 
@@ -24,13 +29,7 @@ class Inspect(Subcommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("subject", metavar="SITE|URL")
-        parser.add_argument(
-            "-o",
-            "--output",
-            metavar="FILE",
-            type=Path,
-            help="where to write (default noiseclean-SITE.html)",
-        )
+        add_output_option(parser, "noiseclean-SITE.html")
         parser.add_argument("--no-open", action="store_true", help="do not open the browser")
         add_database_option(parser)
 
@@ -45,6 +44,8 @@ class Inspect(Subcommand):
                 report = site_report(store, subject, config=call.config)
         path: Path = call.opts.output or Path(f"noiseclean-{slug(subject)}.html")
         write_file(path, report.encode("utf-8", "replace"))
+        if not is_replaced(path):
+            return True
         print(path)
         if not call.opts.no_open:
             webbrowser.open(path.resolve().as_uri())

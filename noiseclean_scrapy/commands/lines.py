@@ -3,80 +3,64 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import IO
 
 from noiseclean_scrapy.batch.two_pass import SourcePage
-from noiseclean_scrapy.commands.files import FileError
-from noiseclean_scrapy.commands.output import write_bytes
+from noiseclean_scrapy.commands.files import FileError, explained
 
 _SHOWN = 80
 
 
-class StandardOutput:
-    """Lines to stdout; `line` makes that of a page."""
+def continue_lines(
+    path: Path, pages: Iterable[SourcePage], line: Callable[[SourcePage], bytes]
+) -> None:
+    """Write a line a page to an ordinary file, `line` making that of a page.
 
-    def __init__(self, line: Callable[[SourcePage], bytes]) -> None:
-        self._line = line
-
-    def add(self, source: SourcePage) -> None:
-        write_bytes(self._line(source))
-
-    def end(self) -> None:
-        """Nothing was there before."""
-
-    def close(self) -> None:
-        """Stdout stays open."""
-
-
-class LinesFile:
-    """Lines to a file; those that it has already are checked and left as they are.
-
-    Each must belong to its page. The last complete one must be, byte for byte, what would be
-    written now; an incomplete one behind it is written again. Raises FileError where the file holds
-    something else.
+    Lines that the file has already are checked and left as they are: each must belong to its page.
+    The last complete one must be, byte for byte, what would be written now; an incomplete one
+    behind it is written again. Raises FileError where the file holds something else.
     """
+    with explained("write", path):
+        # Not to be truncated, and made where a link leads to nothing yet.
+        path.open("ab").close()
+        with path.open("r+b") as file:
+            _LinesFile(path, file, line).continue_with(pages)
 
-    def __init__(self, path: Path, line: Callable[[SourcePage], bytes]) -> None:
+
+class _LinesFile:
+    def __init__(self, path: Path, file: IO[bytes], line: Callable[[SourcePage], bytes]) -> None:
         self.path = path
+        self._file = file
         self._line = line
-        try:
-            self._file = path.open("r+b" if path.exists() else "x+b")
-        except OSError as error:
-            raise FileError(f"cannot write {str(path)!r}: {error.strerror}") from error
-        self._is_reading = True
         self._last: tuple[SourcePage, bytes] | None = None
 
-    def add(self, source: SourcePage) -> None:
-        """Write the line of a page, unless the file has it."""
-        if self._is_reading:
-            self._read(source)
-        if not self._is_reading:
-            self._file.write(self._line(source))
-            # What is done is kept, whatever happens next.
-            self._file.flush()
-
-    def end(self) -> None:
-        """All pages were added; the file must hold no more than these."""
-        if self._is_reading:
+    def continue_with(self, pages: Iterable[SourcePage]) -> None:
+        is_reading = True
+        for source in pages:
+            is_reading = is_reading and self._has(source)
+            if not is_reading:
+                self._file.write(self._line(source))
+                # What is done is kept, whatever happens next.
+                self._file.flush()
+        if is_reading:
             self._check_last()
             if self._file.readline():
                 raise self._foreign("it goes on after the last page of the source")
 
-    def close(self) -> None:
-        self._file.close()
-
-    def _read(self, source: SourcePage) -> None:
+    def _has(self, source: SourcePage) -> bool:
+        """Whether the next line is there, and complete; it must be that of the page."""
         start = self._file.tell()
         found = self._file.readline()
         if found.endswith(b"\n"):
             self._check_page(source, found)
             self._last = source, found
-            return
+            return True
         self._check_last()
         self._file.seek(start)
         self._file.truncate()
-        self._is_reading = False
+        return False
 
     def _check_page(self, source: SourcePage, found: bytes) -> None:
         try:

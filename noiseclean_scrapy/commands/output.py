@@ -1,4 +1,4 @@
-"""What goes to the terminal or into a pipe: tables, JSON, progress."""
+"""What goes into a pipe or to the terminal as it is: JSON, bytes, sentences."""
 
 from __future__ import annotations
 
@@ -9,32 +9,14 @@ import sys
 from datetime import datetime
 from typing import Any
 
-from rich import box
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeRemainingColumn,
-)
-from rich.table import Table
+from noiseclean_scrapy.page.characters import inert
 
-from noiseclean_scrapy.terminal import Terminal, inert
-
-_PIPE_WIDTH = 1000
 _UNESCAPED = re.compile("[\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-
-
-def stdout_console() -> Terminal:
-    """Where results go: coloured on a terminal; plain and never cut off in a pipe."""
-    _tolerate_encoding(sys.stdout)
-    width = None if sys.stdout.isatty() else _PIPE_WIDTH
-    return Terminal(file=sys.stdout, width=width, highlight=False, markup=False, emoji=False)
 
 
 def tell(message: str) -> None:
     """A sentence for the user, beside the results."""
-    _tolerate_encoding(sys.stderr)
+    tolerate_encoding(sys.stderr)
     print(inert(message), file=sys.stderr)
 
 
@@ -76,36 +58,13 @@ def write_bytes(data: bytes) -> None:
         buffer.write(data)
 
 
-def new_table(*columns: str, right: frozenset[str] = frozenset()) -> Table:
-    """A table with a line below its heads; columns in `right` hold numbers."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for column in columns:
-        table.add_column(column, justify="right" if column in right else "left")
-    return table
-
-
-def new_progress() -> Progress:
-    """A bar on stderr that vanishes when it is done; nothing where stderr is no terminal."""
-    console = Terminal(stderr=True)
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=console,
-        transient=True,
-        redirect_stdout=False,
-        disable=not console.is_terminal,
-    )
+def tolerate_encoding(stream: Any) -> None:
+    """Let a letter that the terminal's encoding lacks not cost the whole output."""
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors="replace")
 
 
 def _json_value(value: Any) -> Any:
     if isinstance(value, datetime):
         return value.isoformat()
     raise TypeError(f"no JSON for {type(value).__name__}")
-
-
-def _tolerate_encoding(stream: Any) -> None:
-    if isinstance(stream, io.TextIOWrapper):
-        # A letter that the terminal's encoding lacks must not cost the whole output.
-        stream.reconfigure(errors="replace")

@@ -5,16 +5,17 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from noiseclean_scrapy import metadata
 from noiseclean_scrapy.commands.base import (
     Call,
     Subcommand,
     add_database_option,
     add_method_options,
 )
-from noiseclean_scrapy.commands.output import new_progress, tell
+from noiseclean_scrapy.commands.output import tell
+from noiseclean_scrapy.commands.terminal import new_progress
 from noiseclean_scrapy.errors import NotStoredError
 from noiseclean_scrapy.maintenance import StoredModel, learn_anew, load_model
+from noiseclean_scrapy.metadata import load_libraries
 
 if TYPE_CHECKING:
     from noiseclean_scrapy.store import ClusterRecord, Store
@@ -78,9 +79,7 @@ def _reclean(store: Store, site: ClusterRecord, call: Call) -> int:
 
 def _can_describe(model: StoredModel) -> bool:
     """Whether metadata is wanted, and as much of it can be found as a crawl has found."""
-    if model.config.metadata:
-        metadata.load_libraries()
-    return model.config.metadata and metadata.HAS_LIBRARIES
+    return model.config.metadata and load_libraries()
 
 
 def _learn(store: Store, site: ClusterRecord, call: Call) -> StoredModel:

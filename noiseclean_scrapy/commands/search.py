@@ -11,7 +11,8 @@ from rich.console import Console
 from rich.text import Text
 
 from noiseclean_scrapy.commands.base import Call, Subcommand, add_database_option, add_json_option
-from noiseclean_scrapy.commands.output import print_json, stdout_console, tell
+from noiseclean_scrapy.commands.output import print_json, tell
+from noiseclean_scrapy.commands.terminal import stdout_console
 from noiseclean_scrapy.store.search import MATCH_END, MATCH_START
 
 if TYPE_CHECKING:

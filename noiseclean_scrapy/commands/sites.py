@@ -7,7 +7,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from noiseclean_scrapy.commands.base import Call, Subcommand, add_database_option, add_json_option
-from noiseclean_scrapy.commands.output import new_table, print_json, stdout_console, tell
+from noiseclean_scrapy.commands.output import print_json, tell
+from noiseclean_scrapy.commands.terminal import new_table, stdout_console
 
 if TYPE_CHECKING:
     from noiseclean_scrapy.store import SiteSummary

@@ -7,7 +7,12 @@ import re
 from pathlib import Path
 
 from noiseclean_scrapy.cleaner import SiteCleaner
-from noiseclean_scrapy.commands.base import Call, Subcommand, add_database_option
+from noiseclean_scrapy.commands.base import (
+    Call,
+    Subcommand,
+    add_database_option,
+    add_output_option,
+)
 from noiseclean_scrapy.commands.files import read_file, write_file
 from noiseclean_scrapy.commands.output import tell
 from noiseclean_scrapy.errors import NotStoredError
@@ -28,13 +33,7 @@ class ExportTree(Subcommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("site", metavar="SITE")
-        parser.add_argument(
-            "-o",
-            "--output",
-            metavar="FILE",
-            type=Path,
-            help="where to write (default SITE.noiseclean)",
-        )
+        add_output_option(parser, "SITE.noiseclean")
         add_database_option(parser)
 
     def run(self, call: Call) -> bool:

@@ -8,7 +8,6 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 from noiseclean_scrapy.clean_page import clean_page
 from noiseclean_scrapy.errors import ConfigurationError
@@ -70,6 +69,8 @@ def _example(entry: Any) -> Example:
         raise _error(entry, "made of strings and paths")
     text = entry.strip()
     if text.lower().startswith("file:"):
+        from urllib.request import url2pathname
+
         return _file_example(Path(url2pathname(urlsplit(text).path)))
     if _PAGE_FILE.fullmatch(text) and "\n" not in text:
         return _file_example(Path(text))

@@ -1,4 +1,4 @@
-"""Characters that are no text: a page may hold them, its text does not."""
+"""Characters that are no text: a page may hold them, its text and what is shown do not."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import re
 
 # All of Unicode's class Cc but white space, which becomes blanks.
 _CONTROLS = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
+# Control characters but tab and newline; what turns the direction of what follows.
+_STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def without_controls(text: str) -> str:
@@ -17,3 +19,12 @@ def without_controls(text: str) -> str:
     'Fog]0;closes theport\\n'
     """
     return _CONTROLS.sub("", text)
+
+
+def inert(text: str) -> str:
+    """The text without characters that steer a terminal, or turn the order of others.
+
+    >>> inert("Fog\\x1b[2J\\tcloses\\u202e the port\\n")
+    'Fog[2J\\tcloses the port\\n'
+    """
+    return _STEERING.sub("", text)

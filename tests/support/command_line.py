@@ -10,7 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from functools import cache
@@ -48,6 +48,10 @@ def scrapy_command(*arguments: str) -> list[str]:
     return [sys.executable, "-W", "error", "-m", "scrapy", *arguments]
 
 
+def console_command(*arguments: str) -> list[str]:
+    return [sys.executable, "-W", "error", "-m", "noiseclean_scrapy", *arguments]
+
+
 def environment(**variables: str) -> dict[str, str]:
     """Outside a project unless the folder has a scrapy.cfg; the package as it stands here."""
     return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8", **variables}
@@ -67,7 +71,8 @@ def noiseclean(
         stack.callback(_forget_logging)
         stack.enter_context(redirect_stdout(stdout))
         stack.enter_context(redirect_stderr(stderr))
-        stack.enter_context(patch.object(sys, "stdin", io.StringIO(stdin)))
+        given = io.TextIOWrapper(io.BytesIO(stdin.encode()), "utf-8")
+        stack.enter_context(patch.object(sys, "stdin", given))
         os.chdir(folder)
         with pytest.raises(SystemExit) as exit:
             execute(["scrapy", "noiseclean", *map(str, arguments)], Settings())
@@ -79,9 +84,23 @@ def noiseclean(
 def run_noiseclean(
     folder: Path, *arguments: str | Path, stdin: str = "", code: int = 0, **variables: str
 ) -> Done:
-    """The real executable, in a folder; its exit code must be `code`, and no traceback shown."""
+    """The real `scrapy noiseclean`; its exit code must be `code`, and no traceback shown."""
+    command = scrapy_command("noiseclean", *map(str, arguments))
+    return _run(folder, command, stdin, code, variables)
+
+
+def run_console(
+    folder: Path, *arguments: str | Path, stdin: str = "", code: int = 0, **variables: str
+) -> Done:
+    """The console command, in a process of its own; as `run_noiseclean`."""
+    return _run(folder, console_command(*map(str, arguments)), stdin, code, variables)
+
+
+def _run(
+    folder: Path, command: list[str], stdin: str, code: int, variables: Mapping[str, str]
+) -> Done:
     done = subprocess.run(
-        scrapy_command("noiseclean", *map(str, arguments)),
+        command,
         cwd=folder,
         env=environment(**variables),
         input=stdin,

@@ -1,0 +1,55 @@
+"""Running a spider of this package by itself, to its end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from scrapy.crawler import AsyncCrawlerProcess
+from scrapy.utils.misc import load_object
+
+from noiseclean_scrapy.addon import Addon
+
+if TYPE_CHECKING:
+    from scrapy import Spider
+    from scrapy.settings import Settings
+    from scrapy.statscollectors import StatsCollector
+
+POLITE: dict[str, Any] = {
+    "ROBOTSTXT_OBEY": True,
+    "AUTOTHROTTLE_ENABLED": True,
+    "DOWNLOAD_DELAY": 1,
+    "CONCURRENT_REQUESTS_PER_DOMAIN": 1,
+}
+"""What holds unless the project or the command line says otherwise."""
+
+_OWN: dict[str, Any] = {
+    # The project's feeds and pipelines wait for other items.
+    "ITEM_PIPELINES": {},
+    "FEEDS": {},
+    "JOBDIR": None,
+    "TELNETCONSOLE_ENABLED": False,
+    "LOG_INSTALL_ROOT_HANDLER": False,  # whoever calls has set up the log
+    "TWISTED_REACTOR": "twisted.internet.asyncioreactor.AsyncioSelectorReactor",
+}
+
+
+def run_spider(
+    spider: type[Spider], settings: Settings, *, with_addon: bool, **arguments: Any
+) -> StatsCollector:
+    """Crawl with a spider and its arguments, politely; the stats, with the `finish_reason`.
+
+    The settings stay as they are. `with_addon` tells whether pages go through the add-on.
+    """
+    settings = settings.copy()
+    settings.setdict(POLITE, priority="command")
+    settings.setdict({**_OWN, "NOISECLEAN_ENABLED": with_addon}, priority="cmdline")
+    if with_addon:
+        addons = settings.getdict("ADDONS")
+        if not any(load_object(addon) is Addon for addon in addons):
+            settings.set("ADDONS", {**addons, Addon: 300}, priority="cmdline")
+    process = AsyncCrawlerProcess(settings)
+    crawler = process.create_crawler(spider)
+    process.crawl(crawler, **arguments)
+    process.start()
+    assert crawler.stats
+    return crawler.stats

@@ -1,0 +1,93 @@
+"""All subcommands: how a parser gets them, and how one is run."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Callable, Iterable
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from noiseclean_scrapy.commands.base import Call, Subcommand
+from noiseclean_scrapy.commands.output import tell
+from noiseclean_scrapy.errors import ConfigurationError, NoiseCleanError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from scrapy.settings import Settings
+
+SUMMARY = "Clean pages; search, explain, export what crawls have stored"
+DESCRIPTION = (
+    f"{SUMMARY}. Inside a project the settings say which database is meant; --database names "
+    "another one."
+)
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, as shells have it."""
+SUBCOMMANDS = {
+    "clean": "clean:Clean",
+    "search": "search:Search",
+    "sites": "sites:Sites",
+    "show": "show:Show",
+    "explain": "explain:Explain",
+    "inspect": "inspect:Inspect",
+    "reclean": "reclean:Reclean",
+    "export": "export:Export",
+    "export-tree": "trees:ExportTree",
+    "import-tree": "trees:ImportTree",
+    "forget": "forget:Forget",
+}
+"""The subcommands in the order in which help lists them: module and class."""
+
+
+def add_subcommands(
+    parser: argparse.ArgumentParser,
+    prog: str,
+    add_common: Callable[[argparse.ArgumentParser], object],
+    names: Iterable[str] = SUBCOMMANDS,
+) -> None:
+    """Give a parser the subcommands; `add_common` adds the options that all of them have."""
+    parser.set_defaults(subcommand=None)
+    subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", prog=prog)
+    for subcommand in map(_load, names):
+        below = subparsers.add_parser(
+            subcommand.name,
+            help=subcommand.summary,
+            description=subcommand.details or f"{subcommand.summary}.",
+            usage=f"{prog} {subcommand.name} {subcommand.syntax}",
+            formatter_class=parser.formatter_class,
+            conflict_handler="resolve",
+        )
+        add_common(below)
+        subcommand.add_options(below)
+        below.set_defaults(subcommand=subcommand, parser=below)
+
+
+def run_subcommand(prog: str, opts: argparse.Namespace, settings: Settings | dict[str, Any]) -> int:
+    """Run the subcommand of the options, tell in one sentence what goes wrong; the exit code.
+
+    0 when it did what was asked, 1 when nothing was found or something is wrong with the data, 2
+    when the command line or a setting is wrong.
+    """
+    try:
+        done = opts.subcommand.run(Call.of(opts, settings))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader of the pipe has seen enough; Python would complain when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except NoiseCleanError as error:
+        logging.getLogger(__name__).debug("", exc_info=error)
+        tell(f"{prog} {opts.subcommand.name}: {error}")
+        return 2 if isinstance(error, ConfigurationError) else 1
+    except KeyboardInterrupt:
+        print("Interrupted.", file=sys.stderr)
+        return INTERRUPTED
+    return 0 if done else 1
+
+
+def _load(name: str) -> Subcommand:
+    module, _, class_name = SUBCOMMANDS[name].partition(":")
+    found: Subcommand = getattr(import_module(f"{__package__}.{module}"), class_name)()
+    return found
