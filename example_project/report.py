@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+from pathlib import Path
 
 from rich import box
 from rich.console import Console
@@ -13,10 +14,11 @@ from rich.text import Text
 
 from example_project.outcome import Outcome, ScoredPage, visible_lines
 from example_project.scoring import Score, mean_score
+from example_project.settings import NOISECLEAN_DATABASE_URL
 from noiseclean_scrapy.store import Cleaned, PageRecord
 
 _SAMPLE_LINES = 12
-_NEXT = ("crawl newspaper -a start_urls=https://...", "crawl archive -a source=PATH")
+_NEXT = ("crawl https://...", "replay PATH")
 
 
 def print_report(
@@ -35,7 +37,7 @@ def print_report(
         console.print(_score_table(outcome.scored))
     if outcome.sample and outcome.sample.cleaned:
         _print_sample(console, outcome.sample, outcome.sample.cleaned)
-    console.print(_hints(database))
+    _print_hints(console, database)
 
 
 def _crawl_table(outcome: Outcome, trees: int, clusters: int) -> Table:
@@ -91,12 +93,15 @@ def _print_lines(console: Console, title: str, lines: list[Text]) -> None:
     console.print()
 
 
-def _hints(database: str) -> Table:
-    hints = Table.grid(padding=(0, 2))
-    hints.add_row("Stored in", Text(database))
+def _print_hints(console: Console, database: str) -> None:
     # The way it was called is the way to call it again; `python -m scrapy` shows a file.
-    program = "scrapy" if sys.argv[0].endswith(".py") else sys.argv[0]
-    for number, command in enumerate((f"noiseclean sites --database {database}", *_NEXT)):
+    called = Path(sys.argv[0])
+    program = "noiseclean" if called.suffix == ".py" else called.with_name("noiseclean")
+    there = "" if database == NOISECLEAN_DATABASE_URL else f" --database {database}"
+    lines = [("Stored in", Text(database))]
+    for number, command in enumerate((f"sites{there}", f"search WORDS{there}", *_NEXT)):
         line = Text(f"{program} {command}", style="cyan")
-        hints.add_row("Try next" if number == 0 else "", line)
-    return hints
+        lines.append(("" if number else "Try next", line))
+    for label, line in lines:
+        # To be copied: a line that is broken is none.
+        console.print(Text(f"{label:11}").append_text(line), soft_wrap=True)

@@ -4,6 +4,7 @@ BOT_NAME = "example_project"
 SPIDER_MODULES = ["example_project.spiders"]
 
 ADDONS = {"noiseclean_scrapy.addon.Addon": 300}
+NOISECLEAN_DATABASE_URL = "sqlite:///noiseclean-demo.db"
 
 ROBOTSTXT_OBEY = True
 USER_AGENT = "noiseclean-example (+https://pypi.org/project/noiseclean-scrapy/)"

@@ -186,6 +186,7 @@ class TestSites:
 
     def test_database_of_the_project(self, tmp_path: Path, demo: DemoCrawl) -> None:
         enter_project(tmp_path)
+        demo.database.rename(tmp_path / "noiseclean-demo.db")
         assert demo.site in run_noiseclean(tmp_path, "sites").stdout
         elsewhere = ("-s", "NOISECLEAN_DATABASE_URL=sqlite:///elsewhere.db")
         assert "'elsewhere.db'" in run_noiseclean(tmp_path, "sites", *elsewhere, code=1).stderr

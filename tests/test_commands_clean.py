@@ -76,7 +76,7 @@ def test_folder_gives_what_the_add_on_stores_at_last(tmp_path: Path) -> None:
     subprocess.run(
         scrapy_command(*arguments), cwd=project, env=environment(), check=True, capture_output=True
     )
-    with Store(f"sqlite:///{project / 'noiseclean.db'}", read_only=True) as store:
+    with Store(f"sqlite:///{project / 'noiseclean-demo.db'}", read_only=True) as store:
         stored = {page.url: page.cleaned for page in store.pages() if page.cleaned}
     done = noiseclean(tmp_path, "clean", folder, *JSONL)
     found = rows(done.stdout)

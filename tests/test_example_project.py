@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from datetime import datetime, timezone
 from pathlib import Path
 
 import pytest
@@ -16,10 +17,13 @@ from scrapy.settings import Settings
 
 from example_project.demo import DemoServer, DemoSite
 from example_project.scoring import Score, mean_score, score
-from example_project.spiders.newspaper import DEMO_DATABASE, NewspaperSpider
-from noiseclean_scrapy.store import Store
+from example_project.settings import NOISECLEAN_DATABASE_URL
+from example_project.spiders.newspaper import NewspaperSpider
+from noiseclean_scrapy.site.cluster import site_name
+from noiseclean_scrapy.store import Cleaned, PageRecord, Store
 
 ROOT = Path(__file__).parent.parent
+DEMO_DATABASE = NOISECLEAN_DATABASE_URL.removeprefix("sqlite:///")
 NO_DELAY = ("-s", "DOWNLOAD_DELAY=0", "-s", "AUTOTHROTTLE_ENABLED=False")
 
 
@@ -64,9 +68,9 @@ def stored_texts(database: Path) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, str]:
-    """The demo's folder, its report and its log; an older demo database is in the way."""
+    """The demo's folder, its report and its log; an older run has left its database."""
     folder = tmp_path_factory.mktemp("demo")
-    (folder / DEMO_DATABASE).write_text("left over from an older run")
+    store_page(folder / DEMO_DATABASE, "http://127.0.0.1:1/")
     done = run(folder, "newspaper")
     assert "ERROR" not in done.stderr
     assert "WARNING" not in done.stderr
@@ -84,7 +88,7 @@ def test_demo_reports_what_it_did(demo: tuple[Path, str, str]) -> None:
     assert re.search(r"^http://127.0.0.1:\d+/\S+\.html$", report, re.MULTILINE)
     assert re.search(r"^- Skip to content$", report, re.MULTILINE)
     assert f"Stored in  sqlite:///{DEMO_DATABASE}" in report
-    assert "scrapy crawl archive -a source=PATH" in report
+    assert "noiseclean replay PATH\n" in report
 
 
 @pytest.mark.slow
@@ -210,25 +214,40 @@ def test_store_error_is_not_hidden_by_the_report(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("priority", "start_urls", "remains"),
-    [("project", "", False), ("cmdline", "", True), ("project", "https://example.com/", True)],
+    ("database", "start_urls", "remains"),
+    [
+        (DEMO_DATABASE, "", False),
+        ("other.db", "", True),
+        (DEMO_DATABASE, "https://example.com/", True),
+    ],
 )
-def test_only_the_demo_deletes_its_own_database(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    priority: str,
-    start_urls: str,
-    remains: bool,
+def test_the_demo_forgets_its_own_pages_and_no_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, database: str, start_urls: str, remains: bool
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    files = [tmp_path / (DEMO_DATABASE + suffix) for suffix in ("", "-wal", "-shm")]
-    for file in files:
-        file.touch()
-    settings = Settings()
-    url = f"sqlite:///{DEMO_DATABASE}"
-    settings.set("NOISECLEAN_DATABASE_URL", url, priority=priority)
+    mine = ["http://127.0.0.1:8000/no-page-of-the-demo", "https://example.com/"]
+    for url in ("http://127.0.0.1:1/", *mine):
+        store_page(tmp_path / database, url)
+    settings = Settings({"NOISECLEAN_DATABASE_URL": f"sqlite:///{database}"})
     NewspaperSpider.from_crawler(Crawler(NewspaperSpider, settings), start_urls=start_urls)
-    assert [file.exists() for file in files] == [remains] * 3
+    with Store(f"sqlite:///{database}", read_only=True) as store:
+        left = {page.url for site in store.clusters() for page in store.pages(site.name)}
+    assert left == {*mine, *(["http://127.0.0.1:1/"] * remains)}
+
+
+def store_page(database: Path, url: str) -> None:
+    cleaned = Cleaned("Title", "Text", [], 1, 4, 4)
+    page = PageRecord(
+        url,
+        site_name(url),
+        url,
+        "hash",
+        datetime.now(timezone.utc),
+        html="<p>Text",
+        cleaned=cleaned,
+    )
+    with Store(f"sqlite:///{database}") as store:
+        store.write([page], method="evidence")
 
 
 def test_allowed_domains_are_those_of_the_given_addresses() -> None:

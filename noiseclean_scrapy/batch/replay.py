@@ -71,13 +71,15 @@ class ReplayMiddleware:
 
 
 class ReplaySpider(Spider):
-    """Base class of spiders that get their pages from an archive: give it a name and a ``parse``.
+    """A spider that gets its pages from an archive, one item a page.
 
     ``parse`` is called with the response and with the page's ``page_id`` and ``site``. Spider
     argument ``source``: whatever `read_archive` takes. ``custom_settings`` can change what
     `REPLAY_SETTINGS` sets. Without a readable archive the crawl ends at once, with one line in the
     log and the finish reason ``archive_error``.
     """
+
+    name = "replay"
 
     def __init__(self, source: str | Path | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -106,6 +108,9 @@ class ReplaySpider(Spider):
         except ArchiveError as error:
             self.logger.error(str(error))
             raise CloseSpider("archive_error") from error
+
+    def parse(self, response: Response, page_id: str, site: str) -> Iterator[Any]:
+        yield {"id": page_id, "url": response.url, "site": site}
 
     def take_page(self, request: Request) -> ArchivedPage | None:
         """The page that the request stands for, once; None if it stands for none."""

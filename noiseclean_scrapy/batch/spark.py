@@ -22,7 +22,7 @@ from noiseclean_scrapy.batch import spark_tasks as tasks
 from noiseclean_scrapy.batch.spark_input import list_archives
 from noiseclean_scrapy.batch.spark_output import Output, describe
 from noiseclean_scrapy.batch.two_pass import CONTENTS
-from noiseclean_scrapy.commands.base import Call, add_method_options, setting
+from noiseclean_scrapy.commands.base import Call, add_method_options, setting, whole_number
 from noiseclean_scrapy.commands.output import counted, tell
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import ConfigurationError, NoiseCleanError
@@ -232,7 +232,10 @@ def _parser() -> argparse.ArgumentParser:
         "--base", metavar="PREFIX", default="", help="what goes before each path of a list"
     )
     parser.add_argument(
-        "--partitions", metavar="N", type=_number, help="tasks in a stage (default one an archive)"
+        "--partitions",
+        metavar="N",
+        type=whole_number,
+        help="tasks in a stage (default one an archive)",
     )
     parser.add_argument(
         "--content", choices=CONTENTS, default="text", help="what to write of the content"
@@ -252,12 +255,6 @@ def _parser() -> argparse.ArgumentParser:
     add_method_options(parser, "NOISECLEAN_METHOD")
     parser.add_argument("--cluster-by", metavar="WHAT", help="domain, host, template or a callable")
     return parser
-
-
-def _number(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"expected a number from 1 on, not {text!r}")
-    return int(text)
 
 
 if __name__ == "__main__":

@@ -207,6 +207,13 @@ def _with_method(config: Config, opts: argparse.Namespace) -> Config:
     return config
 
 
+def whole_number(text: str) -> int:
+    """A number from 1 on, as an option gives it."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a number from 1 on, not {text!r}")
+    return int(text)
+
+
 def setting(text: str) -> tuple[str, str]:
     """Name and value of a setting, as an option gives it."""
     name, separator, value = text.partition("=")

@@ -27,6 +27,8 @@ INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
 SUBCOMMANDS = {
     "clean": "clean:Clean",
+    "crawl": "crawling:Crawl",
+    "replay": "crawling:Replay",
     "search": "search:Search",
     "sites": "sites:Sites",
     "show": "show:Show",

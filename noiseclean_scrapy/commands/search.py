@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.text import Text
 
-from noiseclean_scrapy.commands.base import Call, Subcommand, add_database_option, add_json_option
+from noiseclean_scrapy.commands.base import (
+    Call,
+    Subcommand,
+    add_database_option,
+    add_json_option,
+    whole_number,
+)
 from noiseclean_scrapy.commands.output import print_json, tell
 from noiseclean_scrapy.commands.terminal import stdout_console
 from noiseclean_scrapy.store.search import MATCH_END, MATCH_START
@@ -38,7 +44,11 @@ class Search(Subcommand):
             "--until", metavar="DATE", type=_until, help="published on this day or earlier"
         )
         parser.add_argument(
-            "--limit", metavar="N", type=_limit, default=10, help="most pages shown (default 10)"
+            "--limit",
+            metavar="N",
+            type=whole_number,
+            default=10,
+            help="most pages shown (default 10)",
         )
         add_json_option(parser)
         add_database_option(parser)
@@ -129,9 +139,3 @@ def _until(text: str) -> datetime:
     time = _since(text)
     is_day = _DAY.fullmatch(text)
     return time + timedelta(days=1, microseconds=-1) if is_day else time
-
-
-def _limit(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"expected a number from 1 on, not {text!r}")
-    return int(text)

@@ -6,6 +6,9 @@ import argparse
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from rich.table import Table
+from rich.text import Text
+
 from noiseclean_scrapy.commands.base import Call, Subcommand, add_database_option, add_json_option
 from noiseclean_scrapy.commands.output import print_json, tell
 from noiseclean_scrapy.commands.terminal import new_table, stdout_console
@@ -13,6 +16,8 @@ from noiseclean_scrapy.commands.terminal import new_table, stdout_console
 if TYPE_CHECKING:
     from noiseclean_scrapy.store import SiteSummary
 
+_LEAST = ("method", "waiting", "with text", "last page", "tree", "drift", "noise")
+"""Columns that a narrow terminal does without, in this order."""
 _NUMBERS = frozenset({"pages", "with text", "waiting", "tree", "noise", "drift"})
 
 
@@ -57,21 +62,39 @@ def _site_row(site: SiteSummary) -> dict[str, Any]:
 
 
 def _print_sites(sites: list[SiteSummary]) -> None:
-    columns = ("site", "method", "pages", "with text", "waiting", "tree", "noise", "drift")
-    table = new_table(*columns, "last page", right=_NUMBERS)
-    for site in sites:
-        table.add_row(
-            site.name,
-            site.method,
-            str(site.pages),
-            str(site.with_text),
-            str(site.provisional),
-            str(site.version) if site.version else "none yet",
-            _percent(noise(site)),
-            _percent(drift(site)),
-            f"{site.last_fetch:%Y-%m-%d %H:%M}" if site.last_fetch else "",
-        )
-    stdout_console().print(table)
+    """A table, without the columns for which a terminal has no room; the names stay whole."""
+    rows = [_texts(site) for site in sites]
+    console = stdout_console()
+    columns = list(rows[0])
+    for least in _LEAST:
+        if console.measure(_table(rows, columns)).maximum <= console.width:
+            break
+        columns.remove(least)
+    console.print(_table(rows, columns))
+    if left_out := [name for name in rows[0] if name not in columns]:
+        tell(f"No room for {', '.join(left_out)}: widen the terminal, or use --json.")
+
+
+def _table(rows: list[dict[str, str]], columns: list[str]) -> Table:
+    table = new_table(*columns, right=_NUMBERS)
+    table.columns[0].overflow = "fold"
+    for row in rows:
+        table.add_row(*(Text(row[name]) for name in columns))
+    return table
+
+
+def _texts(site: SiteSummary) -> dict[str, str]:
+    return {
+        "site": site.name,
+        "method": site.method,
+        "pages": str(site.pages),
+        "with text": str(site.with_text),
+        "waiting": str(site.provisional),
+        "tree": str(site.version) if site.version else "none yet",
+        "noise": _percent(noise(site)),
+        "drift": _percent(drift(site)),
+        "last page": f"{site.last_fetch:%Y-%m-%d %H:%M}" if site.last_fetch else "",
+    }
 
 
 def _percent(share: float | None) -> str:

@@ -120,6 +120,12 @@ class Reader:
         return "".join(f"{line}\n" for line in lines)
 
 
+def console_commands(document: str) -> list[str]:
+    """The commands of all console blocks."""
+    blocks = (block for block in _BLOCK.finditer(document) if block["language"] == "console")
+    return [command for block in blocks for command in _commands(block["body"])]
+
+
 def _commands(body: str) -> list[str]:
     """The commands of a console block; a backslash at the end of a line continues one."""
     return re.findall(r"^\$ ((?:.*\\\n)*.*)$", body, re.MULTILINE)

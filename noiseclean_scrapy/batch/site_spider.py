@@ -1,0 +1,104 @@
+"""Visiting whole sites: what their sitemaps and feeds list, and what their pages link to."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Iterator
+from itertools import islice
+from typing import Any, ClassVar
+from urllib.parse import urljoin
+
+from scrapy import Request, Spider
+from scrapy.exceptions import CloseSpider
+from scrapy.http import HtmlResponse, Response
+from scrapy.linkextractors import LinkExtractor
+from scrapy.utils.sitemap import sitemap_urls_from_robots
+
+from noiseclean_scrapy.batch.addresses import is_web_address, web_host
+from noiseclean_scrapy.batch.listings import LARGEST, read_listing
+from noiseclean_scrapy.bounded import selector_of
+from noiseclean_scrapy.items import PageItem
+
+_MOST_LISTINGS = 100
+_MOST_LISTED = 10_000
+"""Addresses taken from sitemaps and feeds, unless twice as many pages are wanted as that."""
+_MOST_LINKS = 2_000
+_FEEDS = (
+    "//link[contains(concat(' ', @rel, ' '), ' alternate ')]"
+    "[@type = 'application/rss+xml' or @type = 'application/atom+xml']/@href"
+)
+
+
+class SiteSpider(Spider):
+    """One `PageItem` a page of the sites at `start_urls`; the add-on fills in text and title.
+
+    Spider argument `start_urls`: web addresses, a list or separated by commas; pages, sitemaps or
+    feeds. Beside them the sitemaps that robots.txt names (and `/sitemap.xml`) and the feeds that
+    the first pages name are read, then links are followed within the hosts of `start_urls` and
+    their sub-domains, breadth first. `CLOSESPIDER_ITEMCOUNT` bounds the pages.
+    """
+
+    name = "site"
+    custom_settings: ClassVar[dict[str, Any]] = {  # type: ignore[misc]
+        # Breadth first: what the front page links to comes before old archives.
+        "DEPTH_PRIORITY": 1,
+        "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
+        "SCHEDULER_DISK_QUEUE": "scrapy.squeues.PickleFifoDiskQueue",
+    }
+
+    def __init__(self, start_urls: str | Iterable[str] = "", **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        given = start_urls.split(",") if isinstance(start_urls, str) else start_urls
+        self.start_urls = [url.strip() for url in given if url.strip()]
+        self.allowed_domains = [web_host(url).removeprefix("www.") for url in self.start_urls]
+        self._links = LinkExtractor()
+        self._listings = 0
+        self._listed = 0
+
+    async def start(self) -> AsyncIterator[Any]:
+        for url in self.start_urls:
+            if not is_web_address(url):
+                self.logger.error(
+                    "start_urls must be web addresses such as https://example.com/news, not %r", url
+                )
+                raise CloseSpider("bad_start_url")
+        for url in self.start_urls:
+            yield Request(url)
+        for root in dict.fromkeys(urljoin(url, "/") for url in self.start_urls):
+            yield self._listing_request(f"{root}robots.txt", self.parse_robots)
+            yield self._listing_request(f"{root}sitemap.xml", self.parse_listing)
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        if not isinstance(response, HtmlResponse):
+            yield from self.parse_listing(response)
+            return
+        yield PageItem(url=response.url)
+        if not response.meta.get("depth"):
+            feeds = selector_of(response).xpath(_FEEDS).getall()
+            yield from self._listing_requests(response.urljoin(url) for url in feeds)
+        links = self._links.extract_links(response)[:_MOST_LINKS]
+        yield from response.follow_all(links)
+
+    def parse_robots(self, response: Response) -> Iterator[Request]:
+        """Go to the sitemaps that robots.txt names."""
+        yield from self._listing_requests(
+            sitemap_urls_from_robots(response.body, base_url=response.url)
+        )
+
+    def parse_listing(self, response: Response) -> Iterator[Request]:
+        """Go to what a sitemap or a feed lists."""
+        listing = read_listing(response)
+        yield from self._listing_requests(listing.sitemaps)
+        wanted = 2 * self.settings.getint("CLOSESPIDER_ITEMCOUNT")
+        for url in listing.pages[: max(wanted, _MOST_LISTED) - self._listed]:
+            self._listed += 1
+            yield Request(url)
+
+    def _listing_requests(self, urls: Iterable[str]) -> Iterator[Request]:
+        for url in islice(filter(is_web_address, urls), _MOST_LISTINGS - self._listings):
+            self._listings += 1
+            yield self._listing_request(url, self.parse_listing)
+
+    def _listing_request(self, url: str, callback: Any) -> Request:
+        # Sitemaps and feeds often lie with another host; their pages may not.
+        meta = {"allow_offsite": True, "download_maxsize": LARGEST}
+        return Request(url, callback, priority=1, meta=meta)

@@ -1,0 +1,152 @@
+"""`crawl` and `replay`: pages of live sites and of archives into the database."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from typing import TYPE_CHECKING, Any
+
+from noiseclean_scrapy.batch.addresses import is_web_address
+from noiseclean_scrapy.batch.archive import read_archive
+from noiseclean_scrapy.commands.base import (
+    Call,
+    Subcommand,
+    add_database_option,
+    add_method_options,
+    whole_number,
+)
+from noiseclean_scrapy.commands.output import counted, tell
+from noiseclean_scrapy.errors import StoreError
+
+if TYPE_CHECKING:
+    from scrapy import Spider
+    from scrapy.statscollectors import StatsCollector
+
+_PAGES = 200
+_COMPLETE = ("finished", "closespider_itemcount")
+
+
+class Crawl(Subcommand):
+    name = "crawl"
+    syntax = "URL... [--pages N] [options]"
+    summary = "Crawl sites politely into the database"
+    details = (
+        "Visits the sites of the given pages, sitemaps or feeds, and stores their pages with clean "
+        "texts: what the sitemaps and feeds list that robots.txt and the first pages name, and "
+        "what is linked, breadth first. Obeys robots.txt, and asks a site for one page a second "
+        "at most. Ctrl-C ends it, and what was fetched stays stored."
+    )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("urls", metavar="URL", nargs="+", type=_address)
+        parser.add_argument(
+            "--pages",
+            metavar="N",
+            type=whole_number,
+            default=_PAGES,
+            help=f"end after so many pages; those under way are still stored (default {_PAGES})",
+        )
+        parser.add_argument(
+            "--depth",
+            metavar="N",
+            type=whole_number,
+            help="follow links so far only (default: any)",
+        )
+        parser.add_argument(
+            "--delay",
+            metavar="SECONDS",
+            type=_seconds,
+            help="between two pages of a site, at least (default 1)",
+        )
+        add_method_options(parser, "NOISECLEAN_METHOD")
+        add_database_option(parser)
+
+    def run(self, call: Call) -> bool:
+        from noiseclean_scrapy.batch.site_spider import SiteSpider
+
+        opts = call.opts
+        settings = {"CLOSESPIDER_ITEMCOUNT": opts.pages}
+        if opts.depth is not None:
+            settings["DEPTH_LIMIT"] = opts.depth
+        if opts.delay is not None:
+            settings["DOWNLOAD_DELAY"] = opts.delay
+        stats = _run(SiteSpider, call, settings, start_urls=opts.urls)
+        return _report(call, stats)
+
+
+class Replay(Subcommand):
+    name = "replay"
+    syntax = "PATH [options]"
+    summary = "Store the pages of a folder, WARC or WACZ, as a crawl does"
+    details = (
+        "PATH is a folder of HTML files (with or without manifest.jsonl), an HTML file, a WARC or "
+        "a WACZ file. Its pages pass through the add-on one after the other, without any network, "
+        "and are stored with their clean texts."
+    )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("source", metavar="PATH")
+        add_method_options(parser, "NOISECLEAN_METHOD")
+        add_database_option(parser)
+
+    def run(self, call: Call) -> bool:
+        from noiseclean_scrapy.batch.replay import ReplaySpider
+
+        source = call.opts.source
+        read_archive(source)  # for its errors
+        stats = _run(ReplaySpider, call, {}, source=source)
+        return _report(call, stats)
+
+
+def _run(spider: type[Spider], call: Call, own: dict[str, Any], **arguments: Any) -> StatsCollector:
+    from noiseclean_scrapy.batch.running import run_spider
+
+    settings = call.crawl_settings()
+    settings.setdict(own, priority="cmdline")
+    method = {"METHOD": call.config.method, "METHOD_OPTIONS": dict(call.config.method_options)}
+    settings.setdict({f"NOISECLEAN_{k}": v for k, v in method.items()}, priority="cmdline")
+    settings.set("NOISECLEAN_LIVE", sys.stderr.isatty(), priority="command")
+    return run_spider(spider, settings, with_addon=True, **arguments)
+
+
+def _report(call: Call, stats: StatsCollector) -> bool:
+    """Say what was stored, and what may come next; whether there was something."""
+    get = stats.get_value
+    pages, reason = get("item_scraped_count", 0), get("finish_reason")
+    if reason == "noiseclean_store_error":
+        raise StoreError("nothing was crawled; the log says what the database lacks")
+    lost = [
+        f"{number} {kind}"
+        for kind in ("missing", "damaged")
+        if (number := get(f"noiseclean/archive/{kind}", 0))
+    ]
+    tell(
+        f"{counted(pages, 'page')} of {counted(get('noiseclean/clusters', 0), 'site')} stored in "
+        f"{call.config.display_url}" + f" ({', '.join(lost)})" * bool(lost)
+    )
+    if pages:
+        database = shlex.quote(call.config.display_url.removeprefix("sqlite:///"))
+        there = f" --database {database}" if call.opts.database_url else ""
+        tell(f"Try next: noiseclean sites{there}\n          noiseclean search WORDS{there}")
+    if reason == "shutdown":
+        raise KeyboardInterrupt
+    return bool(pages) and reason in _COMPLETE
+
+
+def _address(text: str) -> str:
+    if not is_web_address(text):
+        raise argparse.ArgumentTypeError(
+            f"expected an address such as https://example.com/news, not {text!r}"
+        )
+    return text
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected a number of seconds from 0 on, not {text!r}")
+    return seconds

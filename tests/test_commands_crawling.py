@@ -1,0 +1,198 @@
+"""`noiseclean crawl` and `replay`: real crawls of a loopback site and of archives."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from scrapy.http import Response
+
+from example_project.demo import DemoSite
+from noiseclean_scrapy.batch.listings import Listing, read_listing
+from noiseclean_scrapy.batch.site_spider import SiteSpider
+from noiseclean_scrapy.store import Store
+from tests.support.archives import warc
+from tests.support.command_line import enter_project, run_console
+from tests.support.crawl_site import Answer, PageServer, serve, story, story_text
+
+QUICK = ("--delay", "0", "-s", "AUTOTHROTTLE_ENABLED=0", "-s", "NOISECLEAN_METADATA=0")
+CLOSED = "http://127.0.0.1:1/"
+RSS = """<?xml version="1.0"?><rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom"><channel>
+<title>News</title><link>{0}/</link><atom:link rel="self" href="{0}/feed.rss"/>
+<item><title>Five</title><link> {0}/5 </link></item><item><link>/6</link></item>
+<item><link>mailto:a@b.org</link></item></channel></rss>"""
+ATOM = """<feed xmlns="http://www.w3.org/2005/Atom"><link href="{0}/"/>
+<entry><link rel="edit" href="{0}/edit"/><link rel="alternate" href="{0}/7"/></entry>
+<entry><link href="/8"/></entry></feed>"""
+INDEX = """<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
+<sitemap><loc>{0}/old.xml.gz</loc><lastmod>2020-01-01</lastmod></sitemap>
+<sitemap><loc>{0}/new.xml</loc><lastmod>2026-01-01</lastmod></sitemap></sitemapindex>"""
+URLS = '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{0}</urlset>'
+HEAD = """<link rel="alternate" type="application/rss+xml" href="/feed.rss">
+<link rel="alternate" type="application/atom+xml" href="/feed.atom">"""
+
+
+def xml(body: str | bytes) -> Answer:
+    return Answer(body, type="application/xml")
+
+
+def urlset(*urls: str) -> str:
+    return URLS.format("".join(f"<url><loc>{url}</loc></url>" for url in urls))
+
+
+@pytest.fixture
+def server() -> Iterator[PageServer]:
+    """Page 0 links to 1 and 9, which robots.txt forbids; 2 to 8 are in sitemaps and feeds only."""
+    pages: dict[str, Answer | str] = {f"/{number}": story(number) for number in range(10)}
+    with serve(pages) as running:
+        at = running.url
+        linked = "<a href='/1'>One</a><a href='/9'>Nine</a><a href='http://b.org/'>Elsewhere</a>"
+        pages["/"] = story(0).replace("</head>", f"{HEAD}</head>").replace("<ul>", f"{linked}<ul>")
+        pages["/robots.txt"] = Answer(
+            f"User-agent: *\nDisallow: /9\nSitemap: {at}/maps.xml\n", type="text/plain"
+        )
+        pages["/maps.xml"] = xml(INDEX.format(at))
+        pages["/new.xml"] = xml(urlset(f"{at}/2", f"{at}/3", "http://b.org/far"))
+        old = gzip.compress(urlset(f"{at}/4").encode())
+        pages["/old.xml.gz"] = Answer(old, type="application/gzip")
+        pages["/feed.rss"] = xml(RSS.format(at))
+        pages["/feed.atom"] = xml(ATOM.format(at))
+        yield running
+
+
+def texts(database: Path) -> dict[str, str]:
+    with Store(f"sqlite:///{database}", read_only=True) as store:
+        return {page.url: page.cleaned.text for page in store.pages() if page.cleaned}
+
+
+def test_a_site_is_crawled_stored_and_searched(tmp_path: Path, server: PageServer) -> None:
+    done = run_console(tmp_path, "crawl", f"{server.url}/", *QUICK, "--database", "a b.db")
+    stored = texts(tmp_path / "a b.db")
+    assert stored.keys() == {f"{server.url}/{path}" for path in ("", *range(1, 9))}
+    for number in range(1, 9):
+        assert story_text(number).splitlines()[1] in stored[f"{server.url}/{number}"]
+    assert set(server.requests) & {"/9", "/edit"} == set()
+    assert server.requests["/feed.rss"] == server.requests["/new.xml"] == 1
+    assert done.stdout == ""
+    assert done.stderr == (
+        "9 pages of 1 site stored in sqlite:///a b.db\n"
+        "Try next: noiseclean sites --database 'a b.db'\n"
+        "          noiseclean search WORDS --database 'a b.db'\n"
+    )
+    word = story_text(6).split()[2]
+    found = run_console(tmp_path, "search", word, "--database", "a b.db", "--json").json
+    assert [hit["url"] for hit in found["hits"]] == [f"{server.url}/6"]
+
+
+@pytest.mark.parametrize("path", ["maps.xml", "feed.rss", "old.xml.gz"])
+def test_sitemaps_and_feeds_can_be_named(tmp_path: Path, server: PageServer, path: str) -> None:
+    run_console(tmp_path, "crawl", f"{server.url}/{path}", *QUICK, "--depth", "2")
+    expected = {"maps.xml": {2, 3, 4}, "feed.rss": {2, 3, 4, 5, 6}, "old.xml.gz": {2, 3, 4}}[path]
+    found = {url.rpartition("/")[2] for url in texts(tmp_path / "noiseclean.db")}
+    assert found - {""} == {str(number) for number in expected}
+
+
+def test_the_number_of_pages_is_bounded(tmp_path: Path, server: PageServer) -> None:
+    done = run_console(tmp_path, "crawl", f"{server.url}/", *QUICK, "--pages", "3")
+    assert 3 <= len(texts(tmp_path / "noiseclean.db")) <= 4
+    assert "of 1 site stored in sqlite:///noiseclean.db\n" in done.stderr
+    assert "Try next: noiseclean sites\n" in done.stderr
+
+
+def test_it_is_polite_unless_told_otherwise(tmp_path: Path, server: PageServer) -> None:
+    done = run_console(tmp_path, "crawl", f"{server.url}/1", "--pages", "1", "-L", "INFO")
+    for setting in ("ROBOTSTXT_OBEY': True", "AUTOTHROTTLE_ENABLED': True", "DOWNLOAD_DELAY': 1"):
+        assert setting in done.stderr
+
+
+def test_a_project_gives_its_settings_and_keeps_its_feeds(
+    tmp_path: Path, server: PageServer
+) -> None:
+    enter_project(tmp_path)
+    feed = ("-s", 'FEEDS={"items.jsonl": {"format": "jsonlines"}}')
+    run_console(tmp_path, "crawl", f"{server.url}/", "--depth", "1", *QUICK, *feed)
+    assert len(texts(tmp_path / "noiseclean-demo.db")) > 1
+    assert not (tmp_path / "items.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("crawl", "example.com"), 2, "expected an address such as https://example.com/news"),
+        (("crawl",), 2, "the following arguments are required: URL"),
+        (("crawl", "http://a.org/", "--pages", "0"), 2, "expected a number from 1 on"),
+        (("crawl", "http://a.org/", "--delay", "-1"), 2, "expected a number of seconds from 0 on"),
+        (
+            ("crawl", "http://127.0.0.1:1/", "-s", "RETRY_ENABLED=0", *QUICK),
+            1,
+            "0 pages of 0 sites",
+        ),
+        (("replay", "nothing"), 1, "There is no archive at 'nothing'"),
+        (("replay", "."), 1, "holds neither a manifest.jsonl nor HTML files"),
+        (("replay", "page.html", "--database", "no/a.db"), 1, "nothing was crawled; the log says"),
+    ],
+)
+def test_what_cannot_be_crawled_is_told(
+    tmp_path: Path, arguments: tuple[str, ...], code: int, message: str
+) -> None:
+    if "page.html" in arguments:
+        (tmp_path / "page.html").write_text(story(1))
+    assert message in run_console(tmp_path, *arguments, code=code).stderr
+
+
+def test_archives_are_replayed_into_the_database(tmp_path: Path) -> None:
+    pages = [page for page in DemoSite(articles=8).pages.values() if page.kind == "article"]
+    folder = tmp_path / "pages"
+    folder.mkdir()
+    for number, page in enumerate(pages):
+        (folder / f"{number}.html").write_text(page.html, encoding="utf-8")
+    (folder / "9.html.gz").write_bytes(gzip.compress(b"<p>cut")[:-4])
+    done = run_console(tmp_path, "replay", "pages", "-s", "NOISECLEAN_SAMPLE_QUOTA=99")
+    assert "8 pages of 1 site stored in sqlite:///noiseclean.db (1 damaged)" in done.stderr
+    with Store(f"sqlite:///{tmp_path / 'noiseclean.db'}", read_only=True) as store:
+        titles = {page.cleaned.title for page in store.pages() if page.cleaned}
+    assert titles == {page.title for page in pages}
+    records = [("response", f"http://a.org/{n}", "text/html", story(n).encode()) for n in range(5)]
+    (tmp_path / "a.warc.gz").write_bytes(warc(*records))
+    method = ("--method", "style-tree", "--database", "warc.db")
+    run_console(tmp_path, "replay", "a.warc.gz", *method)
+    assert texts(tmp_path / "warc.db").keys() == {f"http://a.org/{n}" for n in range(5)}
+    (site,) = run_console(tmp_path, "sites", "--database", "warc.db", "--json").json
+    assert site["method"] == "style-tree"
+
+
+def listing(body: str | bytes, url: str = "http://a.org/list") -> Listing:
+    return read_listing(Response(url, body=body.encode() if isinstance(body, str) else body))
+
+
+def test_the_newest_of_a_listing_come_first() -> None:
+    found = listing(INDEX.format("http://a.org"))
+    assert found == Listing(sitemaps=("http://a.org/new.xml", "http://a.org/old.xml.gz"))
+    assert listing(RSS.format("http://a.org")).pages == ("http://a.org/5", "http://a.org/6")
+    assert listing(ATOM.format("http://a.org")).pages == ("http://a.org/7", "http://a.org/8")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"\0\xff",
+        b"<html><p>No list",
+        b"<urlset><url>",
+        b"<urlset><url><loc>javascript:alert(1)</loc></url></urlset>",
+        b"<rss><item><link>http://[::1</link></item></rss>",
+        gzip.compress(b"<urlset>")[:-9],
+        gzip.compress(b"<urlset>" + b" " * (51 * 2**20)),
+        b'<!DOCTYPE rss [<!ENTITY a SYSTEM "file:///etc/passwd">]>'
+        b"<rss><item><link>&a;</link></item></rss>",
+    ],
+)
+def test_what_is_no_listing_lists_nothing(body: bytes) -> None:
+    assert listing(body) == Listing()
+
+
+def test_a_crawl_stays_within_its_domains() -> None:
+    spider = SiteSpider("https://www.example.com/news, http://localhost:8000/")
+    assert spider.allowed_domains == ["example.com", "localhost"]
