@@ -356,28 +356,49 @@ class TestExplain:
 
     @pytest.mark.skipif(sys.platform == "win32", reason="needs pseudo-terminals")
     def test_colours_in_a_terminal(self, tmp_path: Path, demo: DemoCrawl) -> None:
-        import pty
-
         url, page = demo.article()
-        ours, theirs = pty.openpty()
-        with subprocess.Popen(
-            scrapy_command("noiseclean", "explain", url),
-            cwd=tmp_path,
-            env=environment(TERM="xterm-256color", COLUMNS="80"),
-            stdout=theirs,
-        ) as process:
-            os.close(theirs)
-            output = b""
-            try:
-                while received := os.read(ours, 65536):
-                    output += received
-            except OSError:
-                pass  # Linux reports the end of a terminal as an error.
-        os.close(ours)
-        assert process.returncode == 0
-        assert b"\x1b[32mkept" in output
-        assert b"\x1b[31mdropped" in output
-        assert page.title in plain(output.decode())
+        output = in_terminal(tmp_path, 80, "explain", url)
+        assert "\x1b[32mkept" in output
+        assert "\x1b[31mdropped" in output
+        assert page.title in plain(output)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs pseudo-terminals")
+@pytest.mark.parametrize("columns", [60, 80])
+def test_narrow_terminals_break_no_name(tmp_path: Path, demo: DemoCrawl, columns: int) -> None:
+    lines = plain(in_terminal(tmp_path, columns, "sites")).splitlines()
+    assert lines[2].startswith(f"{demo.site}  ")
+    assert len(lines) == 3
+    assert max(map(len, lines)) <= columns
+    assert lines[0].split()[:2] == ["site", "pages"]
+    explained = plain(in_terminal(tmp_path, columns, "explain", demo.article()[0])).splitlines()
+    heads = [line for line in explained if re.match(r"(kept|dropped) +\d\.\d\d ", line)]
+    assert len(heads) > 20
+    assert max(map(len, heads)) <= columns
+
+
+def in_terminal(folder: Path, columns: int, *arguments: str) -> str:
+    """What a command writes to a terminal of so many columns; its stderr is another."""
+    import pty
+
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        scrapy_command("noiseclean", *arguments),
+        cwd=folder,
+        env=environment(TERM="xterm-256color", COLUMNS=str(columns)),
+        stdout=theirs,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        os.close(theirs)
+        output = b""
+        try:
+            while received := os.read(ours, 65536):
+                output += received
+        except OSError:
+            pass  # Linux reports the end of a terminal as an error.
+    os.close(ours)
+    assert process.returncode == 0
+    return output.decode()
 
 
 class TestInspect:

@@ -103,7 +103,7 @@ def _print_block(console: Console, page: CleanPage, block: Block, *, full: bool)
     )
     text = Text(block.text, style="" if kept else "dim")
     if not full:
-        room = console.width - _INDENT if console.is_terminal else 100
+        room = console.width - len(head) - 1 if console.is_terminal else 100
         text.truncate(max(room, 20), overflow="ellipsis")
     console.print(head.append_text(Text(" ")).append_text(text), soft_wrap=True)
     headline = page.headline is block

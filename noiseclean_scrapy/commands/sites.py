@@ -11,7 +11,7 @@ from rich.text import Text
 
 from noiseclean_scrapy.commands.base import Call, Subcommand, add_database_option, add_json_option
 from noiseclean_scrapy.commands.output import print_json, tell
-from noiseclean_scrapy.commands.terminal import new_table, stdout_console
+from noiseclean_scrapy.commands.terminal import natural_width, new_table, stdout_console
 
 if TYPE_CHECKING:
     from noiseclean_scrapy.store import SiteSummary
@@ -67,7 +67,7 @@ def _print_sites(sites: list[SiteSummary]) -> None:
     console = stdout_console()
     columns = list(rows[0])
     for least in _LEAST:
-        if console.measure(_table(rows, columns)).maximum <= console.width:
+        if natural_width(_table(rows, columns)) <= console.width:
             break
         columns.remove(least)
     console.print(_table(rows, columns))

@@ -35,6 +35,12 @@ def new_table(*columns: str, right: frozenset[str] = frozenset()) -> Table:
     return table
 
 
+def natural_width(table: Table) -> int:
+    """Columns of a terminal that a table needs to break nothing."""
+    console = Console(width=_PIPE_WIDTH)
+    return console.measure(table).maximum
+
+
 def new_progress() -> Progress:
     """A bar on stderr that vanishes when it is done; nothing where stderr is no terminal."""
     console = Terminal(stderr=True)
