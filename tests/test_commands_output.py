@@ -14,7 +14,6 @@ import pytest
 
 from noiseclean_scrapy.commands.files import FileError, new_file, write_file
 from tests.support.command_line import (
-    SITE,
     DemoCrawl,
     console_command,
     environment,
@@ -69,12 +68,16 @@ COMMANDS = [
     ("export",),
     ("export", "--format", "csv"),
     ("export", "--format", "parquet"),
-    ("export-tree", SITE),
-    ("inspect", SITE, "--no-open"),
+    ("export-tree", "SITE"),
+    ("inspect", "SITE", "--no-open"),
     ("clean", "news"),
     ("clean", "news", "--format", "jsonl"),
 ]
-by_command = pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+
+
+@pytest.fixture(params=COMMANDS, ids=" ".join)
+def command(request: pytest.FixtureRequest, demo: DemoCrawl) -> tuple[str, ...]:
+    return tuple(demo.site if word == "SITE" else word for word in request.param)
 
 
 def reference(folder: Path, command: tuple[str, ...]) -> bytes:
@@ -87,7 +90,6 @@ def reference(folder: Path, command: tuple[str, ...]) -> bytes:
     return data
 
 
-@by_command
 def test_devices_and_links_to_them_stay(
     tmp_path: Path, demo: DemoCrawl, news: Path, null: Path, command: tuple[str, ...]
 ) -> None:
@@ -101,7 +103,6 @@ def test_devices_and_links_to_them_stay(
     assert not list(tmp_path.glob("*.part"))
 
 
-@by_command
 def test_pipes_get_what_files_get(
     tmp_path: Path, demo: DemoCrawl, news: Path, command: tuple[str, ...]
 ) -> None:
@@ -111,7 +112,6 @@ def test_pipes_get_what_files_get(
     assert fifo.content() == expected
 
 
-@by_command
 def test_a_dash_is_stdout(
     tmp_path: Path, demo: DemoCrawl, news: Path, command: tuple[str, ...]
 ) -> None:
@@ -128,7 +128,6 @@ def test_a_dash_is_stdout(
     assert not (tmp_path / "-").exists()
 
 
-@by_command
 def test_ordinary_files_keep_mode_and_links_are_followed(
     tmp_path: Path, demo: DemoCrawl, news: Path, command: tuple[str, ...]
 ) -> None:

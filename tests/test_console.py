@@ -15,7 +15,6 @@ from noiseclean_scrapy.commands.registry import SUBCOMMANDS
 from noiseclean_scrapy.methods import METHODS
 from tests.support.command_line import (
     ROOT,
-    SITE,
     DemoCrawl,
     console_command,
     environment,
@@ -109,7 +108,7 @@ def test_databases_that_lie_beside_are_named(tmp_path: Path, demo: DemoCrawl) ->
         "with --database (there is mine.db)\n"
     )
     assert sorted(path.name for path in tmp_path.iterdir()) == ["cache.db", "mine.db", "other.db"]
-    assert SITE in run_console(tmp_path, "sites", "--database", "mine.db").stdout
+    assert demo.site in run_console(tmp_path, "sites", "--database", "mine.db").stdout
 
 
 def test_a_reader_that_goes_away(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -33,6 +34,7 @@ from noiseclean_scrapy.commands.files import STDIO, FileError, is_replaced, new_
 from noiseclean_scrapy.commands.forms import document_bytes, form_of, row_bytes
 from noiseclean_scrapy.commands.lines import continue_lines
 from noiseclean_scrapy.commands.output import counted, json_bytes, tell
+from noiseclean_scrapy.page.characters import inert
 from noiseclean_scrapy.page.parse import decode
 
 if TYPE_CHECKING:
@@ -128,6 +130,8 @@ def _write(
         pieces = document_bytes(rows, content, one=one)
     else:
         pieces = row_bytes(rows, form, page_columns(content))
+    if path is None and sys.stdout.isatty():
+        pieces = (inert(piece.decode()).encode() for piece in pieces)
     with new_file(path or STDIO) as file:
         file.writelines(pieces)
 

@@ -37,7 +37,7 @@ def new_table(*columns: str, right: frozenset[str] = frozenset()) -> Table:
 
 def natural_width(table: Table) -> int:
     """Columns of a terminal that a table needs to break nothing."""
-    console = Console(width=_PIPE_WIDTH)
+    console = Terminal(width=_PIPE_WIDTH)
     return console.measure(table).maximum
 
 
