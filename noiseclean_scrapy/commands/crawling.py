@@ -48,12 +48,6 @@ class Crawl(Subcommand):
             help=f"end after so many pages; those under way are still stored (default {_PAGES})",
         )
         parser.add_argument(
-            "--depth",
-            metavar="N",
-            type=whole_number,
-            help="follow links so far only (default: any)",
-        )
-        parser.add_argument(
             "--delay",
             metavar="SECONDS",
             type=_seconds,
@@ -67,8 +61,6 @@ class Crawl(Subcommand):
 
         opts = call.opts
         settings = {"CLOSESPIDER_ITEMCOUNT": opts.pages}
-        if opts.depth is not None:
-            settings["DEPTH_LIMIT"] = opts.depth
         if opts.delay is not None:
             settings["DOWNLOAD_DELAY"] = opts.delay
         stats = _run(SiteSpider, call, settings, start_urls=opts.urls)
