@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Iterable, Iterator
 from itertools import islice
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urljoin
 
 from scrapy import Request, Spider
@@ -17,6 +18,9 @@ from noiseclean_scrapy.batch.addresses import is_web_address, web_host
 from noiseclean_scrapy.batch.listings import LARGEST, read_listing
 from noiseclean_scrapy.bounded import selector_of
 from noiseclean_scrapy.items import PageItem
+
+if TYPE_CHECKING:
+    from twisted.python.failure import Failure
 
 _MOST_LISTINGS = 100
 _MOST_LISTED = 10_000
@@ -62,7 +66,7 @@ class SiteSpider(Spider):
                 )
                 raise CloseSpider("bad_start_url")
         for url in self.start_urls:
-            yield Request(url)
+            yield Request(url, errback=self.give_up)
         for root in dict.fromkeys(urljoin(url, "/") for url in self.start_urls):
             yield self._listing_request(f"{root}robots.txt", self.parse_robots)
             yield self._listing_request(f"{root}sitemap.xml", self.parse_listing)
@@ -101,4 +105,10 @@ class SiteSpider(Spider):
     def _listing_request(self, url: str, callback: Any) -> Request:
         # Sitemaps and feeds often lie with another host; their pages may not.
         meta = {"allow_offsite": True, "download_maxsize": LARGEST}
-        return Request(url, callback, priority=1, meta=meta)
+        return Request(url, callback, errback=self.give_up, priority=1, meta=meta)
+
+    def give_up(self, failure: Failure) -> None:
+        """Say in one line what gave nothing; sites need not have a sitemap."""
+        request: Request = failure.request  # type: ignore[attr-defined]
+        level = logging.INFO if request.priority else logging.ERROR
+        self.logger.log(level, "Nothing from %s: %s", request.url, failure.getErrorMessage())
