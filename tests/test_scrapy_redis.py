@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+pytest.importorskip("scrapy_redis", reason="needs the extra redis")
+
 from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.config import Config
 from tests.support import crawl_site, crawling
