@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import inspect as inspect_module
 import json
 import zlib
 from datetime import datetime, timezone
@@ -18,6 +20,7 @@ from noiseclean_scrapy.store import (
     ClusterRecord,
     PageRecord,
     Store,
+    migrations,
 )
 from tests.support import databases
 
@@ -141,6 +144,37 @@ def test_a_migrated_database_has_the_tables_of_a_new_one(database_url: str, tmp_
         assert tables(database_url) == tables(url)
 
 
+VERSION_2 = {
+    "noiseclean_cluster": "covered learned method name version",
+    "noiseclean_external_index": "name",
+    "noiseclean_outbox": "index_name page_key sequence",
+    "noiseclean_page": "author blocks body_hash canonical_url clean_version cluster fetched_at fit "
+    "image kept_characters key language learned_version position published text title url "
+    "visible_characters",
+    "noiseclean_page_html": "html key",
+    "noiseclean_schema": "version",
+    "noiseclean_tree": "cluster created_at method pages size tree version",
+}
+
+
+def test_a_step_knows_no_table_of_today(database_url: str) -> None:
+    """What it makes is version 2, whatever versions will follow."""
+    tree = ast.parse(inspect_module.getsource(migrations))
+    imports = [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
+    assert not [node for node in imports if "noiseclean" in ast.unparse(node)]
+    write_version_1(database_url)
+    engine = create_engine(database_url)
+    with engine.begin() as connection:
+        assert migrations.MIGRATIONS[1](connection)
+    engine.dispose()
+    found = {
+        name: " ".join(entry[0] for entry in columns)
+        for name, (columns, *_) in tables(database_url).items()
+    }
+    assert {name: found[name] for name in VERSION_2} == VERSION_2
+    assert "noiseclean_search" in found
+
+
 def test_a_migration_that_fails_changes_nothing(
     database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -150,7 +184,7 @@ def test_a_migration_that_fails_changes_nothing(
     def fail(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("noiseclean_scrapy.store.migrations.index_pages", fail)
+    monkeypatch.setattr("noiseclean_scrapy.store.preparing.index_pages", fail)
     with pytest.raises(ZeroDivisionError):
         Store(database_url)
     assert tables(database_url) == before

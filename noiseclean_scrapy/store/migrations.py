@@ -8,15 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from sqlalchemy import Connection, select, text
-
-from noiseclean_scrapy.store import fulltext
-from noiseclean_scrapy.store.indexing import index_pages
-from noiseclean_scrapy.store.schema import page_table
-from noiseclean_scrapy.store.terms import Analyzer
+from sqlalchemy import Connection, text
 
 
-def _step_from_1_to_2(connection: Connection) -> None:
+def _step_from_1_to_2(connection: Connection) -> bool:
     """Facts of pages, full-text search, the outbox of external indexes."""
     is_postgresql = connection.dialect.name == "postgresql"
     time = "TIMESTAMP WITH TIME ZONE" if is_postgresql else "DATETIME"
@@ -46,10 +41,41 @@ def _step_from_1_to_2(connection: Connection) -> None:
         """,
     ):
         connection.execute(text(statement))
-    fulltext.backend(connection).create(connection)
-    keys = connection.execute(select(page_table.c.key).where(page_table.c.text.is_not(None)))
-    index_pages(connection, Analyzer(), keys.scalars().all())
+    for statement in _SEARCH_2[connection.dialect.name]:
+        connection.execute(text(statement))
+    return True
 
 
-MIGRATIONS: Mapping[int, Callable[[Connection], None]] = MappingProxyType({1: _step_from_1_to_2})
-"""From each older version the step that leads to the next one."""
+_SEARCH_2: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "sqlite": (
+            """
+            CREATE TABLE noiseclean_search (
+                id INTEGER PRIMARY KEY,
+                key TEXT NOT NULL UNIQUE REFERENCES noiseclean_page (key) ON DELETE CASCADE
+            )
+            """,
+            """
+            CREATE VIRTUAL TABLE noiseclean_search_terms
+            USING fts5 (title, text, tokenize = 'ascii')
+            """,
+            """
+            CREATE TRIGGER noiseclean_search_deleted AFTER DELETE ON noiseclean_search BEGIN
+                DELETE FROM noiseclean_search_terms WHERE rowid = old.id;
+            END
+            """,
+        ),
+        "postgresql": (
+            """
+            CREATE TABLE noiseclean_search (
+                key TEXT PRIMARY KEY REFERENCES noiseclean_page (key) ON DELETE CASCADE,
+                terms TSVECTOR NOT NULL
+            )
+            """,
+            "CREATE INDEX noiseclean_search_by_terms ON noiseclean_search USING GIN (terms)",
+        ),
+    }
+)
+
+MIGRATIONS: Mapping[int, Callable[[Connection], bool]] = MappingProxyType({1: _step_from_1_to_2})
+"""From each older version the step that leads to the next one; whether texts must be indexed."""

@@ -6,8 +6,10 @@ from sqlalchemy import Connection, Engine, func, insert, inspect, select, update
 
 from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.store import fulltext
+from noiseclean_scrapy.store.indexing import index_pages
 from noiseclean_scrapy.store.migrations import MIGRATIONS
-from noiseclean_scrapy.store.schema import SCHEMA_VERSION, metadata, schema_table
+from noiseclean_scrapy.store.schema import SCHEMA_VERSION, metadata, page_table, schema_table
+from noiseclean_scrapy.store.terms import Analyzer
 
 # Two processes that meet an empty PostgreSQL take turns on this number ("noisclea" in ASCII).
 _PREPARATION_LOCK = 0x6E6F6973636C6561
@@ -74,6 +76,7 @@ def _refuse_newer(version: int) -> None:
 def _migrate(connection: Connection, version: int) -> None:
     if version > SCHEMA_VERSION:
         _refuse_newer(version)
+    needs_index = False
     for older in range(version, SCHEMA_VERSION):
         if older not in MIGRATIONS:
             raise StoreError(
@@ -81,5 +84,9 @@ def _migrate(connection: Connection, version: int) -> None:
                 f"{SCHEMA_VERSION} and has no migration from version {older}: read it with the "
                 f"noiseclean-scrapy release that wrote it, or use another database"
             )
-        MIGRATIONS[older](connection)
+        needs_index |= MIGRATIONS[older](connection)
+    if needs_index:
+        # By the code that will search, once the tables are those that it knows.
+        keys = select(page_table.c.key).where(page_table.c.text.is_not(None))
+        index_pages(connection, Analyzer(), connection.execute(keys).scalars().all())
     connection.execute(update(schema_table).values(version=SCHEMA_VERSION))
