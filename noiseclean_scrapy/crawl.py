@@ -16,7 +16,7 @@ from scrapy.utils.asyncio import run_in_thread, sleep
 from noiseclean_scrapy.bounded import bounded_response, selector_of
 from noiseclean_scrapy.clean_page import CleanPage
 from noiseclean_scrapy.config import Config
-from noiseclean_scrapy.errors import StoreError
+from noiseclean_scrapy.errors import DamagedError, StoreError
 from noiseclean_scrapy.heap import trim_heap
 from noiseclean_scrapy.metadata import Metadata, extract_metadata, page_facts
 from noiseclean_scrapy.methods import Model
@@ -205,6 +205,7 @@ class Crawl:
         except StoreError as error:
             self._pages.count_refusal(error)
         finally:
+            self._note_damage()
             await self._pages.close()
 
     @property
@@ -252,6 +253,7 @@ class Crawl:
                 self._pages.put_back(record)
             for site, grower in growing.items():
                 site.give_back(grower.learner)
+            self._note_damage()
             self._flushing = False
             self._last_flush = monotonic()
 
@@ -271,6 +273,11 @@ class Crawl:
             return self._sites.begin(name)
         try:
             return await self._sites.get(name)
+        except DamagedError as error:
+            # The next page that is written to the site mends it.
+            self.stats.inc_value("noiseclean/errors")
+            logger.error("%s", error)
+            return self._sites.begin(name)
         except StoreError as error:
             self._pages.count_refusal(error)
             return self._sites.begin(name)
@@ -289,6 +296,10 @@ class Crawl:
 
     def _may_learn(self, record: PageRecord, page: Page) -> bool:
         return record.position is None and not self.config.read_only and bool(page.table.texts)
+
+    def _note_damage(self) -> None:
+        if damaged := self.writer.store.damaged:
+            self.stats.set_value("noiseclean/pages/damaged", damaged)
 
     # Pages seen
 

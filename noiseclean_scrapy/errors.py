@@ -9,6 +9,10 @@ class StoreError(NoiseCleanError):
     """The database cannot be opened, or refused a read or a write."""
 
 
+class DamagedError(StoreError):
+    """What was asked for is in the database and cannot be read."""
+
+
 class QueryError(NoiseCleanError):
     """A search was asked for nothing, or with a limit or a time that cannot be."""
 

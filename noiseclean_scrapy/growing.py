@@ -32,7 +32,7 @@ class Learner:
 
 def new_cleaner(record: ClusterRecord | None, config: Config) -> SiteCleaner:
     """What the newest tree of a cluster has learned; untaught without a tree."""
-    if record and record.tree:
+    if record and record.tree is not None:
         return SiteCleaner.from_bytes(record.tree, **config.all_method_options)
     return SiteCleaner(config.method, templates=config.templates, **config.all_method_options)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from scrapy.utils.asyncio import run_in_thread
 
 from noiseclean_scrapy.config import Config
-from noiseclean_scrapy.errors import StoreError
+from noiseclean_scrapy.errors import DamagedError, StoreError
 from noiseclean_scrapy.spool import Spool, Spooled, joined
 from noiseclean_scrapy.store import PageRecord, Written
 from noiseclean_scrapy.writer import Writer, write_pages
@@ -46,6 +46,7 @@ class WaitingPages:
         self._records: dict[str, PageRecord] = {}
         self._bytes = 0
         self._writes = 0
+        self.damaged: set[str] = set()
 
     def __len__(self) -> int:
         return len(self._records) + self.spool.pages
@@ -75,7 +76,7 @@ class WaitingPages:
             if is_new or self.refused:
                 return None
             writes = self._writes
-            stored = await run_in_thread(self.writer.store.find, key)
+            stored = await run_in_thread(self._find_stored, key)
             # A write that has ended meanwhile may have taken the page away from here.
             if writes == self._writes and key not in self._records:
                 return stored
@@ -98,9 +99,15 @@ class WaitingPages:
         if not records:
             return records, Written(0, ())
         waiting = dict(self._records)
+        anew = self.damaged.intersection(record.key for record in records)
         written = await self.writer.run(
-            write_pages, records, method=self.config.tree_kind, metadata=self.config.metadata
+            write_pages,
+            records,
+            method=self.config.tree_kind,
+            metadata=self.config.metadata,
+            anew=anew,
         )
+        self.damaged -= anew
         if spooled:
             await run_in_thread(self.spool.remove, spooled)
         self._writes += 1
@@ -144,11 +151,19 @@ class WaitingPages:
                 self.spool.path,
             )
 
+    def _find_stored(self, key: str) -> PageRecord | None:
+        """What the store has of a page; one that it cannot read is to be written anew."""
+        try:
+            return self.writer.store.find(key)
+        except DamagedError:
+            self.damaged.add(key)
+            return None
+
     def _read_spool(self) -> list[Spooled]:
         pages: list[Spooled] = []
         old: list[Spooled] = []
         for spooled in self.spool.read(_SPOOLED_AT_ONCE, _BYTES_WAITING):
-            stored = self.writer.store.find(spooled.page.key)
+            stored = self._find_stored(spooled.page.key)
             # Another process may have fetched the page again meanwhile.
             is_newest = stored is None or stored.fetched_at <= spooled.page.fetched_at
             (pages if is_newest else old).append(spooled)

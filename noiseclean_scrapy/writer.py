@@ -15,7 +15,7 @@ import pickle
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -32,10 +32,16 @@ Result = TypeVar("Result")
 
 
 def write_pages(
-    store: Store, records: Sequence[PageRecord], *, method: str, metadata: bool
+    store: Store,
+    records: Sequence[PageRecord],
+    *,
+    method: str,
+    metadata: bool,
+    anew: Collection[str] = (),
 ) -> Written:
     """Write pages; with `metadata`, of those that have a text and HTML that is read as well."""
-    return store.write([_with_metadata(r) if metadata else r for r in records], method=method)
+    records = [_with_metadata(r) if metadata else r for r in records]
+    return store.write(records, method=method, anew=anew)
 
 
 def grow_tree(store: Store, grower: Grower) -> tuple[Grower, Growth]:

@@ -38,6 +38,7 @@ SUBCOMMANDS = {
     "export": "export:Export",
     "export-tree": "trees:ExportTree",
     "import-tree": "trees:ImportTree",
+    "check": "check:Check",
     "forget": "forget:Forget",
 }
 """The subcommands in the order in which help lists them: module and class."""

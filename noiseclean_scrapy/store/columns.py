@@ -7,7 +7,8 @@ from datetime import datetime, timezone
 from typing import Any
 
 from sqlalchemy import DateTime, Dialect, LargeBinary, Text
-from sqlalchemy.types import TypeDecorator
+from sqlalchemy.dialects import sqlite
+from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from noiseclean_scrapy.store.blocks import StoredBlocks, compress, decompress
 
@@ -35,7 +36,24 @@ class StorableText(TypeDecorator[str]):
     cache_ok = True
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
-        return None if value is None else storable_text(value)
+        # What SQLite had in a damaged row is not always a text.
+        return storable_text(value) if isinstance(value, str) else value
+
+
+class _SQLiteTime(sqlite.DATETIME):
+    """A time of SQLite, which has no type for them: what is none counts as NULL."""
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> Any:
+        process: Any = super().result_processor(dialect, coltype)
+
+        def read(value: object) -> datetime | None:
+            try:
+                found: datetime | None = process(value)
+            except (TypeError, ValueError):
+                return None
+            return found
+
+        return read
 
 
 class UTCDateTime(TypeDecorator[datetime]):
@@ -43,6 +61,11 @@ class UTCDateTime(TypeDecorator[datetime]):
 
     impl = DateTime(timezone=True)
     cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        if dialect.name == "sqlite":
+            return dialect.type_descriptor(_SQLiteTime())  # type: ignore[no-untyped-call]
+        return dialect.type_descriptor(self.impl_instance)
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
         if value is None:

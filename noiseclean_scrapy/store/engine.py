@@ -127,6 +127,8 @@ def _switch_to_wal(connection: sqlite3.Connection, *, is_last: bool) -> bool:
 def _set_up_sqlite(engine: Engine, *, read_only: bool) -> None:
     def set_pragmas(connection: sqlite3.Connection, _record: object) -> None:
         connection.execute("PRAGMA foreign_keys = ON")
+        # A damaged text would take all rows of its query along.
+        connection.text_factory = _decode
         if not read_only:
             # A killed process loses nothing this way; only a power cut could take the last commits.
             _use_wal(connection)
@@ -139,3 +141,7 @@ def _set_up_sqlite(engine: Engine, *, read_only: bool) -> None:
 
     event.listen(engine, "connect", set_pragmas)
     event.listen(engine, "begin", begin)
+
+
+def _decode(text: bytes) -> str:
+    return text.decode("utf-8", "replace")

@@ -41,7 +41,10 @@ def _read_texts(connection: Connection, keys: Sequence[str]) -> Iterator[Row[Any
 
 
 def _page_terms(row: Row[Any], analyzer: Analyzer) -> PageTerms:
-    language = row.language or ""
-    return PageTerms(
-        row.key, analyzer.terms(row.title, language), analyzer.terms(row.text, language)
-    )
+    title, text, language = map(as_text, (row.title, row.text, row.language))
+    return PageTerms(row.key, analyzer.terms(title, language), analyzer.terms(text, language))
+
+
+def as_text(value: object) -> str:
+    """A text of a row, empty where there is none: SQLite may hold values of any type."""
+    return value if isinstance(value, str) else ""

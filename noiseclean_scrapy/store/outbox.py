@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import ColumnElement, Connection, delete, insert, select, text, true
 
+from noiseclean_scrapy.store.damage import DamageLog
 from noiseclean_scrapy.store.reading import read_pages
 from noiseclean_scrapy.store.records import Change
 from noiseclean_scrapy.store.schema import external_index_table, outbox_table, page_table
@@ -60,11 +61,15 @@ def unregister(connection: Connection, name: str) -> bool:
     return connection.execute(delete(external_index_table).where(known)).rowcount > 0
 
 
-def read_changes(connection: Connection, name: str, limit: int) -> list[Change]:
-    """The oldest changes that an index has not been told of, with the pages as they are now."""
+def read_changes(connection: Connection, name: str, limit: int, damage: DamageLog) -> list[Change]:
+    """The oldest changes that an index has not been told of, with the pages as they are now.
+
+    A page that cannot be read counts as deleted, until it is fetched again.
+    """
     query = select(outbox_table).where(outbox_table.c.index_name == name)
     rows = connection.execute(query.order_by(outbox_table.c.sequence).limit(limit)).all()
-    pages = {page.key: page for page in read_pages(connection, [row.page_key for row in rows])}
+    found = read_pages(connection, [row.page_key for row in rows])
+    pages = {page.key: page for page in damage.sort_out(found)}
     return [Change(row.sequence, row.page_key, pages.get(row.page_key)) for row in rows]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from sqlalchemy import (
     ColumnElement,
@@ -19,9 +19,12 @@ from sqlalchemy import (
     select,
     tuple_,
 )
+from sqlalchemy.exc import NoResultFound
 
+from noiseclean_scrapy.errors import DamagedError
 from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.store.columns import StorableText
+from noiseclean_scrapy.store.damage import DamagedPage, DamageLog, is_damage
 from noiseclean_scrapy.store.records import (
     Cleaned,
     ClusterRecord,
@@ -45,14 +48,18 @@ CHUNK_PAGES = 50
 NEWEST_PAGES = 100
 
 Place = TypeVar("Place")
+StoredPage: TypeAlias = "PageRecord | DamagedPage"
 
 
 def read_in_chunks(
-    read_chunk: Callable[[Place], list[PageRecord]], place: Callable[[PageRecord], Place], at: Place
+    read_chunk: Callable[[Place], list[StoredPage]],
+    place: Callable[[StoredPage], Place],
+    at: Place,
+    damage: DamageLog,
 ) -> Iterator[PageRecord]:
     """Pages of one chunk after the other, each read after the ``place`` where the last ended."""
     while chunk := read_chunk(at):
-        yield from chunk
+        yield from damage.sort_out(chunk)
         at = place(chunk[-1])
 
 
@@ -68,13 +75,42 @@ def read_cluster(connection: Connection, name: str) -> ClusterRecord | None:
         .where(cluster_table.c.name == name)
     )
     row = connection.execute(query).one_or_none()
-    return None if row is None else cluster_record(row, row.tree)
+    if row is None:
+        return None
+    record = cluster_record(row, _tree_bytes(row.tree))
+    try:
+        record.check()
+    except ValueError as error:
+        raise DamagedError(
+            f"the stored site {name} is damaged: {error}; the next page that a crawl writes to it, "
+            f"or `noiseclean check --repair`, mends it"
+        ) from error
+    return record
 
 
 def read_clusters(connection: Connection, *conditions: ColumnElement[bool]) -> list[ClusterRecord]:
     """Clusters by name, all or those that the conditions admit, without their trees."""
     query = select(cluster_table).where(*conditions).order_by(cluster_table.c.name)
-    return [cluster_record(row, None) for row in connection.execute(query)]
+    return [
+        cluster_record(row, None)
+        for row in connection.execute(query)
+        if not is_damaged_cluster(row)
+    ]
+
+
+def is_damaged_cluster(row: Row[Any]) -> bool:
+    """Whether a cluster's row has values that no cluster can have."""
+    try:
+        cluster_record(row, None).check()
+    except ValueError:
+        return True
+    return False
+
+
+def read_damaged_clusters(connection: Connection) -> list[str]:
+    """The names of the clusters with values that no cluster can have."""
+    rows = connection.execute(select(cluster_table)).all()
+    return [row.name for row in rows if is_damaged_cluster(row)]
 
 
 def read_idle_clusters(connection: Connection, since: datetime) -> list[str]:
@@ -92,7 +128,8 @@ def read_idle_clusters(connection: Connection, since: datetime) -> list[str]:
 
 def read_methods(connection: Connection) -> set[str]:
     """The kinds of the clusters' trees."""
-    return set(connection.execute(select(cluster_table.c.method).distinct()).scalars())
+    methods = connection.execute(select(cluster_table.c.method).distinct()).scalars()
+    return {method for method in methods if isinstance(method, str)}
 
 
 def read_tree_versions(connection: Connection, cluster: str) -> list[TreeVersionRecord]:
@@ -109,37 +146,40 @@ def read_trees(connection: Connection, cluster: str) -> list[tuple[int, bytes]]:
         .where(tree_table.c.cluster == cluster, tree_table.c.tree.is_not(None))
         .order_by(tree_table.c.version.desc())
     )
-    return [(row.version, bytes(row.tree)) for row in connection.execute(query)]
+    return [(row.version, _tree_bytes(row.tree) or b"") for row in connection.execute(query)]
 
 
-def read_page(connection: Connection, key: str) -> PageRecord | None:
+def read_page(connection: Connection, key: str) -> StoredPage | None:
     """The page without its HTML."""
-    row = connection.execute(_pages().where(page_table.c.key == key)).one_or_none()
-    return None if row is None else _page_record(row)
+    return _read_one(connection, _pages().where(page_table.c.key == key))
 
 
-def read_pages(connection: Connection, keys: Sequence[str]) -> list[PageRecord]:
+def read_pages(connection: Connection, keys: Sequence[str]) -> list[StoredPage]:
     """Those of some pages that are stored, by key, without their HTML."""
     query = _pages().where(page_table.c.key.in_(keys)).order_by(page_table.c.key)
-    return [_page_record(row) for row in connection.execute(query)]
+    return _read(connection, query)
 
 
-def read_url(connection: Connection, url: str) -> PageRecord | None:
+def read_url(connection: Connection, url: str) -> StoredPage | None:
     """The page that was last fetched from ``url``, without its HTML."""
     newest = page_table.c.fetched_at.desc(), page_table.c.key
-    query = _pages().where(page_table.c.url == url).order_by(*newest).limit(1)
-    row = connection.execute(query).one_or_none()
-    return None if row is None else _page_record(row)
+    return _read_one(connection, _pages().where(page_table.c.url == url).order_by(*newest).limit(1))
 
 
-def read_html(connection: Connection, key: str) -> str | None:
+def read_html(connection: Connection, key: str) -> str | DamagedPage | None:
     """The HTML of a page."""
-    return connection.execute(select(html_table.c.html).where(html_table.c.key == key)).scalar()
+    query = select(html_table.c.html).where(html_table.c.key == key)
+    try:
+        return connection.execute(query).scalar()
+    except Exception as error:
+        if not is_damage(error):
+            raise
+        return DamagedPage(key, None, str(error))
 
 
 def read_pages_with_text(
     connection: Connection, cluster: str | None, after: str
-) -> list[PageRecord]:
+) -> list[StoredPage]:
     """The next chunk, by key, of the pages that have a text."""
     query = _pages().where(page_table.c.text.is_not(None))
     return _read_chunk(connection, query, cluster, after)
@@ -147,24 +187,56 @@ def read_pages_with_text(
 
 def read_pages_with_html(
     connection: Connection, cluster: str, after: str, *conditions: ColumnElement[bool]
-) -> list[PageRecord]:
+) -> list[StoredPage]:
     """The next chunk, by key, of the pages that have HTML, with it."""
     query = _pages(html_table.c.html).join(html_table, html_table.c.key == page_table.c.key)
     return _read_chunk(connection, query.where(*conditions), cluster, after)
 
 
+def read_every_page(connection: Connection, after: str) -> list[StoredPage]:
+    """The next chunk, by key, of all pages, with their HTML."""
+    query = _pages(html_table.c.html).outerjoin(html_table, html_table.c.key == page_table.c.key)
+    return _read_chunk(connection, query, None, after)
+
+
 def _read_chunk(
     connection: Connection, query: Select[Any], cluster: str | None, after: str
-) -> list[PageRecord]:
+) -> list[StoredPage]:
     if cluster is not None:
         query = query.where(page_table.c.cluster == cluster)
     query = query.where(page_table.c.key > after).order_by(page_table.c.key).limit(CHUNK_PAGES)
-    return [_page_record(row) for row in connection.execute(query)]
+    return _read(connection, query)
+
+
+def _read(connection: Connection, query: Select[Any]) -> list[StoredPage]:
+    """The pages of a query; one by one where they cannot be read together."""
+    try:
+        return [_page_record(row) for row in connection.execute(query)]
+    except Exception as error:
+        if not is_damage(error):
+            raise
+    here = query.with_only_columns(
+        page_table.c.key, page_table.c.position, maintain_column_froms=True
+    )
+    return [_read_alone(connection, query, row) for row in connection.execute(here).all()]
+
+
+def _read_alone(connection: Connection, query: Select[Any], place: Any) -> StoredPage:
+    try:
+        return _page_record(connection.execute(query.where(page_table.c.key == place.key)).one())
+    except Exception as error:
+        if not (is_damage(error) or isinstance(error, NoResultFound)):
+            raise
+        return DamagedPage(place.key, place.position, str(error))
+
+
+def _read_one(connection: Connection, query: Select[Any]) -> StoredPage | None:
+    return next(iter(_read(connection, query)), None)
 
 
 def read_provisional(
     connection: Connection, cluster: str, after: tuple[int, str], *conditions: ColumnElement[bool]
-) -> list[PageRecord]:
+) -> list[StoredPage]:
     """The next chunk, by position and key, of the provisional pages and their HTML."""
     here = tuple_(page_table.c.position, page_table.c.key)
     query = (
@@ -175,10 +247,10 @@ def read_provisional(
         .order_by(page_table.c.position, page_table.c.key)
         .limit(CHUNK_PAGES)
     )
-    return [_page_record(row) for row in connection.execute(query)]
+    return _read(connection, query)
 
 
-def provisional_place(page: PageRecord) -> tuple[int, str]:
+def provisional_place(page: StoredPage) -> tuple[int, str]:
     """Where a provisional page stands in the order of ``read_provisional``."""
     return page.position or 0, page.key
 
@@ -248,8 +320,15 @@ def cluster_record(row: Row[Any], tree: bytes | None) -> ClusterRecord:
     return ClusterRecord(row.name, row.method, row.version, row.learned, tree, row.covered)
 
 
+def _tree_bytes(value: object) -> bytes | None:
+    """A stored tree; what is none in a column without types is one that is damaged."""
+    if value is None or isinstance(value, bytes):
+        return value
+    return bytes(value) if isinstance(value, memoryview) else b""
+
+
 def _page_record(row: Row[Any]) -> PageRecord:
-    return PageRecord(
+    page = PageRecord(
         row.key,
         row.cluster,
         row.url,
@@ -261,6 +340,8 @@ def _page_record(row: Row[Any]) -> PageRecord:
         row.learned_version,
         _metadata(row),
     )
+    page.check()
+    return page
 
 
 def _cleaned(row: Row[Any]) -> Cleaned | None:

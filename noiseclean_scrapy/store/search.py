@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, func, select
 
 from noiseclean_scrapy.errors import QueryError
 from noiseclean_scrapy.store import fulltext
-from noiseclean_scrapy.store.indexing import in_chunks
+from noiseclean_scrapy.store.indexing import as_text, in_chunks
 from noiseclean_scrapy.store.query import AnalyzedAlternative, analyze_query
 from noiseclean_scrapy.store.schema import page_table
 from noiseclean_scrapy.store.snippet import MATCH_END, MATCH_START, make_snippet
@@ -127,10 +127,13 @@ def _in_utc(name: str, time: datetime) -> datetime:
 def _read_languages(connection: Connection) -> Iterator[str]:
     """The languages of the pages: a step of the index for each, however many pages there are."""
     language = page_table.c.language
-    found = connection.execute(select(func.min(language))).scalar()
-    while found is not None:
+    found: Any = ""
+    # In a damaged row of SQLite stands something else, which sorts before or behind all texts.
+    while isinstance(
+        found := connection.execute(select(func.min(language)).where(language > found)).scalar(),
+        str,
+    ):
         yield found
-        found = connection.execute(select(func.min(language)).where(language > found)).scalar()
 
 
 def _read_hits(
@@ -152,6 +155,6 @@ def _read_hits(
 
 
 def _hit(row: Any, score: float, analyzer: Analyzer, phrases: Sequence[Phrase]) -> Hit:
-    language = row.language or ""
-    snippet = make_snippet(row.text, language, phrases, analyzer)
-    return Hit(row.key, row.url, row.title, snippet, score, row.cluster, language, row.published)
+    title, text, language = map(as_text, (row.title, row.text, row.language))
+    snippet = make_snippet(text, language, phrases, analyzer)
+    return Hit(row.key, row.url, title, snippet, score, row.cluster, language, row.published)

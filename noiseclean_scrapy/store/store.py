@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime
 from types import TracebackType
@@ -15,10 +15,12 @@ from sqlalchemy.exc import SQLAlchemyError
 from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.store import outbox, reading, trees, writing
+from noiseclean_scrapy.store.damage import DamagedPage, DamageLog
 from noiseclean_scrapy.store.engine import create_store_engine, is_in_memory
 from noiseclean_scrapy.store.engine import writing as writing_engine
 from noiseclean_scrapy.store.indexing import in_chunks
 from noiseclean_scrapy.store.preparing import prepare_schema
+from noiseclean_scrapy.store.reading import StoredPage
 from noiseclean_scrapy.store.records import (
     Change,
     Cleaned,
@@ -31,7 +33,7 @@ from noiseclean_scrapy.store.records import (
     TreeVersionRecord,
     Written,
 )
-from noiseclean_scrapy.store.schema import cluster_table
+from noiseclean_scrapy.store.schema import cluster_table, page_table
 from noiseclean_scrapy.store.search import SearchFilter, SearchResults, search_pages
 from noiseclean_scrapy.store.terms import Analyzer
 from noiseclean_scrapy.urls import shown_url
@@ -45,7 +47,8 @@ class Store:
 
     Every method is one transaction (the iterators: one a chunk) and may be called from any thread;
     several processes may share one database. What a returned call has written survives the death
-    of the process. Every method raises StoreError when the database refuses.
+    of the process. Every method raises StoreError when the database refuses. A page that is damaged
+    raises DamagedError where it alone is asked for; listings leave it out, with a line in the log.
 
     ``url`` is an SQLAlchemy URL, ``sqlite:///noiseclean.db`` or ``postgresql://user@host/name``.
     ``read_only`` neither creates nor changes a database (SQLite may put its empty ``-wal`` and
@@ -59,6 +62,7 @@ class Store:
         self._engine = create_store_engine(url, read_only=read_only)
         self._writing_engine = writing_engine(self._engine)
         self._analyzer = Analyzer()
+        self._damage = DamageLog()
         # A database in memory is one connection, which cannot be in two transactions.
         self._lock: AbstractContextManager[object] = (
             threading.RLock() if is_in_memory(self._engine.url) else nullcontext()
@@ -137,17 +141,17 @@ class Store:
     def find(self, key: str) -> PageRecord | None:
         """The page without its HTML, None when it is not stored."""
         with self._transaction() as connection:
-            return reading.read_page(connection, key)
+            return self._damage.need(reading.read_page(connection, key))
 
     def find_url(self, url: str) -> PageRecord | None:
         """The page last fetched from ``url``, without its HTML, None when none is stored."""
         with self._transaction() as connection:
-            return reading.read_url(connection, url)
+            return self._damage.need(reading.read_url(connection, url))
 
     def html(self, key: str) -> str | None:
         """The HTML of a page, None when it is not stored."""
         with self._transaction() as connection:
-            return reading.read_html(connection, key)
+            return self._damage.need(reading.read_html(connection, key))
 
     def site_summaries(self) -> list[SiteSummary]:
         """All clusters by name, in numbers."""
@@ -188,20 +192,20 @@ class Store:
     def pages(self, cluster: str | None = None) -> Iterator[PageRecord]:
         """The pages that have a text, without their HTML, by key; of one cluster or of all."""
 
-        def read_chunk(after: str) -> list[PageRecord]:
+        def read_chunk(after: str) -> list[StoredPage]:
             with self._transaction() as connection:
                 return reading.read_pages_with_text(connection, cluster, after)
 
-        return reading.read_in_chunks(read_chunk, lambda page: page.key, "")
+        return reading.read_in_chunks(read_chunk, lambda page: page.key, "", self._damage)
 
     def pages_with_html(self, cluster: str) -> Iterator[PageRecord]:
         """The pages of a cluster that have HTML, with it, by key."""
 
-        def read_chunk(after: str) -> list[PageRecord]:
+        def read_chunk(after: str) -> list[StoredPage]:
             with self._transaction() as connection:
                 return reading.read_pages_with_html(connection, cluster, after)
 
-        return reading.read_in_chunks(read_chunk, lambda page: page.key, "")
+        return reading.read_in_chunks(read_chunk, lambda page: page.key, "", self._damage)
 
     def provisional(self, cluster: str) -> Iterator[PageRecord]:
         """The pages that the newest tree does not cover, with their HTML, by position.
@@ -209,31 +213,74 @@ class Store:
         A page written with a position but never with HTML cannot be learned and is left out.
         """
 
-        def read_chunk(after: tuple[int, str]) -> list[PageRecord]:
+        def read_chunk(after: tuple[int, str]) -> list[StoredPage]:
             with self._transaction() as connection:
                 return reading.read_provisional(connection, cluster, after)
 
-        return reading.read_in_chunks(read_chunk, reading.provisional_place, (0, ""))
+        return reading.read_in_chunks(read_chunk, reading.provisional_place, (0, ""), self._damage)
 
-    def write(self, pages: Sequence[PageRecord], *, method: str) -> Written:
+    @property
+    def damaged(self) -> int:
+        """Number of the pages that were met and could not be read."""
+        return self._damage.met
+
+    def damaged_pages(self) -> Iterator[DamagedPage]:
+        """All pages that cannot be read, or whose HTML cannot be."""
+        at = ""
+        while True:
+            with self._transaction() as connection:
+                chunk = reading.read_every_page(connection, at)
+            if not chunk:
+                return
+            yield from (page for page in chunk if isinstance(page, DamagedPage))
+            at = chunk[-1].key
+
+    def damaged_clusters(self) -> list[str]:
+        """The names of the clusters whose rows have values that no cluster can have."""
+        with self._transaction() as connection:
+            return reading.read_damaged_clusters(connection)
+
+    def mend_cluster(self, name: str) -> None:
+        """Make the row of a damaged cluster anew, of its trees and its pages."""
+        with self._transaction(write=True) as connection:
+            writing.lock_cluster(connection, name, method="")
+
+    def forget_damaged(self, keys: Sequence[str]) -> None:
+        """Forget what cannot be read of pages: their HTML, or the page where that is damaged."""
+        for chunk in in_chunks(keys):
+            with self._transaction(write=True) as connection:
+                writing.lock_pages(connection, page_table.c.key.in_(chunk))
+                writing.forget_html(connection, chunk)
+                found = reading.read_pages(connection, chunk)
+                rows = [page.key for page in found if isinstance(page, DamagedPage)]
+            self.delete_pages(rows)
+            self._damage.keys.difference_update(chunk)
+
+    def write(
+        self, pages: Sequence[PageRecord], *, method: str, anew: Collection[str] = ()
+    ) -> Written:
         """Insert or update ``pages`` by key; the same call twice leaves the same rows.
 
         ``method`` names the cleaning method of clusters that are new here. Cluster, URL, body hash
         and time are always replaced. A position, once given, stays as long as the page stays in
         its cluster; ``cleaned``, ``metadata`` and ``html`` that are None leave what is stored. A
         text that comes from a tree older than the one that covers its page is not taken. HTML is
-        stored for provisional pages only, unless ``store_html``.
+        stored for provisional pages only, unless ``store_html``. What is stored of the pages whose
+        keys are in ``anew`` is deleted first.
         """
         if not pages:
             return Written(0, ())
         with self._transaction(write=True) as connection:
-            return writing.write_pages(
+            written = writing.write_pages(
                 connection,
                 pages,
                 method=method,
                 store_html=self._store_html,
                 analyzer=self._analyzer,
+                anew=anew,
             )
+        self._damage.keys.difference_update(anew)
+        return written
 
     def save_tree(
         self,
@@ -288,7 +335,10 @@ class Store:
             newest = reading.read_cluster(connection, cluster)
             assert newest
             upto, keys = trees.next_pages(connection, cluster, limit)
-            new = grow(newest, keys, trees.read_pages(connection, cluster, upto))
+            unread = DamageLog()
+            new = grow(newest, keys, trees.read_pages(connection, cluster, upto, unread))
+            writing.forget_html(connection, sorted(unread.keys))
+            self._damage.take(unread)
             cleaned: list[str] = []
             if new is not None:
                 cleaned = self._save(connection, row, new, version=row.version + 1, upto=upto)
@@ -323,6 +373,7 @@ class Store:
             upto=upto,
             store_html=self._store_html,
             analyzer=self._analyzer,
+            damage=self._damage,
         )
 
     def clean_stored(
@@ -341,12 +392,18 @@ class Store:
         done, after = 0, ""
         while True:
             with self._transaction(write=True) as connection:
-                pages = writing.clean_chunk(
-                    connection, cluster, after, clean, describe, analyzer=self._analyzer
+                cleaned, last = writing.clean_chunk(
+                    connection,
+                    cluster,
+                    after,
+                    clean,
+                    describe,
+                    analyzer=self._analyzer,
+                    damage=self._damage,
                 )
-            if not pages:
+            if last is None:
                 return
-            done, after = done + len(pages), pages[-1].key
+            done, after = done + cleaned, last
             yield done
 
     def delete_pages(self, keys: Sequence[str]) -> int:
@@ -386,7 +443,7 @@ class Store:
     def changes(self, name: str, *, limit: int = 500) -> list[Change]:
         """The oldest changes that an external index has not been told of."""
         with self._transaction() as connection:
-            return outbox.read_changes(connection, name, limit)
+            return outbox.read_changes(connection, name, limit, self._damage)
 
     def acknowledge(self, changes: Sequence[Change]) -> None:
         """Forget changes that an external index has taken in and will not lose.

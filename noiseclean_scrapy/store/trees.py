@@ -8,7 +8,13 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, delete, func, insert, select, update
 
-from noiseclean_scrapy.store.reading import provisional_place, read_in_chunks, read_provisional
+from noiseclean_scrapy.store.damage import DamageLog
+from noiseclean_scrapy.store.reading import (
+    StoredPage,
+    provisional_place,
+    read_in_chunks,
+    read_provisional,
+)
 from noiseclean_scrapy.store.records import Cleaned, NewTree, PageRecord
 from noiseclean_scrapy.store.schema import (
     cluster_table,
@@ -18,7 +24,7 @@ from noiseclean_scrapy.store.schema import (
     tree_table,
 )
 from noiseclean_scrapy.store.terms import Analyzer
-from noiseclean_scrapy.store.writing import cleaned, lock_pages, write_cleaned
+from noiseclean_scrapy.store.writing import cleaned, lock_pages, renew_damaged, write_cleaned
 
 
 def next_pages(connection: Connection, cluster: str, limit: int) -> tuple[int, list[str]]:
@@ -34,13 +40,15 @@ def next_pages(connection: Connection, cluster: str, limit: int) -> tuple[int, l
     return rows[-1].position if rows else 0, [row.key for row in rows]
 
 
-def read_pages(connection: Connection, cluster: str, upto: int) -> Iterator[PageRecord]:
+def read_pages(
+    connection: Connection, cluster: str, upto: int, damage: DamageLog
+) -> Iterator[PageRecord]:
     """The provisional pages up to a position, with their HTML, by position."""
 
-    def read_chunk(after: tuple[int, str]) -> list[PageRecord]:
+    def read_chunk(after: tuple[int, str]) -> list[StoredPage]:
         return read_provisional(connection, cluster, after, page_table.c.position <= upto)
 
-    return read_in_chunks(read_chunk, provisional_place, (0, ""))
+    return read_in_chunks(read_chunk, provisional_place, (0, ""), damage)
 
 
 def save_tree(
@@ -52,6 +60,7 @@ def save_tree(
     upto: int,
     store_html: bool,
     analyzer: Analyzer,
+    damage: DamageLog,
 ) -> list[str]:
     """Add a tree to a locked cluster; the provisional pages up to a position become covered by it.
 
@@ -59,7 +68,7 @@ def save_tree(
     """
     count_covered(connection, cluster, upto)
     _write_tree(connection, cluster, new, version)
-    keys = _clean_again(connection, cluster.name, upto, new.clean, analyzer=analyzer)
+    keys = _clean_again(connection, cluster.name, upto, new.clean, analyzer, damage)
     _cover_pages(connection, cluster.name, upto, version, store_html=store_html)
     return keys
 
@@ -127,19 +136,20 @@ def _clean_again(
     cluster: str,
     upto: int,
     clean: Callable[[PageRecord], Cleaned | None],
-    *,
     analyzer: Analyzer,
+    damage: DamageLog,
 ) -> list[str]:
     """Clean the provisional pages up to a position that have a text; their keys, by position."""
     wanted = (page_table.c.position <= upto, page_table.c.text.is_not(None))
     lock_pages(connection, page_table.c.cluster == cluster, is_provisional, wanted[0])
 
-    def clean_chunk(after: tuple[int, str]) -> list[PageRecord]:
+    def clean_chunk(after: tuple[int, str]) -> list[StoredPage]:
         pages = read_provisional(connection, cluster, after, *wanted)
-        write_cleaned(connection, [cleaned(page, clean) for page in pages], analyzer=analyzer)
+        found = renew_damaged(connection, pages, damage)
+        write_cleaned(connection, [cleaned(page, clean) for page in found], analyzer=analyzer)
         return pages
 
-    return [page.key for page in read_in_chunks(clean_chunk, provisional_place, (0, ""))]
+    return [page.key for page in read_in_chunks(clean_chunk, provisional_place, (0, ""), damage)]
 
 
 def _cover_pages(

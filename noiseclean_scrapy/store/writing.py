@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
@@ -24,6 +24,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.store import outbox, reading
 from noiseclean_scrapy.store.columns import storable_text
+from noiseclean_scrapy.store.damage import DamagedPage, DamageLog
 from noiseclean_scrapy.store.indexing import in_chunks, index_pages
 from noiseclean_scrapy.store.records import Cleaned, PageRecord, Written
 from noiseclean_scrapy.store.schema import (
@@ -31,6 +32,7 @@ from noiseclean_scrapy.store.schema import (
     html_table,
     is_provisional,
     page_table,
+    tree_table,
 )
 from noiseclean_scrapy.store.terms import Analyzer
 
@@ -47,7 +49,33 @@ def lock_cluster(connection: Connection, name: str, *, method: str, learned: int
     upsert = statement.on_conflict_do_update(
         index_elements=[cluster_table.c.name], set_={"learned": higher}
     )
-    return connection.execute(upsert.returning(*cluster_table.c)).one()
+    row = connection.execute(upsert.returning(*cluster_table.c)).one()
+    return _mended_cluster(connection, name, method) if reading.is_damaged_cluster(row) else row
+
+
+def _mended_cluster(connection: Connection, name: str, method: str) -> Row[Any]:
+    """The row of a cluster, made anew of its trees and its pages."""
+    newest = (
+        select(func.coalesce(func.max(tree_table.c.version), 0))
+        .where(tree_table.c.cluster == name)
+        .scalar_subquery()
+    )
+    kind = (
+        select(tree_table.c.method)
+        .where(tree_table.c.cluster == name, tree_table.c.version == newest)
+        .scalar_subquery()
+    )
+    pages = page_table.c.cluster == name
+    learned = select(func.coalesce(func.max(page_table.c.position), 0)).where(pages)
+    waiting = select(func.count()).where(pages, is_provisional)
+    values = {
+        "method": func.coalesce(kind, method),
+        "version": newest,
+        "learned": learned.scalar_subquery(),
+        "covered": learned.scalar_subquery() - waiting.scalar_subquery(),
+    }
+    mend = update(cluster_table).where(cluster_table.c.name == name).values(values)
+    return connection.execute(mend.returning(*cluster_table.c)).one()
 
 
 def write_pages(
@@ -57,12 +85,15 @@ def write_pages(
     method: str,
     store_html: bool,
     analyzer: Analyzer,
+    anew: Collection[str] = (),
 ) -> Written:
     """Upsert pages, what is known of them and their cleaning, and the HTML that is still needed."""
     # Every writer takes its locks in the same order, clusters first: no deadlock.
     pages = sorted(pages, key=lambda page: page.key)
     names = sorted({storable_text(page.cluster) for page in pages})
     clusters = {name: lock_cluster(connection, name, method=method) for name in names}
+    if anew:
+        delete_pages(connection, sorted(anew))
     positions = _new_positions(connection, pages, clusters)
     rows = [_page_row(page, positions.get(storable_text(page.key))) for page in pages]
     connection.execute(_page_upsert(connection), rows)
@@ -163,8 +194,12 @@ def clean_chunk(
     describe: Callable[[PageRecord], Metadata] | None,
     *,
     analyzer: Analyzer,
-) -> list[PageRecord]:
-    """Clean the next chunk, by key, of the pages that have a text and HTML."""
+    damage: DamageLog,
+) -> tuple[int, str | None]:
+    """Clean the next chunk, by key, of the pages that have a text and HTML.
+
+    Gives the number of those that were, and the last key, None where no page was left.
+    """
     lock_clusters(connection, cluster_table.c.name == cluster)
     keys = lock_pages(
         connection,
@@ -174,12 +209,29 @@ def clean_chunk(
         page_table.c.key.in_(select(html_table.c.key)),
         limit=reading.CHUNK_PAGES,
     )
-    pages = reading.read_pages_with_html(connection, cluster, after, page_table.c.key.in_(keys))
+    stored = reading.read_pages_with_html(connection, cluster, after, page_table.c.key.in_(keys))
+    pages = renew_damaged(connection, stored, damage)
     renewed = [cleaned(page, clean) for page in pages]
     if describe is not None:
         renewed = [replace(page, metadata=describe(page)) for page in renewed]
     write_cleaned(connection, renewed, analyzer=analyzer)
-    return pages
+    return len(pages), keys[-1] if keys else None
+
+
+def renew_damaged(
+    connection: Connection, pages: Sequence[reading.StoredPage], damage: DamageLog
+) -> list[PageRecord]:
+    """Of locked pages those that can be read; the others lose their HTML, for the next visit."""
+    forget_html(connection, [page.key for page in pages if isinstance(page, DamagedPage)])
+    return damage.sort_out(pages)
+
+
+def forget_html(connection: Connection, keys: Sequence[str]) -> None:
+    """Delete the HTML of locked pages, which are to be learned anew when they are fetched again."""
+    for chunk in in_chunks(keys):
+        connection.execute(delete(html_table).where(html_table.c.key.in_(chunk)))
+        anew = update(page_table).where(page_table.c.key.in_(chunk))
+        connection.execute(anew.values(position=None, learned_version=None))
 
 
 def cleaned(page: PageRecord, clean: Callable[[PageRecord], Cleaned | None]) -> PageRecord:

@@ -1,0 +1,81 @@
+"""Pages that cannot be read: each costs itself, and is named once."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from sqlalchemy.exc import DBAPIError
+
+from noiseclean_scrapy.errors import DamagedError
+from noiseclean_scrapy.store.records import PageRecord
+
+Found = TypeVar("Found")
+
+logger = logging.getLogger(__name__)
+
+_ERRORS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, zlib.error)
+
+
+@dataclass(frozen=True, slots=True)
+class DamagedPage:
+    """A page whose row, or whose HTML, cannot be read, and why."""
+
+    key: str
+    position: int | None
+    reason: str
+
+
+class DamageLog:
+    """The keys of the damaged pages that are not renewed yet; each is logged once.
+
+    `met` counts those that were met.
+    """
+
+    def __init__(self) -> None:
+        self.keys: set[str] = set()
+        self.met = 0
+
+    def sort_out(self, pages: Iterable[PageRecord | DamagedPage]) -> list[PageRecord]:
+        """The pages that can be read; the others are noted."""
+        found = []
+        for page in pages:
+            if isinstance(page, PageRecord):
+                found.append(page)
+            else:
+                self.note(page)
+        return found
+
+    def need(self, found: Found | DamagedPage) -> Found:
+        """What was found; raises DamagedError where that cannot be read."""
+        if isinstance(found, DamagedPage):
+            self.note(found)
+            raise DamagedError(
+                f"the stored page {found.key} is damaged: {found.reason}; crawl it again, or let "
+                f"`noiseclean check --repair` forget it"
+            )
+        return found
+
+    def take(self, other: DamageLog) -> None:
+        """Take note of what another one has logged."""
+        self.met += len(other.keys - self.keys)
+        self.keys |= other.keys
+
+    def note(self, page: DamagedPage) -> None:
+        """Take note of a damaged page."""
+        if page.key not in self.keys:
+            self.keys.add(page.key)
+            self.met += 1
+            message = "The stored page %s cannot be read (%s); its next visit renews it"
+            logger.error(message, page.key, page.reason)
+
+
+def is_damage(error: Exception) -> bool:
+    """Whether an error that came up while rows were read says that one of them is damaged."""
+    if isinstance(error, DBAPIError):
+        return isinstance(error.orig, sqlite3.DatabaseError) and "malformed" in str(error.orig)
+    return isinstance(error, _ERRORS)

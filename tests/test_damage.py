@@ -1,0 +1,233 @@
+"""Damage in the database: a damaged row is one damaged row, and all else goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import random
+import zlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import create_engine, text
+
+from noiseclean_scrapy.errors import DamagedError
+from noiseclean_scrapy.store import Store
+from tests.support.command_line import noiseclean
+from tests.support.crawl_site import story_text
+from tests.support.databases import read_rows
+from tests.support.fault_points import PAGES, crawl_all, open_crawl, see
+from tests.support.flipped_bits import SITE, damage, make_database, use
+
+KEY = f"{SITE}0003"
+GARBAGE = b"x\x9c no zlib at all"
+BLOCKS: list[Any] = [
+    [1],
+    {"names": []},
+    "text",
+    [{"text": 5}],
+]
+# Of SQLite, whose columns take values of any type.
+WRONG = [
+    ("fetched_at", "long ago"),
+    ("fetched_at", 5),
+    ("position", "first"),
+    ("learned_version", b"1"),
+    ("clean_version", "new"),
+    ("fit", "well"),
+    ("title", b"T"),
+    ("text", b"7"),
+    ("language", b"en"),
+    ("url", b"http"),
+    *(("blocks", zlib.compress(json.dumps(value).encode())) for value in BLOCKS),
+    ("blocks", GARBAGE),
+    ("blocks", "text"),
+    ("blocks", b""),
+]
+
+
+def change(url: str, table: str, column: str, value: object, key: str = KEY) -> None:
+    """Put a value into a row, past the code under test."""
+    engine = create_engine(url)
+    with engine.begin() as connection:
+        name = "name" if table == "noiseclean_cluster" else "key"
+        statement = text(f"UPDATE {table} SET {column} = :value WHERE {name} = :key")
+        assert connection.execute(statement, {"value": value, "key": key}).rowcount == 1
+    engine.dispose()
+
+
+def errors(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR]
+
+
+def crawl(url: str, *numbers: int) -> dict[str, Any]:
+    """Visit pages; the stats."""
+
+    async def run() -> dict[str, Any]:
+        running = open_crawl(url, {})
+        for number in numbers:
+            await see(running, number)
+            visit = running.find_visit(None, f"http://{SITE}/{number}")
+            assert visit
+            assert visit.kept
+            assert visit.kept.text == story_text(number)
+        await asyncio.wait_for(running.close(), 60)
+        running.writer.store.close()
+        stats: dict[str, Any] = running.stats.get_stats()
+        return stats
+
+    return asyncio.run(run())
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """A database with all kinds of rows."""
+    return make_database(tmp_path_factory.mktemp("whole") / "whole.db")
+
+
+@pytest.mark.parametrize(("column", "value"), WRONG)
+def test_a_damaged_row_is_one_damaged_row(
+    sqlite_url: str,
+    tmp_path: Path,
+    whole: bytes,
+    caplog: pytest.LogCaptureFixture,
+    column: str,
+    value: object,
+) -> None:
+    (tmp_path / "noiseclean.db").write_bytes(whole)
+    change(sqlite_url, "noiseclean_page", column, value)
+    check_one_damaged_page(sqlite_url, caplog)
+
+
+def test_blocks_that_cannot_be_read_cost_their_page(
+    database_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    asyncio.run(crawl_all(database_url, {}))
+    change(database_url, "noiseclean_page", "blocks", GARBAGE)
+    check_one_damaged_page(database_url, caplog)
+
+
+def check_one_damaged_page(url: str, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.clear()
+    with Store(url) as store:
+        for _ in range(2):
+            assert len(list(store.pages())) == PAGES - 1
+        [said] = errors(caplog)
+        assert said.startswith(f"The stored page {KEY} cannot be read")
+        with pytest.raises(DamagedError, match=KEY):
+            store.find(KEY)
+        assert [page.key for page in store.damaged_pages()] == [KEY]
+        assert store.site_summaries()[0].pages == PAGES
+        assert store.search("story OR the").total >= 0
+        assert all(hit.text for hit in (page.cleaned for page in store.pages()) if hit)
+        assert len(list(store.pages_with_html(SITE))) == PAGES - 1
+    caplog.clear()
+    stats = crawl(url, 2, 3, PAGES)
+    assert [line for line in errors(caplog) if KEY in line] == errors(caplog)
+    assert len(errors(caplog)) == 1
+    assert stats["noiseclean/pages/damaged"] == 1
+    with Store(url) as store:
+        assert not list(store.damaged_pages())
+        texts = [page.cleaned.text for page in store.pages() if page.cleaned]
+        assert texts == [story_text(number) for number in range(PAGES + 1)]
+
+
+def test_html_that_cannot_be_read_is_fetched_again(
+    database_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    asyncio.run(crawl_all(database_url, {"NOISECLEAN_STORE_HTML": True}))
+    change(database_url, "noiseclean_page_html", "html", GARBAGE)
+    with Store(database_url, store_html=True) as store:
+        with pytest.raises(DamagedError, match=KEY):
+            store.html(KEY)
+        assert len(list(store.pages_with_html(SITE))) == PAGES - 1
+        assert list(store.clean_stored(SITE, lambda page: page.cleaned)) == [PAGES - 1]
+        assert len(errors(caplog)) == 1
+        assert len(list(store.pages())) == PAGES
+        assert store.html(KEY) is None
+    crawl(database_url, 3)
+    with Store(database_url, store_html=True) as store:
+        assert "<html" in (store.html(KEY) or "")
+        assert len(list(store.pages_with_html(SITE))) == PAGES
+
+
+def test_a_tree_grows_over_html_that_cannot_be_read(
+    database_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def provisional() -> None:
+        running = open_crawl(database_url, {"NOISECLEAN_SAMPLE_QUOTA": 99})
+        for number in range(5):
+            await see(running, number)
+        await running._flush()
+        running.writer.store.close()
+
+    asyncio.run(provisional())
+    change(database_url, "noiseclean_page_html", "html", GARBAGE)
+    crawl(database_url, 5)
+    assert [line for line in errors(caplog) if KEY in line]
+    query = "SELECT key FROM noiseclean_page WHERE learned_version IS NULL"
+    assert read_rows(database_url, query) == [(KEY,)]
+    crawl(database_url, 3)
+    assert read_rows(database_url, query) == []
+    assert read_rows(database_url, "SELECT count(text) FROM noiseclean_page") == [(6,)]
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [("version", "new"), ("learned", b"9"), ("covered", "all"), ("method", b"5"), ("learned", 1.5)],
+)
+def test_the_row_of_a_site_is_made_anew(
+    sqlite_url: str, tmp_path: Path, whole: bytes, column: str, value: object
+) -> None:
+    (tmp_path / "noiseclean.db").write_bytes(whole)
+    query = "SELECT * FROM noiseclean_cluster"
+    before = read_rows(sqlite_url, query)
+    change(sqlite_url, "noiseclean_cluster", column, value, SITE)
+    with Store(sqlite_url) as store:
+        with pytest.raises(DamagedError, match="is damaged"):
+            store.cluster(SITE)
+        assert (store.clusters(), store.damaged_clusters()) == ([], [SITE])
+        store.mend_cluster(SITE)
+        assert read_rows(sqlite_url, query) == before
+    change(sqlite_url, "noiseclean_cluster", column, value, SITE)
+    crawl(sqlite_url, 0, PAGES)
+    with Store(sqlite_url) as store:
+        [site] = store.clusters()
+    assert (site.learned, site.covered) == (PAGES + 1, PAGES + 1)
+    assert site.method == "evidence"
+
+
+def test_check_lists_and_forgets_what_cannot_be_read(
+    sqlite_url: str, tmp_path: Path, whole: bytes
+) -> None:
+    (tmp_path / "noiseclean.db").write_bytes(whole)
+    command = ("check", "--database", sqlite_url)
+    noiseclean(tmp_path, *command)
+    change(sqlite_url, "noiseclean_page", "blocks", GARBAGE)
+    change(sqlite_url, "noiseclean_page_html", "html", b"", key=f"{SITE}0004")
+    engine = create_engine(sqlite_url)
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE noiseclean_tree SET tree = 'T' WHERE tree IS NOT NULL"))
+    engine.dispose()
+    done = noiseclean(tmp_path, *command, code=1)
+    assert [line.split(":")[0] for line in done.stdout.splitlines()] == [
+        f"page {KEY}",
+        f"page {SITE}0004",
+        f"tree {SITE}",
+    ]
+    noiseclean(tmp_path, *command, "--repair")
+    assert noiseclean(tmp_path, *command).stdout == ""
+    with Store(sqlite_url) as store:
+        assert {page.key for page in store.pages()} == {
+            f"{SITE}{number:04}" for number in range(PAGES) if number != 3
+        }
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_flipped_bits_raise_documented_errors_only(tmp_path: Path, whole: bytes, seed: int) -> None:
+    """All of 200: python -m tests.support.flipped_bits."""
+    chance = random.Random(seed)
+    for _ in range(5):
+        use(tmp_path, damage(whole, chance))
