@@ -403,6 +403,28 @@ def test_postgresql_killed_and_started_again(
     check_all(server.url, through[1])
 
 
+def test_postgresql_that_does_not_answer_for_a_while(
+    through: tuple[int, Any], tmp_path: Path, postgresql_server: PrivateServer
+) -> None:
+    """NOISECLEAN_TEST_SECONDS says for how long."""
+    settings = {"NOISECLEAN_SPOOL": str(tmp_path / "spool")}
+    crawl = open_crawl(postgresql_server.url, settings)
+
+    async def steps() -> None:
+        for number in range(5):
+            await see(crawl, number)
+        with postgresql_server.stopped():
+            waiting = asyncio.gather(*(see(crawl, number) for number in range(5, 9)))
+            await asyncio.sleep(float(os.environ.get("NOISECLEAN_TEST_SECONDS", "1")))
+        await waiting
+        for number in range(9, PAGES):
+            await see(crawl, number)
+
+    drive(crawl, steps)
+    assert crawl.waiting == 0
+    check_all(postgresql_server.url, through[1])
+
+
 def test_sites_that_left_memory_keep_their_trees(
     sqlite_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -38,6 +39,20 @@ class PrivateServer:
     def kill(self) -> None:
         """End the server as a crash would: no goodbye, recovery at the next start."""
         self._run("pg_ctl", "-D", str(self.folder), "-m", "immediate", "-w", "stop")
+
+    @contextmanager
+    def stopped(self) -> Iterator[None]:
+        """Let no process of the server run: it neither answers nor refuses."""
+        main = int((self.folder / "postmaster.pid").read_text().split()[0])
+        children = Path(f"/proc/{main}/task/{main}/children").read_text().split()
+        processes = [main, *map(int, children)]
+        for process in processes:
+            os.kill(process, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for process in processes:
+                os.kill(process, signal.SIGCONT)
 
     def _run(self, program: str, *arguments: str) -> None:
         command = [str(self.programs / program), *arguments]
