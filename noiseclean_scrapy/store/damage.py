@@ -50,16 +50,6 @@ class DamageLog:
                 self.note(page)
         return found
 
-    def need(self, found: Found | DamagedPage) -> Found:
-        """What was found; raises DamagedError where that cannot be read."""
-        if isinstance(found, DamagedPage):
-            self.note(found)
-            raise DamagedError(
-                f"the stored page {found.key} is damaged: {found.reason}; crawl it again, or let "
-                f"`noiseclean check --repair` forget it"
-            )
-        return found
-
     def take(self, other: DamageLog) -> None:
         """Take note of what another one has logged."""
         self.met += len(other.keys - self.keys)
@@ -72,6 +62,16 @@ class DamageLog:
             self.met += 1
             message = "The stored page %s cannot be read (%s); its next visit renews it"
             logger.error(message, page.key, page.reason)
+
+
+def readable(found: Found | DamagedPage) -> Found:
+    """What was found; raises DamagedError where that cannot be read."""
+    if isinstance(found, DamagedPage):
+        raise DamagedError(
+            f"the stored page {found.key} is damaged: {found.reason}; crawl it again, or let "
+            f"`noiseclean check --repair` forget it"
+        )
+    return found
 
 
 def is_damage(error: Exception) -> bool:

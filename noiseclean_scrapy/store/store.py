@@ -15,7 +15,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.store import outbox, reading, trees, writing
-from noiseclean_scrapy.store.damage import DamagedPage, DamageLog
+from noiseclean_scrapy.store.damage import DamagedPage, DamageLog, readable
 from noiseclean_scrapy.store.engine import create_store_engine, is_in_memory
 from noiseclean_scrapy.store.engine import writing as writing_engine
 from noiseclean_scrapy.store.indexing import in_chunks
@@ -141,17 +141,20 @@ class Store:
     def find(self, key: str) -> PageRecord | None:
         """The page without its HTML, None when it is not stored."""
         with self._transaction() as connection:
-            return self._damage.need(reading.read_page(connection, key))
+            found = reading.read_page(connection, key)
+        if isinstance(found, DamagedPage):
+            self._damage.note(found)
+        return readable(found)
 
     def find_url(self, url: str) -> PageRecord | None:
         """The page last fetched from ``url``, without its HTML, None when none is stored."""
         with self._transaction() as connection:
-            return self._damage.need(reading.read_url(connection, url))
+            return readable(reading.read_url(connection, url))
 
     def html(self, key: str) -> str | None:
         """The HTML of a page, None when it is not stored."""
         with self._transaction() as connection:
-            return self._damage.need(reading.read_html(connection, key))
+            return readable(reading.read_html(connection, key))
 
     def site_summaries(self) -> list[SiteSummary]:
         """All clusters by name, in numbers."""
