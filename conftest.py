@@ -23,3 +23,8 @@ def pytest_make_collect_report(
         report.outcome = "skipped"
         report.longrepr = (str(collector.path), 1, f"Skipped: {missing} is not installed")
     return report
+
+
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Name gzipped bytes by their parameter: they hold the time, and all workers must agree."""
+    return argname if isinstance(val, bytes) and val.startswith(b"\x1f\x8b") else None
