@@ -14,11 +14,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from noiseclean_scrapy.evidence import model as evidence_model
 from noiseclean_scrapy.evidence.context import context_features
 from noiseclean_scrapy.evidence.exclusions import KINDS
 from noiseclean_scrapy.evidence.features import PageFeatures
 from noiseclean_scrapy.evidence.layout import PageArrays
-from noiseclean_scrapy.evidence.model import WEIGHTS, EvidenceModel, load_model, save_model
+from noiseclean_scrapy.evidence.model import EvidenceModel, load_model, save_model
 from noiseclean_scrapy.evidence.trees import BoostedTrees, level_means
 from noiseclean_scrapy.evidence.vocabulary import NAMES, element_bits
 from noiseclean_scrapy.evidence.wording import in_words, kind_of
@@ -34,6 +35,8 @@ from tests.support.slow_evidence import (
     slow_score,
 )
 from tests.support.slow_small_sites import examples, random_bodies, sites
+
+WEIGHTS = Path(str(evidence_model.WEIGHTS))
 
 
 def page_of(body: str, head: str = "") -> Page:

@@ -6,8 +6,10 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.resources import files
+from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +21,10 @@ from noiseclean_scrapy.evidence.layout import Floats
 from noiseclean_scrapy.evidence.trees import BoostedTrees
 from noiseclean_scrapy.page import Page
 
-WEIGHTS = Path(__file__).parent / "weights.npz"
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+WEIGHTS = files(__package__) / "weights.npz"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,9 +83,10 @@ class EvidenceModel:
 
 
 @lru_cache(maxsize=1)
-def load_model(path: Path = WEIGHTS) -> EvidenceModel:
+def load_model(path: Traversable = WEIGHTS) -> EvidenceModel:
     """The model in a file that `save_model` wrote; arrays only, nothing in it is run."""
-    with np.load(path, allow_pickle=False) as data:
+    # The package may be in a zip, as Spark gives it to its workers.
+    with np.load(BytesIO(path.read_bytes()), allow_pickle=False) as data:
         stages = [_read(data, stage) for stage in ("alone", "together")]
     return EvidenceModel(*stages)
 
