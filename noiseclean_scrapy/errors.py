@@ -29,6 +29,14 @@ class ArchiveError(NoiseCleanError):
     """A stored crawl cannot be read at all; damage inside one is only warned about."""
 
 
+class ArchiveReadError(ArchiveError):
+    """A disk, a network or an object store did not give what is there; it may do so later."""
+
+
+class JobError(NoiseCleanError):
+    """A batch job cannot clean, or failed at more of its pages than it may."""
+
+
 class ConfigurationError(NoiseCleanError):
     """A setting or an argument is unknown or has a value that cannot be used."""
 

@@ -2,26 +2,41 @@
 
 from __future__ import annotations
 
+import copy
 import gzip
+import io
 import logging
+import os
+import random
+import re
+import struct
 import sys
+import tracemalloc
 import zipfile
+import zlib
 from collections import Counter
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
+from noiseclean_scrapy.batch import records, streams, unpacking
 from noiseclean_scrapy.batch.archive import ArchivedPage, read_archive
-from noiseclean_scrapy.errors import ArchiveError
+from noiseclean_scrapy.batch.archived_page import ProblemLog
+from noiseclean_scrapy.batch.warc import read_warc_stream
+from noiseclean_scrapy.errors import ArchiveError, ArchiveReadError
+from noiseclean_scrapy.page import PageBudget
 from noiseclean_scrapy.site.cluster import site_name
 from tests.support.archives import html, responses, row, warc, write_manifest
 from tests.support.corpora import CORPORA, needs_corpora
 
+GZIP_HEADER = gzip.compress(b"")[:10]
 
-def read(source: Path) -> tuple[list[ArchivedPage], Counter[str]]:
+
+def read(source: Path, **options: Any) -> tuple[list[ArchivedPage], Counter[str]]:
     problems: Counter[str] = Counter()
-    pages = list(read_archive(source, on_problem=lambda kind: problems.update([kind])))
+    pages = list(read_archive(source, on_problem=lambda kind: problems.update([kind]), **options))
     return pages, problems
 
 
@@ -152,7 +167,7 @@ def test_warc_gives_its_html_pages(tmp_path: Path, zipped: bool) -> None:
         ("response", "http://a.org/3", "text/html\r\nTransfer-Encoding: chunked", chunked),
         ("response", "http://a.org/x", "image/png", html("not a page")),
         ("response", "http://a.org/x", "application/octet-stream", b"%PDF <body>"),
-        ("resource", "file:///tmp/4.html", "text/html", html("4")),
+        ("resource", "file:///tmp/4\x1b.html", "text/html", html("4")),
         ("conversion", "http://a.org/5", "text/html", html("5")),
         ("resource", "http://a.org/x", "text/plain", html("not a page")),
         ("response", "http://a.org/zstd", "text/html\r\nContent-Encoding: zstd", b"(packed)"),
@@ -166,8 +181,8 @@ def test_warc_gives_its_html_pages(tmp_path: Path, zipped: bool) -> None:
     assert pages[0].headers == {"Content-Type": "text/html; charset=utf-8", "X-Test": "1"}
     assert pages[0].id.startswith("urn:uuid:")
     assert pages[0].site == "a.org"
-    assert pages[3].url == "http://my-warc.invalid/file%3A%2F%2F%2Ftmp%2F4.html"
-    assert pages[-1].headers["Content-Encoding"] == "zstd"
+    assert pages[3].url == "http://my-warc.invalid/file%3A%2F%2F%2Ftmp%2F4%251B.html"
+    assert pages[-1].body == b"(packed)"
     assert not problems
 
 
@@ -199,23 +214,226 @@ def test_a_cut_warc_gives_what_came_before(
 @pytest.mark.parametrize(
     "broken",
     [
-        gzip.compress(b"WARC/1.0\r\nWARC-Type: response\r\nContent-Length: 4\r\n\r\nHTTP"),
+        gzip.compress(b"WARC/1.0\r\nWARC-Type: response\r\nContent-Length: 9\r\n\r\nHTTP"),
         gzip.compress(b"WARC/1.0\r\nWARC-Type: resource\r\nContent-Length: x\r\n\r\n<html>"),
         gzip.compress(b"no record at all\r\n\r\n"),
         warc(*responses(1))[:60] + b"\xff" * 30 + warc(*responses(1))[90:],
         b"\x1f\x8bnot gzip",
+        b"neither gzip nor a record\n" * 9000,
+        b"".join(b"%dWARC/1.0\n" % n + GZIP_HEADER for n in range(30_000)),
+        gzip.compress(b"A" * (4 << 20)),
+        gzip.compress(b"WARC/1.0\r\nWARC-Type: " + b"A" * (4 << 20)),
+        gzip.compress(b"WARC/1.0\r\n" + b"A: b\r\n" * (1 << 19)),
+        gzip.compress(gzip.compress(warc(*responses(2)))),
+        warc(("response", "http://a.org/x", "text/html\r\nX: " + "A" * 70_000, html("x"))),
     ],
 )
-def test_a_broken_record_ends_a_warc_with_a_warning(
+def test_what_follows_a_broken_record_is_read(
     tmp_path: Path, broken: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
     source = tmp_path / "broken.warc.gz"
     source.write_bytes(warc(*responses(3)) + broken + warc(*responses(2)))
     with caplog.at_level(logging.WARNING):
         pages, problems = read(source)
-    assert [urlsplit(page.url).path for page in pages] == ["/0", "/1", "/2"]
+    assert [urlsplit(page.url).path for page in pages] == ["/0", "/1", "/2", "/0", "/1"]
     assert problems == {"damaged": 1}
     assert "broken.warc.gz is damaged" in caplog.text
+    assert max(map(len, caplog.messages)) <= 500
+
+
+def test_damage_costs_the_records_that_it_is_in(tmp_path: Path) -> None:
+    """Each way to damage the second of four records, packed and not."""
+    for zipped in (True, False):
+        whole = [warc(record, zipped=zipped) for record in responses(4)]
+        second = whole[1]
+        checksum = bytearray(second)
+        checksum[-6] ^= 1
+        letter = bytearray(second)
+        letter[len(second) - 24] ^= 1
+        longer = second.replace(b"Content-Length: ", b"Content-Length: 9", 1)
+        for damaged in (second[: len(second) // 2], second[:-30], checksum, letter, longer):
+            if bytes(damaged) in (second, b"") or (not zipped and damaged is checksum):
+                continue
+            source = tmp_path / "damaged.warc"
+            source.write_bytes(whole[0] + damaged + whole[2] + whole[3])
+            pages, problems = read(source)
+            assert [urlsplit(page.url).path for page in pages] == ["/0", "/2", "/3"]
+            assert problems == {"damaged": 1}
+
+
+def test_a_record_without_a_digest_is_given_when_its_member_is_checked(tmp_path: Path) -> None:
+    plain = [
+        re.sub(rb"WARC-(Block|Payload)-Digest: \S+\r\n", b"", warc(record, zipped=False))
+        for record in responses(4)
+    ]
+    flipped = bytearray(gzip.compress(b"".join(plain)))
+    flipped[-6] ^= 1
+    source = tmp_path / "flipped.warc.gz"
+    source.write_bytes(gzip.compress(plain[0]) + flipped + gzip.compress(plain[3]))
+    pages, problems = read(source)
+    assert [urlsplit(page.url).path for page in pages] == ["/0", "/3"]
+    assert problems == {"damaged": 1}
+    source.write_bytes(gzip.compress(plain[0] + b"WARC/1.0\r\nnonsense\r\n\r\n" + plain[1]))
+    pages, problems = read(source)
+    assert [urlsplit(page.url).path for page in pages] == ["/0", "/1"]
+    assert problems == {"damaged": 1}
+
+
+def test_going_back_to_look_for_records_is_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of the headers says that others which follow are its own."""
+    monkeypatch.setattr(records, "_MOST_LOST_BYTES", 1 << 20)
+    source = tmp_path / "headers.warc"
+    claims = b"WARC/1.0\r\nContent-Length: 600\r\n\r\n" * 20_000
+    source.write_bytes(claims + warc(*responses(3), zipped=False))
+    pages, problems = read(source)
+    assert pages[-1].url == "http://a.org/2"
+    assert (1 << 20) / 640 < problems["damaged"] < 5000
+
+
+@pytest.mark.parametrize("data", [b"", gzip.compress(b""), gzip.compress(b"\r\n")])
+def test_an_empty_warc_is_not_damaged(tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "empty.warc.gz").write_bytes(data)
+    assert read(tmp_path / "empty.warc.gz") == ([], {})
+
+
+PACKED = {
+    "gzip": gzip.compress,
+    "deflate": lambda data: zlib.compress(data)[2:-4],
+    "br": unpacking.brotli.compress,
+    "zstd": unpacking.zstd.compress,
+}
+
+
+@pytest.mark.parametrize("encoding", [*PACKED, "gzip, br", "x-gzip"])
+def test_bodies_are_unpacked_as_far_as_they_are_read(tmp_path: Path, encoding: str) -> None:
+    def packed(body: bytes) -> bytes:
+        for name in encoding.split(", "):
+            body = PACKED[name.removeprefix("x-")](body)
+        return body
+
+    header = f"text/html\r\nContent-Encoding: {encoding}"
+    bomb = packed(b"<html>" + b"x" * (16 << 20))
+    half = packed(b"<html>" + bytes(random.Random(1).choices(range(32, 127), k=200_000)))
+    gives_all_or_nothing = "br" in encoding or "zstd" in encoding  # of a block
+    (tmp_path / "bomb.warc.gz").write_bytes(
+        warc(
+            ("response", "http://a.org/1", header, packed(html("1"))),
+            ("response", "http://a.org/2", header, bomb),
+            ("response", "http://a.org/3", f"{header}\r\nTransfer-Encoding: chunked", bomb),
+            ("response", "http://a.org/4", header, html("4")),
+            ("response", "http://a.org/5", header, half[: len(half) // 2]),
+            ("response", "http://a.org/6", header, b"\x00\xff" + bytes(range(256)) * 9),
+        )
+    )
+    tracemalloc.start()
+    pages, problems = read(tmp_path / "bomb.warc.gz", budget=PageBudget(markup=1 << 20))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert [urlsplit(page.url).path for page in pages] == [f"/{i}" for i in range(1, 6)]
+    assert pages[0].body == html("1")
+    assert [len(page.body) for page in pages[1:3]] == [(1 << 20) + 1] * 2
+    assert pages[3].body == html("4")
+    assert 0 <= len(pages[4].body) < 200_000
+    assert gives_all_or_nothing or pages[4].body.startswith(b"<html>")
+    assert problems == {"damaged": 1}
+    assert peak < 24 << 20
+
+
+def test_files_of_a_folder_are_unpacked_as_far_as_they_are_read(tmp_path: Path) -> None:
+    large = b"<p>" + b"x" * (8 << 20)
+    (tmp_path / "a.html").write_bytes(gzip.compress(large))
+    (tmp_path / "b.html").write_bytes(large)
+    os.mkfifo(tmp_path / "c.html")
+    pages, problems = read(tmp_path, budget=PageBudget(markup=1000))
+    assert [page.body for page in pages] == [large[:1001]] * 2
+    assert problems == {"missing": 1}
+
+
+def overlapping_wacz(members: int) -> bytes:
+    """A package whose members are all the same bytes (Fifield 2019)."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as package:
+        package.writestr("archive/0.warc", b"x" * (1 << 20))
+        only = package.infolist()[0]
+        for number in range(1, members):
+            again = copy.copy(only)
+            again.filename = f"archive/{number}.warc"
+            package.filelist.append(again)
+    return stream.getvalue()
+
+
+def test_packages_that_are_bombs_are_refused(tmp_path: Path) -> None:
+    source = tmp_path / "bomb.wacz"
+    source.write_bytes(overlapping_wacz(50))
+    with pytest.raises(ArchiveError, match="overlap"):
+        read_archive(source)
+    with zipfile.ZipFile(source, "w") as package:
+        package.writestr("archive/a.warc", b"x" * (1 << 24), zipfile.ZIP_BZIP2)
+        package.writestr("archive/b.warc.gz", warc(*responses(1)), zipfile.ZIP_DEFLATED)
+        package.writestr("archive/c.warc.gz", b"x" * (1 << 24), zipfile.ZIP_DEFLATED)
+        package.writestr("indexes/index.cdx.gz", gzip.compress(b"x" * (1 << 24)))
+        package.writestr("archive/d.wacz", overlapping_wacz(9))
+    pages, problems = read(source)
+    assert [urlsplit(page.url).path for page in pages] == ["/0"]
+    assert problems == {"damaged": 2}
+    lying = source.read_bytes().replace(struct.pack("<I", 1 << 24), struct.pack("<I", 1 << 31))
+    source.write_bytes(lying)
+    assert len(read(source)[0]) == 1
+
+
+def test_a_flipped_bit_in_a_package_costs_one_record(tmp_path: Path) -> None:
+    source = tmp_path / "flipped.wacz"
+    data = b"".join(warc(record) for record in responses(9))
+    with zipfile.ZipFile(source, "w", zipfile.ZIP_STORED) as package:
+        package.writestr("archive/a.warc.gz", data)
+    flipped = bytearray(source.read_bytes())
+    flipped[len(data) // 2] ^= 1
+    source.write_bytes(flipped)
+    pages, problems = read(source)
+    assert len(pages) == 8
+    assert problems == {"damaged": 1}
+
+
+class Failing(io.FileIO):
+    """A file of which a read fails at given places, each once."""
+
+    def __init__(self, path: Path, places: list[int]) -> None:
+        super().__init__(path)
+        self.places = places
+
+    def read(self, size: int | None = -1) -> bytes:
+        if self.places and self.tell() >= self.places[0]:
+            del self.places[0]
+            raise OSError("slow down")
+        return super().read(size)
+
+
+def test_what_passes_is_tried_again_and_then_raised(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streams, "WAITS", (0.001, 0.001))
+    source = tmp_path / "far.warc.gz"
+    source.write_bytes(b"".join(warc(page) for page in responses(900)))
+    places = [0, 70_000, 70_000, 200_000]
+
+    def open_at(position: int) -> Failing:
+        stream = Failing(source, places)
+        stream.seek(position)
+        return stream
+
+    def pages() -> list[ArchivedPage]:
+        stream = io.BufferedReader(streams.ResumedStream("far", open_at), 1 << 16)
+        return list(read_warc_stream(stream, "far", ProblemLog(problems.append), 5000))
+
+    problems: list[str] = []
+    assert len(pages()) == 900
+    assert not places
+    places += [70_000] * 3
+    with pytest.raises(ArchiveReadError, match=r"'far' cannot be read at byte .*: slow down"):
+        pages()
+    assert not problems
 
 
 def test_warc_that_is_one_gzip_member_is_read(tmp_path: Path) -> None:

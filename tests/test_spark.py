@@ -107,6 +107,9 @@ def output(spark: SparkSession, demo: Path) -> Path:
         "missing": 0,
         "damaged": 0,
         "failed": 0,
+        "not_learned": 0,
+        "reason": "",
+        "complete": True,
         "problems": {},
     }
     return output
@@ -224,6 +227,7 @@ def test_broken_input_is_counted_and_left_out(spark: SparkSession, tmp_path: Pat
     problems = report.pop("problems")
     assert report == {
         "archives": 6, "sites": 2, "pages": 5, "missing": 1, "damaged": 5, "failed": 0,
+        "not_learned": 0, "reason": "", "complete": False,
     }  # fmt: skip
     assert problems == {
         inputs[1]: {"pages": 1, "missing": 0, "damaged": 2},

@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
 import zlib
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import quote
 
 from noiseclean_scrapy.batch.addresses import SiteAddress, made_up_url, site_addresses, slug
 from noiseclean_scrapy.batch.archived_page import ArchivedPage, ProblemKind, ProblemLog
-from noiseclean_scrapy.batch.warc import GZIP_MAGIC, read_wacz, read_warc
-from noiseclean_scrapy.errors import ArchiveError
+from noiseclean_scrapy.batch.streams import is_missing, open_file
+from noiseclean_scrapy.batch.unpacking import read_unzipped
+from noiseclean_scrapy.batch.warc import read_wacz, read_warc
+from noiseclean_scrapy.errors import ArchiveError, ArchiveReadError
+from noiseclean_scrapy.page import DEFAULT_BUDGET, PageBudget
 
 __all__ = ["ArchivedPage", "ProblemKind", "read_archive"]
 
 MANIFEST = "manifest.jsonl"
 HTML_SUFFIXES = (".html", ".htm", ".xhtml")
+_MOST_ROW_BYTES = 1 << 20
+_SHOWN = 80
 
 
 def read_archive(
-    source: str | Path, *, on_problem: Callable[[ProblemKind], None] | None = None
+    source: str | Path,
+    *,
+    on_problem: Callable[[ProblemKind], None] | None = None,
+    budget: PageBudget = DEFAULT_BUDGET,
 ) -> Iterator[ArchivedPage]:
     """The pages of an archive in its own order, read one at a time.
 
@@ -34,35 +42,38 @@ def read_archive(
     ``row``.
 
     A page that is missing or damaged is left out with a warning, and ``on_problem`` is called with
-    the kind, ``"missing"`` or ``"damaged"``. An archive that cannot be read at all, or a manifest
-    with a broken row, raises ArchiveError in this call, before the first page.
+    the kind, ``"missing"`` or ``"damaged"``. Of a page that is larger than ``budget.markup`` one
+    byte more is read, however much is packed in it. An archive that cannot be read at all, or a
+    manifest with a broken row, raises ArchiveError in this call, before the first page. What may
+    pass (a disk or network that fails) is tried again, and then it is an ArchiveReadError.
     """
     path = Path(source)
     problems = ProblemLog(on_problem)
+    most = budget.markup + 1
     name = path.name.lower()
     if not path.exists():
         raise ArchiveError(f"There is no archive at {str(path)!r}: no such file or folder.")
     if path.is_dir():
-        return _read_folder(path, problems)
+        return _read_folder(path, problems, most)
     if name.endswith((".warc", ".warc.gz")):
-        return read_warc(path, problems)
+        return read_warc(path, problems, most)
     if name.endswith(".wacz"):
-        return read_wacz(path, problems)
+        return read_wacz(path, problems, most)
     if is_html_name(name):
-        return _read_files(path.resolve().parent, [path.name], problems)
+        return _read_files(path.resolve().parent, [path.name], problems, most)
     raise ArchiveError(
         f"{str(path)!r} is no kind of archive that can be read: expected a folder with a "
         f"{MANIFEST}, a folder of HTML files, an HTML file, a .warc, .warc.gz or .wacz file."
     )
 
 
-def _read_folder(folder: Path, problems: ProblemLog) -> Iterator[ArchivedPage]:
+def _read_folder(folder: Path, problems: ProblemLog, most: int) -> Iterator[ArchivedPage]:
     if (folder / MANIFEST).is_file():
         # The addresses depend on all sites, so the rows are read twice; the pages only once.
         addresses = site_addresses(
             (row["site"], row.get("url")) for row in _manifest_rows(folder / MANIFEST)
         )
-        return _read_manifest(folder, addresses, problems)
+        return _read_manifest(folder, addresses, problems, most)
     names = sorted(
         Path(parent, name).relative_to(folder).as_posix()
         for parent, _, files in os.walk(folder)
@@ -74,34 +85,42 @@ def _read_folder(folder: Path, problems: ProblemLog) -> Iterator[ArchivedPage]:
             f"The folder {str(folder)!r} holds neither a {MANIFEST} nor HTML files; "
             f"a WARC or WACZ file is given by its own path."
         )
-    return _read_files(folder.resolve(), names, problems)
+    return _read_files(folder.resolve(), names, problems, most)
 
 
 def _read_manifest(
-    folder: Path, addresses: dict[str, SiteAddress], problems: ProblemLog
+    folder: Path, addresses: dict[str, SiteAddress], problems: ProblemLog, most: int
 ) -> Iterator[ArchivedPage]:
     for row in _manifest_rows(folder / MANIFEST):
         page_id = str(row["id"])
-        body = _read_body(folder / row["html"], problems)
+        body = _read_body(folder / row["html"], problems, most)
         if body is not None:
             url = addresses[row["site"]].page_url(page_id, row.get("url"))
             yield ArchivedPage(page_id, url, body, _headers(row["html"]), row=row)
 
 
-def _read_files(folder: Path, names: list[str], problems: ProblemLog) -> Iterator[ArchivedPage]:
+def _read_files(
+    folder: Path, names: list[str], problems: ProblemLog, most: int
+) -> Iterator[ArchivedPage]:
     host = f"{slug(folder.name)}.invalid"
     for name in names:
-        body = _read_body(folder / name, problems)
+        body = _read_body(folder / name, problems, most)
         if body is not None:
             url = made_up_url(host, quote(name, errors="surrogateescape"))
             yield ArchivedPage(name, url, body, _headers(name))
 
 
 def _manifest_rows(manifest: Path) -> Iterator[dict[str, Any]]:
-    with manifest.open("rb") as lines:
-        for number, line in enumerate(lines, start=1):
+    with open_file(manifest) as lines:
+        for number in count(1):
+            place = f"{manifest}, line {number}"
+            line = lines.readline(_MOST_ROW_BYTES)
+            if len(line) == _MOST_ROW_BYTES:
+                raise ArchiveError(f"{place}: longer than {_MOST_ROW_BYTES} bytes.")
             if line.strip():
-                yield _manifest_row(line, f"{manifest}, line {number}")
+                yield _manifest_row(line, place)
+            elif not line:
+                return
 
 
 def _manifest_row(line: bytes, place: str) -> dict[str, Any]:
@@ -115,27 +134,37 @@ def _manifest_row(line: bytes, place: str) -> dict[str, Any]:
         if not (isinstance(row.get(key), str) and row[key]) and not (
             key == "id" and isinstance(row.get(key), int)
         ):
-            raise ArchiveError(f"{place}: {key!r} must be a text, got {row.get(key)!r}.")
+            raise ArchiveError(f"{place}: {key!r} must be a text, got {_shown(row.get(key))}.")
     if not isinstance(row.get("url"), (str, type(None))):
-        raise ArchiveError(f"{place}: 'url' must be a text or null, got {row['url']!r}.")
+        raise ArchiveError(f"{place}: 'url' must be a text or null, got {_shown(row['url'])}.")
     html = PurePosixPath(row["html"])
     if html.is_absolute() or ".." in html.parts:
         raise ArchiveError(
-            f"{place}: 'html' must lie in the archive's folder, got {row['html']!r}."
+            f"{place}: 'html' must lie in the archive's folder, got {_shown(row['html'])}."
         )
     return row
 
 
-def _read_body(path: Path, problems: ProblemLog) -> bytes | None:
-    """The file's bytes, unzipped by what they are and not by name; None where it cannot be read."""
+def _read_body(path: Path, problems: ProblemLog, most: int) -> bytes | None:
+    """The file's first `most` bytes, unzipped; None where it cannot be read."""
     try:
-        data = path.read_bytes()
-        return gzip.decompress(data) if data.startswith(GZIP_MAGIC) else data
-    except FileNotFoundError:
+        if path.is_file():  # a pipe or a device has no end
+            with open_file(path) as stream:
+                return read_unzipped(stream, most)
         problems.report("missing", f"Page left out, its file is missing: {path}")
+    except ArchiveReadError:
+        raise
     except (OSError, EOFError, ValueError, zlib.error) as error:
-        problems.report("damaged", f"Page left out, its file cannot be read: {path} ({error})")
+        kind: ProblemKind = "damaged"
+        if isinstance(error, OSError) and is_missing(error):
+            kind = "missing"
+        problems.report(kind, f"Page left out, its file cannot be read: {error} ({path})")
     return None
+
+
+def _shown(value: Any) -> str:
+    """A value of a manifest in a message, which is never long."""
+    return repr(value if not isinstance(value, str) else value[:_SHOWN])[: 2 * _SHOWN]
 
 
 def is_html_name(name: str) -> bool:

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 logger = logging.getLogger(__name__)
 
 ProblemKind = Literal["missing", "damaged"]
+_LONGEST_MESSAGE = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,8 @@ class ProblemLog:
     on_problem: Callable[[ProblemKind], None] | None = None
 
     def report(self, kind: ProblemKind, message: str) -> None:
-        logger.warning(message)
+        # Names and reasons come from the archive.
+        message = "".join(c if c.isprintable() else "\ufffd" for c in message[:_LONGEST_MESSAGE])
+        logger.warning("%s", message)
         if self.on_problem is not None:
             self.on_problem(kind)

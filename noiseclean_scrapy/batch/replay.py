@@ -13,7 +13,8 @@ from scrapy.http import HtmlResponse, Response
 from scrapy.utils.asyncio import run_in_thread
 
 from noiseclean_scrapy.batch.archive import ArchivedPage, ProblemKind, read_archive
-from noiseclean_scrapy.errors import ArchiveError
+from noiseclean_scrapy.config import Config
+from noiseclean_scrapy.errors import ArchiveError, NoiseCleanError
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -105,7 +106,7 @@ class ReplaySpider(Spider):
                     return
                 self._in_flight[number] = page
                 yield self._page_request(number, page)
-        except ArchiveError as error:
+        except NoiseCleanError as error:
             self.logger.error(str(error))
             raise CloseSpider("archive_error") from error
 
@@ -122,7 +123,8 @@ class ReplaySpider(Spider):
                 f"Spider {self.name!r} needs an archive to replay: scrapy crawl {self.name} "
                 f"-a source=PATH"
             )
-        return read_archive(self.source, on_problem=self._problems.append)
+        budget = Config.from_settings(self.settings).page_budget
+        return read_archive(self.source, on_problem=self._problems.append, budget=budget)
 
     async def _next_page(self, pages: Iterator[ArchivedPage]) -> ArchivedPage | None:
         """Reads on once the engine has room; Scrapy itself would queue the whole archive."""

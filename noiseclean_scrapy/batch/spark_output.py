@@ -22,7 +22,7 @@ _VERSION = 2
 class Output:
     """A folder of tables, each complete or absent, on any file system that Spark writes to.
 
-    `job` says what is computed; it is written first, and `report` last.
+    `job` says what is computed; it is written first, `learned` after the trees, `report` last.
     """
 
     def __init__(self, spark: SparkSession, path: str) -> None:
@@ -36,24 +36,30 @@ class Output:
         """
         found = self._read_text("job") if self.has("job") else ""
         if found == job and not overwrite:
-            report: dict[str, Any] | None = None
-            if self.has("report"):
-                report = json.loads(self._read_text("report"))
-            return report
+            return self.told("report")
         if self._exists("") and not overwrite:
             raise ConfigurationError(
                 f"{self.path!r} holds something else, or the output of another job: give another "
                 f"path, or --overwrite"
             )
-        for name in ("report", "pages", "sites", "job"):
-            self._delete(name)
+        self.forget("report", "pages", "learned", "sites", "job")
         self._write_text("job", job)
         return None
 
-    def finish(self, report: dict[str, Any]) -> dict[str, Any]:
-        """Write the report: the job is done."""
-        self._write_text("report", json.dumps(report, ensure_ascii=False))
-        return report
+    def forget(self, *names: str) -> None:
+        """Delete what is there under these names."""
+        for name in names:
+            self._delete(name)
+
+    def tell(self, name: str, value: dict[str, Any]) -> dict[str, Any]:
+        """Write a line of JSON: what it tells of is done."""
+        self._write_text(name, json.dumps(value, ensure_ascii=False))
+        return value
+
+    def told(self, name: str) -> dict[str, Any] | None:
+        """What `tell` has written; None where that is not complete."""
+        value: dict[str, Any] | None = json.loads(self._read_text(name)) if self.has(name) else None
+        return value
 
     def has(self, name: str) -> bool:
         """Whether a table is complete."""

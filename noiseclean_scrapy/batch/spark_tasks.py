@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 import pyarrow as pa
 
@@ -28,6 +28,7 @@ from noiseclean_scrapy.batch.two_pass import (
 )
 from noiseclean_scrapy.cleaner import SiteCleaner
 from noiseclean_scrapy.config import Config
+from noiseclean_scrapy.errors import ArchiveError
 from noiseclean_scrapy.methods import Model, method_parameters
 from noiseclean_scrapy.site.hashes import hash64, hash_name
 
@@ -39,6 +40,7 @@ logger = logging.getLogger(__name__)
 Row: TypeAlias = dict[str, Any]
 Batches: TypeAlias = Iterable[pa.RecordBatch]
 
+_PROBE = "<!DOCTYPE html><title>Probe</title><h1>Rain</h1><p>The river rose by a metre in a night."
 PARTS = 64
 """Groups in which the pages of a site are thinned out before they meet."""
 _UNBOUNDED = 1 << 40
@@ -107,11 +109,32 @@ def cleaned_schema(content: str) -> pa.Schema:
     )
 
 
+Part: TypeAlias = tuple[Literal["learn", "read", "clean"], int]
+"""A part of a job: an archive in the first or second pass, or a shard."""
+
+
+@dataclass(slots=True)
+class Counts:
+    """What became of the pages of a part; `reason` is why the first of the `failed` did."""
+
+    pages: int = 0
+    missing: int = 0
+    damaged: int = 0
+    failed: int = 0
+    reason: str = ""
+
+    def add(self, kind: ProblemKind) -> None:
+        setattr(self, kind, getattr(self, kind) + 1)
+
+    def fail(self, url: str, error: Exception) -> None:
+        self.failed += 1
+        self.reason = self.reason or f"{url[:200]}: {error!r:.300}"
+
+
 class Account(Protocol):
     """Where tasks tell what they have counted; telling the same part again changes nothing."""
 
-    def add(self, term: dict[tuple[str, int], dict[str, int]]) -> None:
-        """Counts by part of the job: ("read", file) and ("clean", shard)."""
+    def add(self, term: dict[Part, Counts]) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -122,6 +145,14 @@ class Job:
     content: str
     shards: int
     account: Account
+
+
+def check(config: Config) -> None:
+    """Learn and clean a page, so that what is missing here is told before anything is read."""
+    source = SourcePage("probe", "http://probe.invalid/", "probe.invalid", _PROBE)
+    cleaner = untaught_cleaner(config)
+    cleaner.observe_page(build_source_page(source, config))
+    clean_source_page(source, SiteCleaner.from_bytes(cleaner.to_bytes()).model(), config)
 
 
 def learn_rows(batches: Batches, job: Job) -> Iterator[pa.RecordBatch]:
@@ -175,7 +206,7 @@ def shard_of(site: str, share: int, shards: int) -> int:
 
 def _learn_rows(archives: Iterable[Row], job: Job) -> Iterator[Row]:
     samples: dict[str, _Counted] = {}
-    for archive, record, source in _archive_pages(archives, job):
+    for archive, record, source, counts in _archive_pages(archives, job, "learn"):
         counted = samples.get(source.site)
         if counted is None:
             counted = samples[source.site] = _Counted(SiteSample(job.config.archive_sample))
@@ -189,7 +220,7 @@ def _learn_rows(archives: Iterable[Row], job: Job) -> Iterator[Row]:
                 "file": archive["file"],
                 "record": record,
                 "pages": 0,
-                "taught": _taught(source, job.config),
+                "taught": _taught(source, job.config, counts),
             }
     for site, counted in samples.items():
         yield _count_row(site, 0, counted.pages)
@@ -205,7 +236,7 @@ def _count_row(site: str, part: int, pages: int) -> Row:
     return {**dict.fromkeys(TAUGHT.names), "site": site, "part": part, "pages": pages}
 
 
-def _taught(source: SourcePage, config: Config) -> bytes:
+def _taught(source: SourcePage, config: Config, counts: Counts) -> bytes:
     """What the page teaches, as a tree of its own; empty where it has no text or fails."""
     # The bound holds on the whole site: what one page teaches is merged as if it were observed.
     bounded = "max_tree_nodes" in method_parameters(config.method)
@@ -216,8 +247,9 @@ def _taught(source: SourcePage, config: Config) -> bytes:
             return b""
         cleaner.observe_page(page)
         return cleaner.to_bytes()
-    except Exception:
+    except Exception as error:
         logger.warning("Not learned: %s", source.url, exc_info=True)
+        counts.fail(source.url, error)
         return b""
 
 
@@ -248,7 +280,7 @@ def _site_row(site: str, group: Iterable[Row], config: Config) -> Row:
 
 
 def _page_rows(archives: Iterable[Row], job: Job, shares: Mapping[str, int]) -> Iterator[Row]:
-    for archive, record, source in _archive_pages(archives, job):
+    for archive, record, source, _ in _archive_pages(archives, job, "read"):
         share = sampling_key(source.url) % shares.get(source.site, 1)
         yield {
             "shard": shard_of(source.site, share, job.shards),
@@ -266,20 +298,21 @@ def _page_rows(archives: Iterable[Row], job: Job, shares: Mapping[str, int]) -> 
 
 def _clean_rows(rows: Iterable[Row], job: Job) -> Iterator[Row]:
     for shard, in_shard in groupby(rows, itemgetter("shard")):
-        failed = 0
+        counts = Counts()
         for site, of_site in groupby(in_shard, itemgetter("site")):
             model: Model | None = None
             for row in of_site:
-                if row["tree"] is not None:
-                    model = SiteCleaner.from_bytes(row["tree"]).model()
-                    continue
-                assert model is not None, f"the tree of {site} comes before its pages"
                 try:
+                    if row["tree"] is not None:
+                        model = SiteCleaner.from_bytes(row["tree"]).model()
+                        continue
+                    if model is None:
+                        raise ArchiveError(f"nothing of {site} was there in the first pass")
                     yield _cleaned_row(row, model, job)
-                except Exception:
+                except Exception as error:
                     logger.warning("Not cleaned: %s", row["url"], exc_info=True)
-                    failed += 1
-        job.account.add({("clean", shard): {"failed": failed}})
+                    counts.fail(row["url"] or site, error)
+        job.account.add({("clean", shard): counts})
 
 
 def _cleaned_row(row: Row, model: Model, job: Job) -> Row:
@@ -301,19 +334,22 @@ def _cleaned_row(row: Row, model: Model, job: Job) -> Row:
     return {name: _storable(value) for name, value in written.items()}
 
 
-def _archive_pages(archives: Iterable[Row], job: Job) -> Iterator[tuple[Row, int, SourcePage]]:
-    """The pages of the archives in their order, and the number of each in its archive."""
+def _archive_pages(
+    archives: Iterable[Row], job: Job, kind: Literal["learn", "read"]
+) -> Iterator[tuple[Row, int, SourcePage, Counts]]:
+    """The pages of the archives in their order, the number of each, and its archive's counts."""
     for archive in sorted(archives, key=itemgetter("file")):
-        counts = _Counts()
-        for record, page in enumerate(read_pages(archive["source"], on_problem=counts.add)):
+        counts = Counts()
+        pages = read_pages(archive["source"], on_problem=counts.add, budget=job.config.page_budget)
+        for record, page in enumerate(pages):
             source = _source_page(page, job.config, counts)
             if source:
                 counts.pages += 1
-                yield archive, record, source
-        job.account.add({("read", archive["file"]): {"pages": counts.pages, **counts.problems}})
+                yield archive, record, source, counts
+        job.account.add({(kind, archive["file"]): counts})
 
 
-def _source_page(page: ArchivedPage, config: Config, counts: _Counts) -> SourcePage | None:
+def _source_page(page: ArchivedPage, config: Config, counts: Counts) -> SourcePage | None:
     try:
         source = next(wanted_pages([page], config), None)
         if source:
@@ -323,15 +359,6 @@ def _source_page(page: ArchivedPage, config: Config, counts: _Counts) -> SourceP
         logger.warning("Not read: %s", page.url, exc_info=True)
         counts.add("damaged")
         return None
-
-
-@dataclass(slots=True)
-class _Counts:
-    pages: int = 0
-    problems: dict[str, int] = field(default_factory=lambda: {"missing": 0, "damaged": 0})
-
-    def add(self, kind: ProblemKind) -> None:
-        self.problems[kind] += 1
 
 
 def site_hash(site: str) -> str:

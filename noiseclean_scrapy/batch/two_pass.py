@@ -56,7 +56,8 @@ def archive_pages(
     on_problem: Callable[[ProblemKind], None] | None = None,
 ) -> Iterator[SourcePage]:
     """The pages of an archive that the settings let through, in its order; see `read_archive`."""
-    return wanted_pages(read_archive(source, on_problem=on_problem), config)
+    pages = read_archive(source, on_problem=on_problem, budget=config.page_budget)
+    return wanted_pages(pages, config)
 
 
 def wanted_pages(pages: Iterable[ArchivedPage], config: Config) -> Iterator[SourcePage]:

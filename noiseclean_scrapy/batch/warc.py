@@ -1,210 +1,232 @@
-"""Reading the HTML pages of web archives: WARC (ISO 28500) and WACZ files, as streams."""
+"""The HTML pages of web archives: WARC (ISO 28500) and WACZ files, as streams."""
 
 from __future__ import annotations
 
-import gzip
+import io
 import re
+import struct
 import zipfile
-import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import datetime, timezone
-from io import BufferedReader
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import TYPE_CHECKING, cast
 from urllib.parse import quote
+
+from scrapy.utils.python import binary_is_text
 
 from noiseclean_scrapy.batch.addresses import made_up_url, slug, web_host
 from noiseclean_scrapy.batch.archived_page import ArchivedPage, ProblemLog
-from noiseclean_scrapy.errors import ArchiveError
+from noiseclean_scrapy.batch.streams import BUFFER_BYTES, Reader, open_file
+from noiseclean_scrapy.batch.unpacking import read_body
+from noiseclean_scrapy.errors import ArchiveError, ArchiveReadError
 
-RawStream: TypeAlias = BufferedReader | zipfile.ZipExtFile
+if TYPE_CHECKING:
+    from noiseclean_scrapy.batch.records import Record
+
 HTML_TYPES = ("text/html", "application/xhtml+xml")
 UNTOLD_TYPES = ("", "*/*", "application/octet-stream", "application/xml", "text/xml")
 """Content types that leave open whether the content is HTML."""
 HTML_START = re.compile(rb"<!doctype\s+html|<html[\s>]", re.IGNORECASE)
 SNIFFED_BYTES = 1024
-GZIP_MAGIC = b"\x1f\x8b"
-DECODED = ("content-encoding", "transfer-encoding", "content-length")
+DECODED = ("Content-Encoding", "Transfer-Encoding", "Content-Length")
 """Headers that describe the bytes on the wire and not the body they were decoded to."""
+_ZIP_LENGTHS = 26
+"""Where the header of a zip's member says how long its last two fields are."""
+_PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""What WACZ's members may be; the others unpack a few bytes to gigabytes."""
 
 
-def read_warc(path: Path, problems: ProblemLog) -> Iterator[ArchivedPage]:
+def read_warc(path: Path, problems: ProblemLog, most: int) -> Iterator[ArchivedPage]:
     """The HTML pages of a .warc or .warc.gz file, in its order; see `read_warc_stream`."""
     _check_warcio()
-    return _read_opened(path, read_warc_stream, problems)
+    stream = _opened(path)
+    return _closing(stream, read_warc_stream(stream, path.name, problems, most))
 
 
-def read_wacz(path: Path, problems: ProblemLog) -> Iterator[ArchivedPage]:
+def read_wacz(path: Path, problems: ProblemLog, most: int) -> Iterator[ArchivedPage]:
     """The HTML pages of all WARC files in a .wacz file, by the files' names."""
     _check_warcio()
+    stream = _opened(path)
     try:
-        with path.open("rb") as stream:
-            _wacz_members(stream, path.name)
-    except OSError as error:
-        raise ArchiveError(f"{str(path)!r} cannot be read: {error.strerror}.") from error
-    return _read_opened(path, read_wacz_stream, problems)
+        _wacz_members(stream, path.name)
+    except ArchiveError:
+        stream.close()
+        raise
+    return _closing(stream, read_wacz_stream(stream, path.name, problems, most))
 
 
-def read_warc_stream(stream: RawStream, name: str, problems: ProblemLog) -> Iterator[ArchivedPage]:
+def read_warc_stream(
+    stream: Reader, name: str, problems: ProblemLog, most: int, *, rewinds: bool = False
+) -> Iterator[ArchivedPage]:
     """The HTML pages of an opened .warc or .warc.gz file called `name`, in its order.
 
     Pages are ``response`` records with status 200 and ``resource`` and ``conversion`` records, HTML
-    by their header or, where that is silent, by their content. Where the file is damaged it ends.
+    by their header or, where that is silent, by their content; of each the first `most` bytes. What
+    is damaged is left out. `rewinds` as in `Records`.
     """
-    yield from _read_records(stream, name, problems)
+    from noiseclean_scrapy.batch.records import Records
+
+    return iter(
+        Records(
+            stream,
+            lambda record: _page(record, name, problems, most),
+            lambda damage: problems.report("damaged", f"{name} is damaged: {damage}"),
+            rewinds=rewinds,
+        )
+    )
 
 
-def read_wacz_stream(stream: RawStream, name: str, problems: ProblemLog) -> Iterator[ArchivedPage]:
-    """The HTML pages of an opened .wacz file; raises ArchiveError where it is none."""
-    members = _wacz_members(stream, name)
-    with zipfile.ZipFile(stream) as package:
-        for member in members:
-            place = f"{name}/{member}"
-            try:
-                opened = cast(zipfile.ZipExtFile, package.open(member))
-            except (OSError, NotImplementedError, RuntimeError, zipfile.BadZipFile) as error:
-                problems.report("damaged", f"Left out {place}: {error}")
-                continue
-            with opened:
-                yield from _read_records(opened, place, problems)
-
-
-def _read_opened(
-    path: Path,
-    read: Callable[[RawStream, str, ProblemLog], Iterator[ArchivedPage]],
-    problems: ProblemLog,
+def read_wacz_stream(
+    stream: Reader, name: str, problems: ProblemLog, most: int
 ) -> Iterator[ArchivedPage]:
-    with path.open("rb") as stream:
-        yield from read(stream, path.name, problems)
+    """The HTML pages of an opened .wacz file; raises ArchiveError where it is none."""
+    package, members = _wacz_members(stream, name)
+    for member in members:
+        place = f"{name}/{member.filename}"
+        try:
+            with _opened_member(package, member, stream) as opened:
+                rewinds = member.compress_type != zipfile.ZIP_STORED
+                yield from read_warc_stream(opened, place, problems, most, rewinds=rewinds)
+        except (OSError, RuntimeError, ValueError, struct.error, zipfile.BadZipFile) as error:
+            problems.report("damaged", f"Left out {place}: {error}")
 
 
-def _wacz_members(stream: RawStream, name: str) -> list[str]:
+def _opened(path: Path) -> Reader:
     try:
-        with zipfile.ZipFile(stream) as package:
-            names = package.namelist()
-    except zipfile.BadZipFile as error:
+        return open_file(path)
+    except OSError as error:
+        raise ArchiveError(f"{str(path)!r} cannot be read: {error.strerror}.") from error
+
+
+def _opened_member(package: zipfile.ZipFile, member: zipfile.ZipInfo, stream: Reader) -> Reader:
+    if member.compress_type not in _PACKED:
+        raise zipfile.BadZipFile("it is neither stored nor deflated")
+    raw = cast(io.RawIOBase, package.open(member))
+    if member.compress_type == zipfile.ZIP_STORED:
+        # The checksum of the whole would take away its end, where those within take a record.
+        raw.close()
+        raw = _Stored(stream, member)
+    return io.BufferedReader(raw, BUFFER_BYTES)
+
+
+class _Stored(io.RawIOBase):
+    """The bytes of a member that is not packed, in the stream of its package."""
+
+    def __init__(self, stream: Reader, member: zipfile.ZipInfo) -> None:
+        stream.seek(member.header_offset + _ZIP_LENGTHS)
+        name, extra = struct.unpack("<HH", stream.read(4))
+        self._stream = stream
+        self._start = member.header_offset + _ZIP_LENGTHS + 4 + name + extra
+        self._size = member.compress_size
+        self._position = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._position
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        self._position = offset + (0, self._position, self._size)[whence]
+        return self._position
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        self._stream.seek(self._start + self._position)
+        data = self._stream.read(min(len(buffer), max(0, self._size - self._position)))
+        buffer[: len(data)] = data
+        self._position += len(data)
+        return len(data)
+
+
+def _closing(stream: Reader, pages: Iterator[ArchivedPage]) -> Iterator[ArchivedPage]:
+    with stream:
+        yield from pages
+
+
+def _wacz_members(stream: Reader, name: str) -> tuple[zipfile.ZipFile, list[zipfile.ZipInfo]]:
+    """The package, and its WARC files by their names."""
+    try:
+        package = zipfile.ZipFile(stream)
+    except ArchiveReadError:
+        raise
+    except Exception as error:  # of a damaged directory anything may come
         raise ArchiveError(f"{name!r} is not a WACZ file: {error}.") from error
+    infos = package.infolist()
     members = sorted(
-        name
-        for name in names
-        if name.startswith("archive/") and name.lower().endswith((".warc", ".warc.gz"))
+        (
+            info
+            for info in infos
+            if info.filename.startswith("archive/")
+            and info.filename.lower().endswith((".warc", ".warc.gz"))
+        ),
+        key=lambda info: info.filename,
     )
     if not members:
         raise ArchiveError(f"{name!r} holds no archive/*.warc.gz: it is not a WACZ file.")
-    return members
+    end = 0
+    for info in sorted(members, key=lambda info: info.header_offset):
+        if info.header_offset < end:  # a bomb: few bytes are many members
+            raise ArchiveError(f"{name!r} has members that overlap: it is not a WACZ file.")
+        end = info.header_offset + info.compress_size
+    return package, members
 
 
-def _read_records(stream: RawStream, place: str, problems: ProblemLog) -> Iterator[ArchivedPage]:
-    from warcio.archiveiterator import ArchiveIterator
-
-    source = _TolerantStream(stream)
-    records = ArchiveIterator(source)
-    record = None
-    count = 0
-    damage = ""
-    while not damage:
-        try:
-            following = next(records, None)
-            if following is None:
-                break
-            record, count = following, count + 1
-            page = _page(record, place)
-        # A damaged file can make warcio raise anything (AttributeError without a target URI).
-        except Exception as error:
-            damage = str(error).strip() or repr(error)
-            break
-        damage = _damage(record) if page else ""
-        if page and not damage:
-            yield page
-    damage = damage or source.damage or (_damage(record) if record else "")
-    if damage:
-        problems.report(
-            "damaged",
-            f"{place} is damaged at or after record {count}, the rest is left out: {damage}",
-        )
-
-
-def _page(record: Any, place: str) -> ArchivedPage | None:
-    """The page in the record, read to the record's end; None if there is none in it."""
-    is_response = record.rec_type == "response"
-    if not is_response and record.rec_type not in ("resource", "conversion"):
+def _page(record: Record, place: str, problems: ProblemLog, most: int) -> ArchivedPage | None:
+    """The page in the record; None if there is none in it."""
+    kind = record.get("WARC-Type")
+    if kind == "response":
+        http = record.read_http_headers()
+        if http.get_statuscode() != "200":
+            return None
+        fields = http.headers
+    elif kind in ("resource", "conversion"):
+        content_type = record.get("Content-Type")
+        fields = [("Content-Type", content_type)] if content_type else []
+    else:
         return None
-    if is_response and (not record.http_headers or record.http_headers.get_statuscode() != "200"):
-        return None
-    headers = _headers(record)
+    headers: dict[str, str] = {}
+    for name, value in fields:
+        headers.setdefault(name.title(), value)
     content_type = headers.get("Content-Type", "").partition(";")[0].strip().lower()
     if content_type not in HTML_TYPES + UNTOLD_TYPES:
         return None
-    body: bytes = record.content_stream().read()
-    record.raw_stream.read()
-    if content_type not in HTML_TYPES and not HTML_START.search(body[:SNIFFED_BYTES]):
+    written = [value for name, value in fields if name.lower() == "content-encoding"]
+    body, is_unpacked = read_body(
+        record.block,
+        chunked=headers.get("Transfer-Encoding", "").strip().lower() == "chunked",
+        encodings=[part.strip().lower() for value in written for part in value.split(",")],
+        most=most,
+    )
+    head = body[:SNIFFED_BYTES]
+    if content_type not in HTML_TYPES and not HTML_START.search(head):
         return None
-    uri = record.rec_headers.get_header("WARC-Target-URI") or ""
-    page_id = (record.rec_headers.get_header("WARC-Record-ID") or uri).strip("<>")
+    uri = _printable(record.get("WARC-Target-URI").strip("<>"))
+    page_id = _printable(record.get("WARC-Record-ID").strip("<>")) or uri
+    if not is_unpacked and not binary_is_text(head):
+        problems.report("damaged", f"{place}: the body of {uri[:200]} cannot be unpacked")
+        return None
+    headers = {name: value for name, value in headers.items() if name not in DECODED}
     # A resource may have any URI (file:, urn:): its pages are grouped by the file they are in.
     url = uri if web_host(uri) else made_up_url(f"{slug(place)}.invalid", quote(uri or page_id, ""))
     return ArchivedPage(page_id, url, body, headers, fetched_at=_date(record))
 
 
-def _date(record: Any) -> datetime | None:
+def _printable(uri: str) -> str:
+    return "".join(letter if letter.isprintable() else quote(letter) for letter in uri).replace(
+        " ", "%20"
+    )
+
+
+def _date(record: Record) -> datetime | None:
     """The record's WARC-Date: ISO 8601 in UTC, with a fraction of a second or without."""
-    written = record.rec_headers.get_header("WARC-Date") or ""
     try:
-        date = datetime.fromisoformat(written.strip().replace("Z", "+00:00"))
+        date = datetime.fromisoformat(record.get("WARC-Date").replace("Z", "+00:00"))
         return (date if date.tzinfo else date.replace(tzinfo=timezone.utc)).astimezone(timezone.utc)
     except (ValueError, OverflowError):
         return None
-
-
-def _headers(record: Any) -> dict[str, str]:
-    """The headers that hold for the decoded body."""
-    from warcio.bufferedreaders import BufferedReader as DecodingReader
-
-    if not record.http_headers:
-        content_type = record.rec_headers.get_header("Content-Type")
-        return {"Content-Type": content_type} if content_type else {}
-    encoding = (record.http_headers.get_header("Content-Encoding") or "").lower()
-    dropped = DECODED if encoding in DecodingReader.get_supported_decompressors() else DECODED[1:]
-    headers: dict[str, str] = {}
-    for name, value in record.http_headers.headers:
-        if name.lower() not in dropped:
-            headers.setdefault(name.title(), value)
-    return headers
-
-
-def _damage(record: Any) -> str:
-    """What is wrong with a record that has been read to its end, in words; mostly nothing."""
-    length = record.rec_headers.get_header("Content-Length") or ""
-    if not length.strip().isdigit():
-        return f"no valid Content-Length in the record's header, got {length!r}"
-    unread = getattr(record.raw_stream, "limit", 0)
-    return f"the record is cut off {unread} bytes before its end" if unread else ""
-
-
-class _TolerantStream:
-    """Unzips a stream, ends where it cannot be read any further, and remembers why.
-
-    warcio would print such damage and, in a file that is one gzip member for all records, give up.
-    """
-
-    def __init__(self, stream: RawStream) -> None:
-        self.damage = ""
-        self._stream: RawStream | gzip.GzipFile = stream
-        if self._guarded(stream.peek, 2).startswith(GZIP_MAGIC):
-            self._stream = gzip.GzipFile(fileobj=stream)
-
-    def read(self, size: int) -> bytes:
-        # read1: read would throw away what it holds already when it meets the damage.
-        return self._guarded(self._stream.read1, size)
-
-    def _guarded(self, read: Any, size: int) -> bytes:
-        if self.damage:
-            return b""
-        try:
-            return bytes(read(size))
-        except (OSError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile) as error:
-            self.damage = str(error)
-            return b""
 
 
 def _check_warcio() -> None:

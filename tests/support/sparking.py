@@ -63,12 +63,14 @@ def open_spark() -> Iterator[SparkSession]:
         session.stop()
 
 
-def run_spark(*command: str, folder: Path, code: int = 0) -> str:
+def run_spark(
+    *command: str, folder: Path, code: int = 0, environment: dict[str, str] | None = None
+) -> str:
     """A command line in a process of its own, whose exit code must be `code`; its stderr."""
     done = subprocess.run(
         command,
         cwd=folder,
-        env=spark_environment(),
+        env={**spark_environment(), **(environment or {})},
         capture_output=True,
         encoding="utf-8",
         timeout=300,

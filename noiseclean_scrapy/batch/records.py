@@ -1,0 +1,274 @@
+"""The records of a WARC file, each checked before it is given; after damage, the next intact one.
+
+A *unit* is what stands or falls together: a gzip member, or a record that is not packed.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from warcio.digestverifyingreader import DigestChecker, DigestVerifyingReader
+from warcio.recordloader import ArcWarcRecordLoader
+from warcio.statusandheaders import StatusAndHeaders, StatusAndHeadersParser
+
+from noiseclean_scrapy.batch.archived_page import ArchivedPage
+from noiseclean_scrapy.batch.streams import Reader
+from noiseclean_scrapy.batch.unpacking import GZIP_MAGIC
+from noiseclean_scrapy.errors import ArchiveReadError
+
+_PIECE_BYTES = 1 << 16
+_MOST_HEAD_BYTES = 1 << 16
+"""Of the header of a record, and of that of its HTTP response."""
+_HELD_BYTES = 32 << 20
+"""Pages of a gzip member that wait for its checksum; where there are more, they go unchecked."""
+_MOST_LOST_BYTES = 1 << 30
+"""Read in vain, from when on damage is not searched again for what may begin within it."""
+_BLANK = b"\r\n"
+# A gzip header as programs write it: without reserved flags, with a level and a system that exist.
+_START = re.compile(
+    rb"WARC/[01]\.[0-9]+\r?\n[\w-]+:|\x1f\x8b\x08[\x00-\x1f].{4}[\x00\x02\x04][\x00-\x0d\xff]",
+    re.DOTALL,
+)
+_SNIFFED_BYTES = 4096
+_VERSION = re.compile(rb"WARC/[01]\.[0-9]+\s*$")
+
+_WARC_HEADERS = StatusAndHeadersParser(ArcWarcRecordLoader.WARC_TYPES)
+_HTTP_HEADERS = StatusAndHeadersParser(ArcWarcRecordLoader.HTTP_TYPES, verify=False)
+
+
+class DamageError(Exception):
+    """A record is not what the format wants; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A record's header, and its block, which is read once and never beyond its end."""
+
+    headers: StatusAndHeaders
+    block: DigestVerifyingReader
+
+    def get(self, name: str) -> str:
+        """A field of the header; empty where there is none."""
+        return (self.headers.get_header(name) or "").strip()
+
+    def read_http_headers(self) -> StatusAndHeaders:
+        """The header of the HTTP response that the block begins with."""
+        return _parse(_HTTP_HEADERS, _read_head(self.block))
+
+
+class Records:
+    """The pages that `page_of` finds in the records of a stream, in its order.
+
+    `on_damage` is told of every unit that is lost, where it begins, and why. `rewinds` says that
+    going back in the stream means to read it from its beginning. Raises ArchiveReadError.
+    """
+
+    def __init__(
+        self,
+        stream: Reader,
+        page_of: Callable[[Record], ArchivedPage | None],
+        on_damage: Callable[[str], None],
+        *,
+        rewinds: bool = False,
+    ) -> None:
+        self._stream = stream
+        self._page_of = page_of
+        self._on_damage = on_damage
+        self._rewinds = rewinds
+        self._lost_bytes = 0
+        self._unzipped_bytes = 0
+
+    def __iter__(self) -> Iterator[ArchivedPage]:
+        is_left = True
+        while is_left:
+            start = self._stream.tell()
+            try:
+                if not _skip_blanks(self._stream):
+                    return
+                start = self._stream.tell()
+                yield from self._unit()
+            except ArchiveReadError:
+                raise
+            # A damaged file can make a reader raise anything, and run out of memory.
+            except Exception as error:
+                is_left = self._recover(start, error)
+
+    def _unit(self) -> Iterator[ArchivedPage]:
+        self._unzipped_bytes = 0
+        is_zipped = self._stream.peek(1)[:1] == GZIP_MAGIC[:1]
+        lines: Reader = self._stream
+        if is_zipped:
+            lines = io.BufferedReader(_Member(self), _PIECE_BYTES)
+        held: list[tuple[ArchivedPage, bool]] = []
+        held_bytes = 0
+        try:
+            first_line = b""
+            following = _skip_blanks(lines)
+            while following:
+                try:
+                    page, is_checked = self._record(lines, first_line)
+                    first_line, following = b"", _skip_blanks(lines)
+                    if following not in (b"W", GZIP_MAGIC[:1], b"") and not is_checked:
+                        raise DamageError(
+                            "no other record follows where its length says that it ends"
+                        )
+                except DamageError as damage:
+                    if not is_zipped:
+                        raise
+                    first_line = following = _next_line(lines)
+                    self._on_damage(f"a record of the member is left out: {damage}")
+                    continue
+                if page is not None:
+                    held.append((page, is_checked))
+                    held_bytes += len(page.body)
+                if not is_zipped:
+                    break
+                if held_bytes > _HELD_BYTES:
+                    yield from (page for page, _ in held)
+                    held, held_bytes = [], 0
+        except Exception:
+            yield from (page for page, is_checked in held if is_checked)
+            raise
+        yield from (page for page, _ in held)
+
+    def _record(self, lines: Reader, first_line: bytes) -> tuple[ArchivedPage | None, bool]:
+        """The page in the next record, and whether its own digest says that it is intact."""
+        headers = _parse(_WARC_HEADERS, _read_head(lines, first_line))
+        length = (headers.get_header("Content-Length") or "").strip()
+        if not re.fullmatch("[0-9]{1,18}", length):
+            raise DamageError(f"no valid Content-Length in its header, got {length[:20]!r}")
+        checker = DigestChecker()
+        # What the payload's digest covers is told in different ways by different writers.
+        block = DigestVerifyingReader(
+            lines, int(length), checker, block_digest=headers.get_header("WARC-Block-Digest")
+        )
+        page = self._page_of(Record(headers, block))
+        while block.read(_PIECE_BYTES):
+            pass
+        if block.limit:
+            raise DamageError(f"it is cut off {block.limit} bytes before its end")
+        for problem in checker.problems:
+            if not problem.startswith("unknown"):
+                raise DamageError(problem)
+        return page, bool(checker.passed)
+
+    def _recover(self, start: int, error: Exception) -> bool:
+        """Go to where the next unit may begin; whether there is such a place."""
+        end = self._stream.tell()
+        self._lost_bytes += end - start + self._unzipped_bytes + start * self._rewinds
+        is_patient = self._lost_bytes <= _MOST_LOST_BYTES
+        found = None
+        try:
+            if is_patient:
+                self._stream.seek(start + 1)
+            if is_patient or not self._rewinds:
+                found = _find_start(self._stream)
+            end = self._stream.tell() if found is None else self._stream.seek(found)
+        except ArchiveReadError:
+            raise
+        except Exception as ending:  # the file itself is packed, and damaged from here on
+            error, found = ending, None
+        reason = str(error).strip() or repr(error)
+        self._on_damage(f"{end - start} bytes from byte {start} on are left out: {reason[:200]}")
+        return found is not None
+
+
+class _Member(io.RawIOBase):
+    """What is in the gzip member at which the stream stands; its checksum is checked at its end."""
+
+    def __init__(self, records: Records) -> None:
+        self._records = records
+        self._stream = records._stream
+        self._unzip = zlib.decompressobj(wbits=31)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        while not self._unzip.eof:
+            packed = self._stream.peek(1)
+            data = self._unzip.decompress(packed, len(buffer))
+            left = len(self._unzip.unconsumed_tail) + len(self._unzip.unused_data)
+            self._stream.read(len(packed) - left)
+            if data:
+                buffer[: len(data)] = data
+                self._records._unzipped_bytes += len(data)
+                return len(data)
+            if not packed:
+                raise EOFError("its gzip member is cut off")
+        return 0
+
+
+def _parse(parser: StatusAndHeadersParser, head: bytes) -> StatusAndHeaders:
+    try:
+        return parser.parse(io.BytesIO(head))
+    except Exception as error:  # among them EOFError where there is nothing
+        first = head.partition(b"\n")[0][:60]
+        raise DamageError(f"its header begins with {first!r}") from error
+
+
+def _read_head(lines: Any, first_line: bytes = b"") -> bytes:
+    """A header with the blank line that ends it; `first_line` has been read already."""
+    head = [first_line]
+    left = _MOST_HEAD_BYTES
+    while left > 0:
+        line: bytes = lines.readline(left)
+        head.append(line)
+        left -= len(line)
+        if not line.strip():
+            return b"".join(head)
+        if len(head) > 2 and _VERSION.search(line):
+            raise DamageError("another record begins in its header")
+    raise DamageError(f"its header is longer than {_MOST_HEAD_BYTES} bytes")
+
+
+def _skip_blanks(lines: Reader) -> bytes:
+    """Go to the next byte that is no end of a line, and give it; empty at the end."""
+    while ahead := lines.peek(1):
+        text = ahead.lstrip(_BLANK)
+        lines.read(len(ahead) - len(text))
+        if text:
+            return text[:1]
+    return b""
+
+
+def _next_line(lines: Reader) -> bytes:
+    """The next line with which a record begins; empty where there is none."""
+    is_begun = False
+    while line := lines.readline(_PIECE_BYTES):
+        if not is_begun and line.startswith(b"WARC/"):
+            return line
+        is_begun = not line.endswith(b"\n")
+    return b""
+
+
+def _find_start(stream: Reader) -> int | None:
+    """The next place where a unit may begin; None where there is none."""
+    place, data, piece = stream.tell(), b"", b"-"
+    while piece:
+        piece = stream.read(_PIECE_BYTES)
+        data += piece
+        # What begins near the end is looked at together with the next piece.
+        end = len(data) - _SNIFFED_BYTES * bool(piece)
+        for found in _START.finditer(data):
+            start = found.start()
+            if start >= end:
+                break
+            is_zipped = found[0].startswith(GZIP_MAGIC)
+            if not is_zipped or _begins_record(data[start : start + _SNIFFED_BYTES]):
+                return place + start
+        place += max(0, end)
+        data = data[max(0, end) :]
+    return None
+
+
+def _begins_record(packed: bytes) -> bool:
+    try:
+        return zlib.decompressobj(wbits=31).decompress(packed, 5) == b"WARC/"
+    except zlib.error:
+        return False

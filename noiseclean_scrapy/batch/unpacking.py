@@ -1,0 +1,169 @@
+"""Unpacking what is packed no further than it is read, so that a bomb costs what a page may."""
+
+from __future__ import annotations
+
+import gzip
+import sys
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
+from typing import IO, Protocol, TypeAlias
+
+# Scrapy needs both; the names are those that it imports.
+try:
+    import brotli
+except ImportError:  # PyPy
+    import brotlicffi as brotli
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+Pieces: TypeAlias = Iterable[bytes]
+Decoder: TypeAlias = Callable[[Pieces], Iterator[bytes]]
+
+__all__ = ["GZIP_MAGIC", "brotli", "read_body", "read_unzipped", "zstd"]
+
+GZIP_MAGIC = b"\x1f\x8b"
+PIECE_BYTES = 1 << 16
+DAMAGE = (zlib.error, brotli.error, zstd.ZstdError)
+_GZIP, _ZLIB, _DEFLATE = 31, 15, -15
+_CHUNK_HEAD_BYTES = 256
+_MOST_ENCODINGS = 4
+_ZSTD_WINDOW = 23
+"""8 MiB, the most that RFC 9659 allows where zstd is a content encoding."""
+
+
+class Block(Protocol):
+    """The bytes of a record; an empty answer is its end."""
+
+    def read(self, length: int) -> bytes: ...
+
+    def readline(self, length: int) -> bytes: ...
+
+
+def read_body(
+    block: Block, *, chunked: bool, encodings: Sequence[str], most: int
+) -> tuple[bytes, bool]:
+    """The first `most` bytes of a body, and whether it is without its encodings.
+
+    `encodings` are in the order in which they were applied. A body that has none of its chunks or
+    of its encodings, though the header says so, is given as it is, and so is one with encodings
+    that nobody knows. Of one that is damaged comes what is before the damage.
+    """
+    left = [name for name in encodings if name not in ("", "identity")]
+    pieces = _dechunked(block) if chunked else _pieces(block)
+    undone: list[str] = []
+    for _ in range(_MOST_ENCODINGS):
+        if left and left[-1] in _DECODERS:
+            pieces = _first(_decoded(pieces, left.pop(), undone), most)
+    return b"".join(_first(pieces, most))[:most], not left and not undone
+
+
+def read_unzipped(stream: IO[bytes], most: int) -> bytes:
+    """The first `most` bytes of a file, unzipped by what it is and not by its name.
+
+    Raises EOFError, OSError or zlib.error where it is damaged within these.
+    """
+    head = stream.read(len(GZIP_MAGIC))
+    stream.seek(0)
+    if head != GZIP_MAGIC:
+        return stream.read(most)
+    with gzip.GzipFile(fileobj=stream) as unzipped:
+        return unzipped.read(most)
+
+
+def _pieces(block: Block) -> Iterator[bytes]:
+    while piece := block.read(PIECE_BYTES):
+        yield piece
+
+
+def _dechunked(block: Block) -> Iterator[bytes]:
+    """What is chunked (RFC 9112, 7.1); from where it is not, all as it is."""
+    while head := block.readline(_CHUNK_HEAD_BYTES):
+        try:
+            left = int(head.partition(b";")[0], 16)
+        except ValueError:
+            left = -1
+        if left < 0 or not head.endswith(b"\n"):
+            yield head
+            yield from _pieces(block)
+        if left <= 0:
+            return
+        while left and (piece := block.read(min(left, PIECE_BYTES))):
+            yield piece
+            left -= len(piece)
+        block.readline(2)
+
+
+def _first(pieces: Pieces, most: int) -> Iterator[bytes]:
+    """The pieces up to the one that makes `most` bytes full."""
+    for piece in pieces:
+        yield piece
+        most -= len(piece)
+        if most <= 0:
+            return
+
+
+def _decoded(pieces: Pieces, encoding: str, undone: list[str]) -> Iterator[bytes]:
+    pieces = iter(pieces)
+    head = next(pieces, b"")
+    for decoder in _DECODERS[encoding]:
+        try:
+            next(decoder([head]), b"")
+        except DAMAGE:
+            continue
+        try:
+            yield from decoder(chain([head], pieces))
+        except DAMAGE:
+            return
+        return
+    undone.append(encoding)
+    yield from chain([head], pieces)
+
+
+def _inflater(window: int) -> Decoder:
+    def inflated(pieces: Pieces) -> Iterator[bytes]:
+        unzip = zlib.decompressobj(window)
+        for piece in pieces:
+            left = piece
+            while left and not unzip.eof:
+                yield unzip.decompress(left, PIECE_BYTES)
+                left = unzip.unconsumed_tail
+        yield unzip.flush()
+
+    return inflated
+
+
+def _unbrotlied(pieces: Pieces) -> Iterator[bytes]:
+    unpack = brotli.Decompressor()
+    for piece in pieces:
+        left = piece
+        while not unpack.is_finished() and (
+            data := unpack.process(left, output_buffer_limit=PIECE_BYTES)
+        ):
+            yield data
+            left = b""
+
+
+def _unzstded(pieces: Pieces) -> Iterator[bytes]:
+    options: dict[int, int] = {zstd.DecompressionParameter.window_log_max: _ZSTD_WINDOW}
+    unpack = zstd.ZstdDecompressor(options=options)
+    for piece in pieces:
+        if unpack.eof:
+            return
+        yield unpack.decompress(piece, PIECE_BYTES)
+        while not unpack.needs_input and not unpack.eof:
+            yield unpack.decompress(b"", PIECE_BYTES)
+
+
+_GUNZIP = [_inflater(_GZIP)]
+_DECODERS: dict[str, list[Decoder]] = {
+    "gzip": _GUNZIP,
+    "x-gzip": _GUNZIP,
+    # Servers send it with zlib's header, as it is meant, and without.
+    "deflate": [_inflater(_ZLIB), _inflater(_DEFLATE)],
+    "br": [_unbrotlied],
+    "zstd": [_unzstded],
+}
