@@ -1,4 +1,7 @@
-"""What must hold of bytes that others wrote: states, pages of the spool, overrides, queries."""
+"""What must hold of bytes that others wrote: states, spooled pages, overrides, queries.
+
+Those of archives are in `archives`.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 
+from fuzz import archives
 from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.errors import ConfigurationError, QueryError, TreeDataError
 from noiseclean_scrapy.methods import METHODS
@@ -75,6 +79,7 @@ CHECKS: dict[str, Callable[[bytes], None]] = {
     "spooled": check_spooled,
     "overrides": check_overrides,
     "queries": check_query,
+    "archives": archives.check,
 }
 
 
@@ -83,6 +88,8 @@ def seeds(name: str) -> list[bytes]:
     if name == "overrides":
         rules = '["site.example"]\ndrop = ["ul > li", "p ~ p"]\ntitle = "h1"\n'
         return [f'{rules}[["site.example".pages]]\nurl = "/f[a-z]+"\nkeep = "p:not(.a)"\n'.encode()]
+    if name == "archives":
+        return archives.seeds()
     if name == "queries":
         return ['fog -"the port" OR Häfen 新闻网'.encode()]
     if name == "spooled":
