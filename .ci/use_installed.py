@@ -161,8 +161,11 @@ def run_commands(project: Path, url: str) -> None:
         ("import-tree", f"{name} tree --replace", ""),
         ("forget", f"{name} --yes", ""),
     ]
-    listed = re.findall(r"^    ([a-z-]+) ", run(project, "noiseclean", "--help"), re.MULTILINE)
-    assert {command for command, *_ in calls} == set(listed), listed
+    listed = re.findall(
+        r"^    ([a-z-]+)(?: |$)", run(project, "noiseclean", "--help"), re.MULTILINE
+    )
+    tried = {command for command, *_ in calls}
+    assert tried == set(listed), f"listed and tried differ in {tried ^ set(listed)}"
     for command, arguments, expected in calls:
         printed = run(project, "noiseclean", command, *arguments.split())
         _, written, file = arguments.partition("-o ")
