@@ -279,6 +279,16 @@ def test_a_record_without_a_digest_is_given_when_its_member_is_checked(tmp_path:
     assert problems == {"damaged": 1}
 
 
+@pytest.mark.parametrize("size", [65_000, 66_000, 300_000, 2_000_000])
+def test_a_member_may_unpack_to_much_more(tmp_path: Path, size: int) -> None:
+    large = ("response", "http://a.org/large", "text/html", b"<html>" + b"x" * size)
+    first, last = responses(2)
+    (tmp_path / "large.warc.gz").write_bytes(warc(first, large, last))
+    pages, problems = read(tmp_path / "large.warc.gz")
+    assert [len(page.body) for page in pages] == [len(html("0")), 6 + size, len(html("1"))]
+    assert not problems
+
+
 def test_going_back_to_look_for_records_is_bounded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

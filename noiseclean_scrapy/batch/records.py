@@ -193,8 +193,9 @@ class _Member(io.RawIOBase):
         while not self._unzip.eof:
             packed = self._stream.peek(1)
             data = self._unzip.decompress(packed, len(buffer))
-            left = len(self._unzip.unconsumed_tail) + len(self._unzip.unused_data)
-            self._stream.read(len(packed) - left)
+            # At the end of the member zlib may name the same bytes in both.
+            unused = self._unzip.unused_data if self._unzip.eof else self._unzip.unconsumed_tail
+            self._stream.read(len(packed) - len(unused))
             if data:
                 buffer[: len(data)] = data
                 self._records._unzipped_bytes += len(data)
