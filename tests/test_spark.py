@@ -19,10 +19,10 @@ import pytest
 from example_project.demo import DemoSite
 from noiseclean_scrapy.batch.two_pass import Learning, SiteCleaners, archive_pages
 from noiseclean_scrapy.config import Config
-from noiseclean_scrapy.errors import ArchiveError, ConfigurationError
+from noiseclean_scrapy.errors import ArchiveError, ConfigurationError, JobError
 from noiseclean_scrapy.overrides import Overrides
 from tests.support.archives import warc
-from tests.support.command_line import noiseclean
+from tests.support.command_line import ROOT, noiseclean
 from tests.support.corpora import CORPORA, needs_corpora
 from tests.support.crawl_site import story
 from tests.support.sparking import (
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
 Record = tuple[str, str, str, bytes]
+BOMB_TYPE = "text/html\r\nContent-Encoding: gzip"
 
 # PySpark warns of pandas 3, which it loads; its rows come as Arrow here.
 pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")
@@ -258,6 +259,106 @@ def test_a_finished_job_is_left_and_an_interrupted_one_goes_on(
     assert clean_archives(spark, inputs, str(copy), base=base) == report
     assert written_lines(copy) == expected
     assert modified(copy / "sites").items() <= before.items()
+
+
+def test_what_was_missing_is_read_when_it_is_there(
+    spark: SparkSession,
+    demo: Path,
+    output: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The first run lacks an archive, the second finds it, also where it comes between passes."""
+    monkeypatch.chdir(tmp_path)
+    for index in range(3):
+        shutil.copy(demo / f"{index}.warc.gz", tmp_path)
+    Path("1.warc.gz").rename("later")
+    inputs, out = [f"{index}.warc.gz" for index in range(3)], str(tmp_path / "out")
+    report = clean_archives(spark, inputs, out)
+    absent = str(tmp_path / "1.warc.gz")
+    assert not report["complete"]
+    assert report["problems"] == {absent: {"pages": 0, "missing": 1, "damaged": 0}}
+    before = modified(tmp_path / "out")
+    assert clean_archives(spark, inputs, out) == report
+    assert modified(tmp_path / "out") == before
+
+    shutil.rmtree(f"{out}/report")  # as if it had come after the first pass of an interrupted run
+    Path("later").rename("1.warc.gz")
+    assert clean_archives(spark, inputs, out) == report
+    report = clean_archives(spark, inputs, out)
+    assert report["complete"]
+    assert report["pages"] == len(demo_records())
+    assert [row["text"] for row in written_rows(tmp_path / "out")] == [
+        row["text"] for row in written_rows(output)
+    ]
+
+
+def test_pages_that_fail_end_a_job(spark: SparkSession, demo: Path, tmp_path: Path) -> None:
+    inputs = [str(demo / "0.warc.gz")]
+    out = str(tmp_path / "out")
+    with pytest.raises(JobError, match=r"the driver cannot learn and clean a page: .*'nonsense'"):
+        clean_archives(spark, inputs, out, config=Config(method="nonsense"))
+
+    class Rules(Overrides):
+        def rules_for(self, url: str) -> Any:
+            if "probe" not in url:
+                raise ValueError("a rule of the user")
+            return Overrides.rules_for(self, url)
+
+    broken = Config(overrides=Rules({}))
+    with pytest.raises(JobError, match=r"could not be learned, .*a rule of the user"):
+        clean_archives(spark, inputs, out, config=broken, overwrite=True)
+    with pytest.raises(JobError, match=r"could not be learned"):
+        clean_archives(spark, inputs, out, config=broken)
+    report = clean_archives(spark, inputs, out, config=broken, max_failed=1.0)
+    assert report["failed"] == report["not_learned"] == report["pages"] > 0
+    assert "a rule of the user" in report["reason"]
+
+
+def test_memory_of_a_worker_is_lost_with_a_page_alone(tmp_path: Path, java: None) -> None:
+    """Bombs in an archive, and workers that may not have more than Spark gives them."""
+    bomb = gzip.compress(b"<html>" + b"x" * (1 << 30), 1)
+    packed = [("response", f"http://a.org/bomb{n}", BOMB_TYPE, bomb) for n in range(2)]
+    good = [response(f"http://a.org/{n}", story(n)) for n in range(4)]
+    write_warcs(tmp_path, [good[0], packed[0], *good[1:], packed[1]], 1)
+    submit = (sys.executable, "-m", "noiseclean_scrapy.batch.spark")
+    memory = {"PYSPARK_SUBMIT_ARGS": "--conf spark.executor.pyspark.memory=1g pyspark-shell"}
+    told = run_spark(
+        *submit,
+        "0.warc.gz",
+        "-o",
+        "out",
+        "--method",
+        "style-tree",
+        folder=tmp_path,
+        environment=memory,
+    )
+    assert "6 pages of 1 site cleaned" in told
+    assert [row["url"] for row in written_rows(tmp_path / "out")] == [
+        record[1] for record in (good[0], packed[0], *good[1:], packed[1])
+    ]
+
+
+def test_the_package_may_be_a_zip(tmp_path: Path, java: None) -> None:
+    """As `--py-files`, where nothing of it is installed on the workers."""
+    import pyspark
+
+    package = tmp_path / "noiseclean.zip"
+    with zipfile.ZipFile(package, "w") as files:
+        for path in (ROOT / "noiseclean_scrapy").rglob("*"):
+            if path.suffix in (".py", ".npz", ".json", ".jinja", ".css", ".js"):
+                files.write(path, path.relative_to(ROOT))
+    write_warcs(tmp_path, [response(f"http://a.org/{n}", story(n)) for n in range(4)], 1)
+    (tmp_path / "job.py").write_text(
+        "import sys, noiseclean_scrapy\n"
+        "assert 'noiseclean.zip' in noiseclean_scrapy.__file__\n"
+        "from noiseclean_scrapy.batch.spark import main\n"
+        "sys.exit(main())\n"
+    )
+    submit = str(Path(pyspark.__file__).parent / "bin" / "spark-submit")
+    command = [submit, "--master", "local[1]", "--py-files", str(package), "job.py"]
+    run_spark(*command, "0.warc.gz", "-o", "out", folder=tmp_path, environment={"PYTHONPATH": ""})
+    assert written_lines(tmp_path / "out") == cleaned_lines(tmp_path)
 
 
 def test_another_job_is_refused_unless_it_may_overwrite(
