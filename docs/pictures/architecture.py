@@ -15,7 +15,7 @@ def house() -> str:
         "Scrapy's components",
         [
             "`addon.py, middleware.py, pipeline.py, progress.py, config.py,`",
-            "`bounded.py, items.py, focus/`",
+            "`bounded.py, items.py, starting.py, focus/`",
             "One line in ADDONS wires them. They alone touch the crawler,",
             "and config.py alone reads the NOISECLEAN_ settings.",
         ],
@@ -51,7 +51,7 @@ def house() -> str:
         VIOLET,
         "Tools",
         [
-            "`commands/, terminal.py`",
+            "`__main__.py, commands/, terminal.py`",
             "search, explain, clean again, ...",
             "",
             "`report/`",
