@@ -39,7 +39,8 @@ from tests.support.crawl_site import Answer, PageServer, serve, story, story_tex
 QUICK = ("-s", "DOWNLOAD_DELAY=0", "-s", "AUTOTHROTTLE_ENABLED=0")
 STYLE_TREE = ("--method", "style-tree")
 JSONL = ("--format", "jsonl")
-OTHERWISE = (*STYLE_TREE, "--option", "threshold=1")
+RULES = ("--method", "satisfiable-subtree", "--option", "beta=0", "--option")
+OTHERWISE = (*RULES, "alpha=10000")
 
 
 def rows(text: str) -> list[dict[str, Any]]:
@@ -176,8 +177,8 @@ def test_a_name_that_tells_no_format_is_refused(tmp_path: Path, news: Path) -> N
 
 
 def test_options_of_the_method(tmp_path: Path, news: Path) -> None:
-    eager = noiseclean(tmp_path, "clean", news, *STYLE_TREE, "--option", "threshold=0")
-    strict = noiseclean(tmp_path, "clean", news, *STYLE_TREE, "--option", "threshold=1")
+    eager = noiseclean(tmp_path, "clean", news, *RULES, "alpha=0")
+    strict = noiseclean(tmp_path, "clean", news, *OTHERWISE)
     assert len(eager.stdout) > len(strict.stdout)
     done = noiseclean(tmp_path, "clean", news, "--option", "thickness=3", code=2)
     assert "the method 'evidence' has no option 'thickness'" in done.stderr
