@@ -115,9 +115,9 @@ def site() -> Iterator[str]:
 
 
 def run(folder: Path, *command: str) -> str:
-    """What a command prints; it must succeed."""
+    """What a Python module prints when it is run so; it must succeed."""
     done = subprocess.run(
-        [sys.executable, "-I", "-m", "scrapy", *command],
+        [sys.executable, "-I", "-m", *command],
         cwd=folder,
         capture_output=True,
         encoding="utf-8",
@@ -130,12 +130,12 @@ def run(folder: Path, *command: str) -> str:
 
 def crawl(url: str) -> tuple[Path, list[dict[str, str]]]:
     """A new project with the add-on, and the items of a crawl of it."""
-    run(Path(), "startproject", "news")
+    run(Path(), "scrapy", "startproject", "news")
     project = Path("news").resolve()
     with (project / "news" / "settings.py").open("a", encoding="utf-8") as settings:
         settings.write(SETTINGS)
     (project / "news" / "spiders" / "harbour.py").write_text(SPIDER, encoding="utf-8")
-    run(project, "crawl", "harbour", "-a", f"url={url}", "-O", "items.json")
+    run(project, "scrapy", "crawl", "harbour", "-a", f"url={url}", "-O", "items.json")
     return project, json.loads((project / "items.json").read_text(encoding="utf-8"))
 
 
@@ -143,7 +143,8 @@ def run_commands(project: Path, url: str) -> None:
     (project / "pages").mkdir()
     for number in range(COUNT):
         (project / "pages" / f"{number}.html").write_text(page(number), encoding="utf-8")
-    (name,) = (found["name"] for found in json.loads(run(project, "noiseclean", "sites", "--json")))
+    sites = run(project, "scrapy", "noiseclean", "sites", "--json")
+    (name,) = (found["name"] for found in json.loads(sites))
     with Store(f"sqlite:///{project / 'noiseclean.db'}", read_only=True) as store:
         check_report(site_report(store, name))
     # Each command with its arguments, and what is printed or in the file that it writes.
@@ -155,6 +156,9 @@ def run_commands(project: Path, url: str) -> None:
         ("inspect", f"{name} --no-open -o site.html", "<script"),
         ("inspect", f"{url} --no-open -o page.html", "<script"),
         ("reclean", "", ""),
+        ("check", "", ""),
+        ("crawl", f"{url} --delay 0 --pages 3 --database crawled.db", ""),
+        ("replay", "pages --database replayed.db", ""),
         ("export", "-o export.jsonl", story(5)),
         ("clean", "pages -o clean.jsonl", story(5)),
         ("export-tree", f"{name} -o tree", ""),
@@ -162,12 +166,12 @@ def run_commands(project: Path, url: str) -> None:
         ("forget", f"{name} --yes", ""),
     ]
     listed = re.findall(
-        r"^    ([a-z-]+)(?: |$)", run(project, "noiseclean", "--help"), re.MULTILINE
+        r"^    ([a-z-]+)(?: |$)", run(project, "noiseclean_scrapy", "--help"), re.MULTILINE
     )
     tried = {command for command, *_ in calls}
     assert tried == set(listed), f"listed and tried differ in {tried ^ set(listed)}"
     for command, arguments, expected in calls:
-        printed = run(project, "noiseclean", command, *arguments.split())
+        printed = run(project, "noiseclean_scrapy", command, *arguments.split())
         _, written, file = arguments.partition("-o ")
         if written and command != "export-tree":
             printed = (project / file).read_text(encoding="utf-8")
