@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import logging
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from datetime import datetime, timezone
 from pathlib import Path
@@ -25,9 +24,6 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
     from noiseclean_scrapy.config import Config
-
-# The spider itself says in one line of each address why it gave no page.
-_TALKATIVE = ("scrapy.downloadermiddlewares.retry", "scrapy.downloadermiddlewares.robotstxt")
 
 
 class FetchedPages:
@@ -96,8 +92,6 @@ def fetch(
     urls: Iterable[str], pages: FetchedPages, settings: Settings, on_done: Callable[[], object]
 ) -> bool:
     """Crawl the addresses; whether the crawl came to its end. `on_done` is called for each."""
-    for name in _TALKATIVE:
-        logging.getLogger(name).setLevel(logging.CRITICAL)
     arguments = {"urls": list(urls), "pages": pages, "on_done": on_done}
     # The pages are cleaned afterwards.
     stats = run_spider(UrlListSpider, settings, with_addon=False, **arguments)

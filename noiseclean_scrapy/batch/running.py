@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 from scrapy.crawler import AsyncCrawlerProcess
@@ -32,6 +33,9 @@ _OWN: dict[str, Any] = {
     "TWISTED_REACTOR": "twisted.internet.asyncioreactor.AsyncioSelectorReactor",
 }
 
+# The spiders themselves say in one line of each address why it gave no page.
+_TALKATIVE = ("scrapy.downloadermiddlewares.retry", "scrapy.downloadermiddlewares.robotstxt")
+
 
 def run_spider(
     spider: type[Spider], settings: Settings, *, with_addon: bool, **arguments: Any
@@ -47,6 +51,8 @@ def run_spider(
         addons = settings.getdict("ADDONS")
         if not any(load_object(addon) is Addon for addon in addons):
             settings.set("ADDONS", {**addons, Addon: 300}, priority="cmdline")
+    for name in _TALKATIVE:
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     process = AsyncCrawlerProcess(settings)
     crawler = process.create_crawler(spider)
     process.crawl(crawler, **arguments)

@@ -22,6 +22,8 @@ from noiseclean_scrapy.items import PageItem
 if TYPE_CHECKING:
     from twisted.python.failure import Failure
 
+ENOUGH = "enough_pages"
+"""Why a crawl ends that has as many pages as it was to have."""
 _MOST_LISTINGS = 100
 _MOST_LISTED = 10_000
 """Addresses taken from sitemaps and feeds, unless twice as many pages are wanted as that."""
@@ -38,7 +40,7 @@ class SiteSpider(Spider):
     Spider argument `start_urls`: web addresses, a list or separated by commas; pages, sitemaps or
     feeds. Beside them the sitemaps that robots.txt names (and `/sitemap.xml`) and the feeds that
     the first pages name are read, then links are followed within the hosts of `start_urls` and
-    their sub-domains, breadth first. `CLOSESPIDER_ITEMCOUNT` bounds the pages.
+    their sub-domains, breadth first. Spider argument `pages` bounds the number of items (0: none).
     """
 
     name = "site"
@@ -49,8 +51,12 @@ class SiteSpider(Spider):
         "SCHEDULER_DISK_QUEUE": "scrapy.squeues.PickleFifoDiskQueue",
     }
 
-    def __init__(self, start_urls: str | Iterable[str] = "", **kwargs: Any) -> None:
+    def __init__(
+        self, start_urls: str | Iterable[str] = "", pages: int | str = 0, **kwargs: Any
+    ) -> None:
         super().__init__(**kwargs)
+        self.pages = int(pages)
+        self._items = 0
         given = start_urls.split(",") if isinstance(start_urls, str) else start_urls
         self.start_urls = [url.strip() for url in given if url.strip()]
         self.allowed_domains = [web_host(url).removeprefix("www.") for url in self.start_urls]
@@ -75,7 +81,13 @@ class SiteSpider(Spider):
         if not isinstance(response, HtmlResponse):
             yield from self.parse_listing(response)
             return
+        # What is under way when the crawl ends comes here as well.
+        if self.pages and self._items == self.pages:
+            return
+        self._items += 1
         yield PageItem(url=response.url)
+        if self._items == self.pages:
+            raise CloseSpider(ENOUGH)
         if not response.meta.get("depth"):
             feeds = selector_of(response).xpath(_FEEDS).getall()
             yield from self._listing_requests(response.urljoin(url) for url in feeds)
@@ -92,8 +104,7 @@ class SiteSpider(Spider):
         """Go to what a sitemap or a feed lists."""
         listing = read_listing(response)
         yield from self._listing_requests(listing.sitemaps)
-        wanted = 2 * self.settings.getint("CLOSESPIDER_ITEMCOUNT")
-        for url in listing.pages[: max(wanted, _MOST_LISTED) - self._listed]:
+        for url in listing.pages[: max(2 * self.pages, _MOST_LISTED) - self._listed]:
             self._listed += 1
             yield Request(url)
 

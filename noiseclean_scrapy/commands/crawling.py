@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
 
 _PAGES = 200
-_COMPLETE = ("finished", "closespider_itemcount")
 
 
 class Crawl(Subcommand):
@@ -45,7 +44,7 @@ class Crawl(Subcommand):
             metavar="N",
             type=whole_number,
             default=_PAGES,
-            help=f"end after so many pages; those under way are still stored (default {_PAGES})",
+            help=f"end after so many pages (default {_PAGES})",
         )
         parser.add_argument(
             "--delay",
@@ -60,10 +59,8 @@ class Crawl(Subcommand):
         from noiseclean_scrapy.batch.site_spider import SiteSpider
 
         opts = call.opts
-        settings = {"CLOSESPIDER_ITEMCOUNT": opts.pages}
-        if opts.delay is not None:
-            settings["DOWNLOAD_DELAY"] = opts.delay
-        stats = _run(SiteSpider, call, settings, start_urls=opts.urls)
+        settings = {} if opts.delay is None else {"DOWNLOAD_DELAY": opts.delay}
+        stats = _run(SiteSpider, call, settings, start_urls=opts.urls, pages=opts.pages)
         return _report(call, stats)
 
 
@@ -104,6 +101,8 @@ def _run(spider: type[Spider], call: Call, own: dict[str, Any], **arguments: Any
 
 def _report(call: Call, stats: StatsCollector) -> bool:
     """Say what was stored, and what may come next; whether there was something."""
+    from noiseclean_scrapy.batch.site_spider import ENOUGH
+
     get = stats.get_value
     pages, reason = get("item_scraped_count", 0), get("finish_reason")
     if reason == "noiseclean_store_error":
@@ -123,7 +122,7 @@ def _report(call: Call, stats: StatsCollector) -> bool:
         tell(f"Try next: noiseclean sites{there}\n          noiseclean search WORDS{there}")
     if reason == "shutdown":
         raise KeyboardInterrupt
-    return bool(pages) and reason in _COMPLETE
+    return bool(pages) and reason in ("finished", ENOUGH)
 
 
 def _address(text: str) -> str:
