@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 from urllib.parse import quote
 
-from scrapy.utils.python import binary_is_text
-
 from noiseclean_scrapy.batch.addresses import made_up_url, slug, web_host
 from noiseclean_scrapy.batch.archived_page import ArchivedPage, ProblemLog
 from noiseclean_scrapy.batch.streams import BUFFER_BYTES, Reader, open_file
@@ -205,13 +203,20 @@ def _page(record: Record, place: str, problems: ProblemLog, most: int) -> Archiv
         return None
     uri = _printable(record.get("WARC-Target-URI").strip("<>"))
     page_id = _printable(record.get("WARC-Record-ID").strip("<>")) or uri
-    if not is_unpacked and not binary_is_text(head):
+    if not is_unpacked and not _is_text(head):
         problems.report("damaged", f"{place}: the body of {uri[:200]} cannot be unpacked")
         return None
     headers = {name: value for name, value in headers.items() if name not in DECODED}
     # A resource may have any URI (file:, urn:): its pages are grouped by the file they are in.
     url = uri if web_host(uri) else made_up_url(f"{slug(place)}.invalid", quote(uri or page_id, ""))
     return ArchivedPage(page_id, url, body, headers, fetched_at=_date(record))
+
+
+def _is_text(data: bytes) -> bool:
+    # Reading one HTML file does without Scrapy, whose import takes longer.
+    from scrapy.utils.python import binary_is_text
+
+    return binary_is_text(data)
 
 
 def _printable(uri: str) -> str:
