@@ -157,6 +157,7 @@ def test_replay_uses_no_network(tmp_path: Path) -> None:
     assert replay.stats["noiseclean/archive/refused"] == 1
 
 
+@pytest.mark.slow
 def test_replay_stops_when_told_to(tmp_path: Path) -> None:
     rows = [row(f"{i}", "a.org") for i in range(50)]
     source = write_manifest(tmp_path / "corpus", *rows)

@@ -131,6 +131,7 @@ def test_it_steps_aside(tmp_path: Path, site: PageServer) -> None:
     assert not list(tmp_path.glob("*.db"))
 
 
+@pytest.mark.slow
 def test_components_that_the_project_placed_stay_and_work_without_the_add_on(
     tmp_path: Path, site: PageServer
 ) -> None:

@@ -216,6 +216,7 @@ def test_a_terminal_shows_the_crawl_below_its_log(
     assert terminal.numbers == PATHS
 
 
+@pytest.mark.slow
 def test_a_pipe_gets_no_display(tmp_path: Path) -> None:
     terminal = Terminal(tmp_path)
     stdout, stderr = terminal.run_piped()

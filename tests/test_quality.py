@@ -357,6 +357,7 @@ def test_every_method_cleans_every_page_of_a_corpus_of_odd_pages(
     assert report["methods"][method]["exceptions"] == []
 
 
+@pytest.mark.slow
 @needs_proc
 @pytest.mark.parametrize("method", METHODS)
 def test_pages_of_one_site_stay_within_the_bound(method: str) -> None:

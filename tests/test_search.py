@@ -234,6 +234,7 @@ def test_what_is_rolled_back_is_not_found(store: Store, database_url: str) -> No
     assert indexed(database_url) == 2
 
 
+@pytest.mark.slow
 def test_a_text_of_megabytes_is_stored_and_found(store: Store) -> None:
     words = " ".join(f"word{n}" for n in range(150_000))
     write(store, page("1", words, title="Ferry " + "x" * 10_000))

@@ -182,13 +182,15 @@ def test_a_crawl_without_pages_adopts_the_tree_of_another(
         )
         for folder in folders:
             folder.mkdir()
-        first = pool.submit(
-            crawling.crawl_until, folders[0], Plan(LateSpider, settings, idle), listen
-        )
+        # The first crawl never finds a tree due: it must adopt that of the second.
+        patient = {**settings, "NOISECLEAN_SAMPLE_QUOTA": 1_000}
+        plan = Plan(LateSpider, patient, idle)
+        first = pool.submit(crawling.crawl_until, folders[0], plan, listen)
         while not site.requests["/late"]:
             time.sleep(0.05)
         crawling.crawl_until(folders[1], Plan(ManySpider, settings, busy), never)
         crawled = first.result()[1]
+    assert adopted.is_set()
     assert crawled is not None
     assert [item["tree"] for item in crawled.items] == [0, 0, 1]
     assert crawled.items[-1]["text"] == story_text(PAGES)
