@@ -51,9 +51,9 @@ def run_spider(
         addons = settings.getdict("ADDONS")
         if not any(load_object(addon) is Addon for addon in addons):
             settings.set("ADDONS", {**addons, Addon: 300}, priority="cmdline")
-    for name in _TALKATIVE:
-        logging.getLogger(name).setLevel(logging.CRITICAL)
     process = AsyncCrawlerProcess(settings)
+    for name in _TALKATIVE:  # now, since the process resets the levels of Scrapy's loggers
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     crawler = process.create_crawler(spider)
     process.crawl(crawler, **arguments)
     process.start()
