@@ -25,4 +25,4 @@ class PageItem:
     canonical_url: str = ""
     image: str = ""
     cluster: str = ""
-    tree_version: int = 0
+    tree_version: int | None = None

@@ -103,7 +103,7 @@ def test_command_learns_the_sample(tmp_path: Path) -> None:
     records = [("response", f"http://a.org/{n}", "text/html", story(n).encode()) for n in range(9)]
     cut = (*records[8][:3], b"<p>cut")
     (tmp_path / "a.warc").write_bytes(warc(*records, cut, zipped=False)[:-20])
-    options = ("--method", "style-tree", "-s", "NOISECLEAN_ARCHIVE_SAMPLE=3")
+    options = ("--format", "jsonl", "--method", "style-tree", "-s", "NOISECLEAN_ARCHIVE_SAMPLE=3")
     done = noiseclean(tmp_path, "clean", "a.warc", *options)
     assert done.stderr.count("damaged") == 1
     cleaner = SiteCleaner("style-tree")

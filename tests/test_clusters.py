@@ -87,8 +87,8 @@ def test_one_tenant_of_a_host_erases_nothing_of_another(tmp_path: Path) -> None:
     attack = [(f"http://mallory.github.io/{n}", page(100 + n, copies=True)) for n in range(5)]
     records = [("response", url, "text/html", html.encode()) for url, html in (*blog, *attack)]
     (tmp_path / "pages.warc.gz").write_bytes(warc(*records))
-    lines = noiseclean(tmp_path, "clean", "pages.warc.gz").stdout.splitlines()
-    rows = {row["url"]: row for row in map(json.loads, lines)}
+    done = noiseclean(tmp_path, "clean", "pages.warc.gz", "--format", "jsonl")
+    rows = {row["url"]: row for row in map(json.loads, done.stdout.splitlines())}
     assert {row["site"] for row in rows.values()} == {"alice.github.io", "mallory.github.io"}
     assert motto in rows["http://alice.github.io/10"]["text"]
     assert motto not in rows["http://mallory.github.io/1"]["text"]

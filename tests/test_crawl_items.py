@@ -50,7 +50,7 @@ class PydanticItem(pydantic.BaseModel):
 
 class CheckedItem(pydantic.BaseModel, validate_assignment=True):
     case: str
-    text: int = 0
+    text: int | None = None
 
 
 @dataclass
@@ -178,7 +178,7 @@ def test_what_the_spider_has_filled_in_stays(crawled: Crawled) -> None:
 
 def test_items_that_refuse_go_out_unchanged_and_are_counted(crawled: Crawled) -> None:
     assert item(crawled, "frozen") == {"case": "frozen", "text": ""}
-    assert item(crawled, "checked") == {"case": "checked", "text": 0}
+    assert item(crawled, "checked") == {"case": "checked", "text": None}
     assert crawled.ours["errors"] == 2
     errors = crawled.lines("ERROR", "noiseclean_scrapy.pipeline")
     assert errors == ["Error while filling an item; the crawl goes on"] * 2

@@ -291,7 +291,7 @@ def test_commands_on_hostile_pages(tmp_path: Path) -> None:
     names = [name.replace(" ", "-") for name in HOSTILE]
     for name, make in zip(names, HOSTILE.values(), strict=True):
         (folder / f"{name}.html").write_bytes(make(20))
-    done = noiseclean(tmp_path, "clean", "pages")
+    done = noiseclean(tmp_path, "clean", "pages", "--format", "jsonl")
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     assert {row["id"].rpartition("/")[2].removesuffix(".html") for row in rows} == set(names)
     for name in ("billion-laughs", "broken-utf-16", "long-entity", "control-characters", "empty"):

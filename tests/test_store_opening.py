@@ -90,15 +90,16 @@ def test_an_older_schema_without_a_way_is_refused(database_url: str) -> None:
 def test_an_older_schema_is_migrated_step_by_step_or_not_at_all(
     database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def add_column(connection: Connection) -> None:
+    def add_column(connection: Connection) -> bool:
         connection.execute(text("ALTER TABLE noiseclean_page ADD COLUMN mood TEXT"))
+        return False
 
     Store(database_url).close()
     monkeypatch.setattr(preparing, "SCHEMA_VERSION", 4)
     monkeypatch.setattr(preparing, "MIGRATIONS", {2: add_column})
     assert "no migration from version 3" in refused(database_url)
     assert databases.read_rows(database_url, VERSION) == [(2,)]
-    monkeypatch.setattr(preparing, "MIGRATIONS", {2: add_column, 3: lambda connection: None})
+    monkeypatch.setattr(preparing, "MIGRATIONS", {2: add_column, 3: lambda connection: False})
     Store(database_url).close()
     assert databases.read_rows(database_url, VERSION) == [(4,)]
     assert databases.read_rows(database_url, "SELECT mood FROM noiseclean_page") == []
