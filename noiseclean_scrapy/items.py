@@ -11,7 +11,7 @@ class PageItem:
     """A cleaned page. Give it the response's URL; the pipeline fills in the rest.
 
     `published` is in UTC. `tree_version` is the version of the site's tree that cleaned the text, 0
-    before there was one.
+    before there was one, None where the item has no page.
     """
 
     url: str
