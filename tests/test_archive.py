@@ -88,6 +88,7 @@ def test_every_site_has_a_name_of_its_own(tmp_path: Path) -> None:
     assert len(urlsplit(urls["13"]).hostname or "") <= 63 + len(".invalid")
 
 
+@pytest.mark.slow
 @needs_corpora
 @pytest.mark.parametrize("name", ["big9-dev", "blogs-dev", "cleanportaleval", "swde"])
 def test_corpora_are_grouped_by_site(name: str) -> None:

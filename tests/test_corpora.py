@@ -11,7 +11,7 @@ from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.page import Page, build_page
 from tests.support.corpora import needs_corpora, rows
 
-pytestmark = needs_corpora
+pytestmark = [needs_corpora, pytest.mark.slow]
 
 
 def site_pages(corpus: str, site: str) -> list[Page]:

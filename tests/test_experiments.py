@@ -192,6 +192,7 @@ def test_levels_are_reported_by_corpus_language_and_portal(tmp_path: Path) -> No
     assert all(len(row) == len(t.header) for t in (found, speed) for row in t.rows)
 
 
+@pytest.mark.slow
 @needs_corpora
 def test_informative_blocks_of_portals_hold_most_features_and_less_noise() -> None:
     sites = features.sites_of(read_corpus(SHARED / "corpora/cleanportaleval"))

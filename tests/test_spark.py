@@ -444,6 +444,7 @@ def test_archives_in_a_bucket(java: None, tmp_path: Path, monkeypatch: pytest.Mo
     assert written_lines(tmp_path / "out") == cleaned_lines(folder)
 
 
+@pytest.mark.slow
 @needs_corpora
 def test_real_pages(spark: SparkSession, tmp_path: Path) -> None:
     records = []
