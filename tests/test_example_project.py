@@ -36,8 +36,8 @@ def environment(**variables: str) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "100", **variables}
 
 
-def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """`scrapy crawl` in a folder, its output piped."""
+def run(folder: Path, *arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+    """`scrapy crawl` in a folder, its output piped; `code` is how it must end."""
     done = subprocess.run(
         command(folder, *arguments),
         cwd=folder,
@@ -47,7 +47,7 @@ def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         timeout=300,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == code, done.stderr
     for output in (done.stdout, done.stderr):
         assert "Traceback" not in output, output
         assert "\x1b" not in output, output
@@ -208,7 +208,7 @@ def test_bad_address_gives_one_sentence(tmp_path: Path, url: str) -> None:
 @pytest.mark.slow
 def test_store_error_is_not_hidden_by_the_report(tmp_path: Path) -> None:
     database = "NOISECLEAN_DATABASE_URL=sqlite:////no/such/folder/x.db"
-    done = run(tmp_path, "newspaper", "-s", database)
+    done = run(tmp_path, "newspaper", "-s", database, code=1)
     assert len([line for line in done.stderr.splitlines() if "ERROR" in line]) == 1
     assert done.stdout == ""
 

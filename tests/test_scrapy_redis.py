@@ -164,18 +164,16 @@ def test_three_processes_store_what_one_stores(tmp_path: Path, site: PageServer)
 def test_what_a_killed_process_has_stored_is_finished_by_another(
     tmp_path: Path, site: PageServer
 ) -> None:
+    keys = "Keys of stored pages: "
+
     def is_time(line: str) -> bool:
-        return line.startswith("Stored ")
+        return line.startswith(keys)
 
     with shared() as (url, queue):
         (lines, killed), (_, other) = crawl_together(tmp_path / "two", url, site, queue, 2, is_time)
         assert killed is None
         assert other is not None
-        theirs = {
-            key
-            for line in filter(is_time, lines)
-            for key in line.removeprefix("Stored ").split(": ")[1].split()
-        }
+        theirs = {key for line in filter(is_time, lines) for key in line.removeprefix(keys).split()}
         finished = "SELECT key FROM noiseclean_page WHERE learned_version IS NOT NULL"
         assert theirs <= {row[0] for row in read_rows(url, finished)}
         assert {item["url"] for item in other.items} <= check(url, site)

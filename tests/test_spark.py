@@ -176,7 +176,7 @@ def test_samples_settings_and_formats(
         part for name, value in settings.items() for part in ("-s", f"NOISECLEAN_{name}={value}")
     ]
     (demo / "all.jsonl").unlink(missing_ok=True)
-    expected = cleaned_lines(demo, "--method", "style-tree", "--format", "markdown", *options)
+    expected = cleaned_lines(demo, "--method", "style-tree", "--content", "markdown", *options)
     config = Config(
         method="style-tree",
         archive_sample=7,
