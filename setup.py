@@ -9,7 +9,7 @@ import lxml
 from lxml import etree
 from setuptools import Extension, setup
 
-COMPILED = Path("noiseclean_scrapy", "compiled")
+COMPILED = Path("noiseclean_scrapy", "kernels")
 SOURCES = sorted(COMPILED.glob("*.pyx"))
 # The same sums as numpy's: nothing is contracted or reordered.
 FLAGS = "" if sys.platform == "win32" else "-O3 -ffp-contract=off"
@@ -37,7 +37,7 @@ setup(
     options={"editable_wheel": {"mode": "compat"}},
     ext_modules=[
         Extension(
-            f"noiseclean_scrapy.compiled.{source.stem}",
+            f"noiseclean_scrapy.kernels.{source.stem}",
             [source.as_posix()],
             depends=[built_for()],
             include_dirs=lxml.get_include(),

@@ -16,16 +16,16 @@ ROOT = Path(__file__).resolve().parents[1]
 FLAGS = "-O1 -g -ffp-contract=off -fsanitize=address,undefined -fno-sanitize-recover=undefined"
 PROGRAM = """
 from benchmarks.hostile_pages import HOSTILE
-from noiseclean_scrapy import SiteCleaner, compiled
+from noiseclean_scrapy import SiteCleaner, kernels
 
-assert None not in (compiled.blocks, compiled.nodes, compiled.texts), "not compiled"
+assert None not in (kernels.blocks, kernels.nodes, kernels.texts), "not compiled"
 for name, make in HOSTILE.items():
     print(name, flush=True)
     for size in (1, 15, 2000):
         cleaner = SiteCleaner()
         cleaner.observe(make(size))
         cleaner.clean(make(size))
-print(f"{len(HOSTILE)} hostile pages: nothing found in {compiled.nodes.__file__}")
+print(f"{len(HOSTILE)} hostile pages: nothing found in {kernels.nodes.__file__}")
 """
 
 

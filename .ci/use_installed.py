@@ -18,7 +18,7 @@ from pathlib import Path
 from threading import Thread
 
 import noiseclean_scrapy
-from noiseclean_scrapy import SiteCleaner, compiled
+from noiseclean_scrapy import SiteCleaner, kernels
 from noiseclean_scrapy.report import page_report, site_report
 from noiseclean_scrapy.store import Store
 
@@ -63,7 +63,7 @@ def main() -> None:
     where = Path(noiseclean_scrapy.__file__).parent
     assert where.is_relative_to(sys.prefix), f"{where} is not what was installed"
     if sys.platform != "win32" and shutil.which("cc"):
-        assert None not in (compiled.blocks, compiled.nodes, compiled.texts), "not compiled"
+        assert None not in (kernels.blocks, kernels.nodes, kernels.texts), "not compiled"
     clean_pages()
     with site() as url:
         project, items = crawl(url)

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from noiseclean_scrapy import compiled
+from noiseclean_scrapy import kernels
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
@@ -81,5 +81,5 @@ def environment(distributions: Iterable[str]) -> dict[str, Any]:
         "versions": {name: importlib.metadata.version(name) for name in distributions},
         "python": platform.python_version(),
         "cores": os.cpu_count(),
-        "compiled": compiled.blocks is not None,
+        "compiled": kernels.blocks is not None,
     }

@@ -41,8 +41,8 @@ from benchmarks.loopback import serve
 from benchmarks.robustness import peak_mib
 from benchmarks.tables import Table
 from benchmarks.web import Newspapers
+from noiseclean_scrapy.clusters.maintenance import load_model
 from noiseclean_scrapy.config import Config
-from noiseclean_scrapy.maintenance import load_model
 from noiseclean_scrapy.store import Store
 
 WEBS = {"one": 1, "many": 10}

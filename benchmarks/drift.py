@@ -27,11 +27,11 @@ from benchmarks.tables import Table
 from example_project.demo import DemoSite
 from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.clean_page import clean_page
+from noiseclean_scrapy.clusters.cluster import REDESIGN_PAGES, Site
+from noiseclean_scrapy.clusters.training import REDESIGN_DECAY
 from noiseclean_scrapy.config import Config
-from noiseclean_scrapy.growing import REDESIGN_DECAY
 from noiseclean_scrapy.methods import METHODS, Model
 from noiseclean_scrapy.page import Page, build_page
-from noiseclean_scrapy.sites import REDESIGN_PAGES, Site
 
 BEFORE = 100
 """Pages of the demo's old design that are learned."""

@@ -27,7 +27,7 @@ from noiseclean_scrapy.focus.links import LinkBlock, PageLink
 from noiseclean_scrapy.focus.middleware import FocusMiddleware
 from noiseclean_scrapy.focus.potential import PRIORITY_SCALE, Potential
 from noiseclean_scrapy.page import Page
-from noiseclean_scrapy.page.features import words
+from noiseclean_scrapy.page.words import words
 
 FOCUS_SETTINGS: Mapping[str, Any] = {"ADDONS": {"noiseclean_scrapy.addon.Addon": 300}}
 BREADTH_FIRST: Mapping[str, Any] = {

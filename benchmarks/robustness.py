@@ -30,7 +30,7 @@ from example_project.demo import DemoSite
 from noiseclean_scrapy.clean_page import CleanPage, clean_page
 from noiseclean_scrapy.cleaner import SiteCleaner
 from noiseclean_scrapy.methods import METHODS, Method
-from noiseclean_scrapy.methods.tree import TreeMethod
+from noiseclean_scrapy.methods.tree_method import TreeMethod
 from noiseclean_scrapy.page import Page, build_page
 
 T = TypeVar("T")

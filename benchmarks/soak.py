@@ -43,7 +43,7 @@ from benchmarks.loopback import serve
 from benchmarks.memory import VERSIONS, resident_mib
 from benchmarks.tables import Table
 from benchmarks.troubled_web import TroubledWeb
-from noiseclean_scrapy.spool import Spool
+from noiseclean_scrapy.crawl.spool import Spool
 from noiseclean_scrapy.store import Store
 
 BUSY_SECONDS = 1

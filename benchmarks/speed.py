@@ -38,7 +38,7 @@ from benchmarks.extraction import is_installed
 from benchmarks.growth import LEARNED, PANELS, PARAGRAPHS, draw_growth, growth, milliseconds
 from benchmarks.robustness import peak_mib
 from benchmarks.tables import Table
-from noiseclean_scrapy import compiled
+from noiseclean_scrapy import kernels
 from noiseclean_scrapy.cleaner import SiteCleaner
 from noiseclean_scrapy.methods import METHODS
 from noiseclean_scrapy.page import Element, TextBlock, build_page
@@ -294,7 +294,7 @@ def _clean(learned: Mapping[str, SiteCleaner], ready: tuple[CorpusPage, Any]) ->
 
 
 def _clean_in_python(learned: Mapping[str, SiteCleaner], ready: tuple[CorpusPage, Any]) -> str:
-    with compiled.in_python():
+    with kernels.in_python():
         return _clean(learned, ready)
 
 

@@ -36,12 +36,12 @@ from benchmarks.corpora import SHARED, CorpusPage, environment, load_scorer, rea
 from benchmarks.extraction import NO_CLEANING
 from benchmarks.grafts import content_element, graft, join, split, wrap
 from noiseclean_scrapy.clean_page import clean_page
-from noiseclean_scrapy.evidence import decision
-from noiseclean_scrapy.evidence.context import context_features
-from noiseclean_scrapy.evidence.features import PageFeatures
-from noiseclean_scrapy.evidence.model import WEIGHTS, EvidenceModel, save_model
-from noiseclean_scrapy.evidence.trees import BoostedTrees, level_means
 from noiseclean_scrapy.methods.evidence import EvidenceMethod, SiteModel
+from noiseclean_scrapy.methods.evidence_model import threshold
+from noiseclean_scrapy.methods.evidence_model.boosted_trees import BoostedTrees, level_means
+from noiseclean_scrapy.methods.evidence_model.context_features import context_features
+from noiseclean_scrapy.methods.evidence_model.model import WEIGHTS, EvidenceModel, save_model
+from noiseclean_scrapy.methods.evidence_model.page_features import PageFeatures
 from noiseclean_scrapy.page import PageBudget, build_page
 from noiseclean_scrapy.page.headline import find_headline
 
@@ -545,7 +545,7 @@ class LeftOutModel(SiteModel):
 
     def __init__(self, model: EvidenceModel, lean: str) -> None:
         method = EvidenceMethod()
-        super().__init__(method.site, decision.LEANS[lean], method.left_out)
+        super().__init__(method.site, threshold.LEANS[lean], method.left_out)
         self._page_model = model
 
     @property

@@ -17,12 +17,12 @@ from pictures.png import compact
 from playwright.sync_api import Page, sync_playwright
 
 from example_project.demo import DemoSite
+from noiseclean_scrapy.clusters.cleaning import to_record
+from noiseclean_scrapy.clusters.cluster import Site, grow_site
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.page import build_page
 from noiseclean_scrapy.report import page_report, site_report
-from noiseclean_scrapy.sites import Site, grow_site
 from noiseclean_scrapy.store import PageRecord, Store
-from noiseclean_scrapy.stored_pages import to_record
 
 FOLDER = Path(__file__).parent / "images"
 NAME = "courier.example"

@@ -6,7 +6,7 @@ import gzip
 import io
 import zipfile
 
-import noiseclean_scrapy.batch.records  # noqa: F401  (else the fuzzer would not follow it)
+import noiseclean_scrapy.batch.archive_records  # noqa: F401  (else the fuzzer would not follow it)
 from noiseclean_scrapy.batch.archived_page import ProblemLog
 from noiseclean_scrapy.batch.warc import read_wacz_stream, read_warc_stream
 from noiseclean_scrapy.errors import ArchiveError, ArchiveReadError
@@ -75,7 +75,7 @@ def _read(data: bytes, *, is_package: bool = False) -> list[bytes]:
     read = read_wacz_stream if is_package else read_warc_stream
     bodies = []
     try:
-        stream = io.BufferedReader(io.BytesIO(data))  # type: ignore[type-var]
+        stream = io.BufferedReader(io.BytesIO(data))
         for page in read(stream, "a", ProblemLog(problems.append), MOST):
             assert len(page.body) <= MOST
             assert f"{page.id}{page.url}".isprintable()

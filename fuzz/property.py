@@ -9,18 +9,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from noiseclean_scrapy import CleanPage, SiteCleaner, compiled
+from noiseclean_scrapy import CleanPage, SiteCleaner, kernels
 from noiseclean_scrapy.errors import TreeDataError
-from noiseclean_scrapy.evidence.model import load_model
 from noiseclean_scrapy.metadata import extract_metadata
 from noiseclean_scrapy.methods import METHODS
+from noiseclean_scrapy.methods.evidence_model.model import load_model
 from noiseclean_scrapy.page import Page, build_page
 from noiseclean_scrapy.page.characters import without_controls
 from noiseclean_scrapy.report.inert import inert_document
-from noiseclean_scrapy.store.columns import storable_text
-from noiseclean_scrapy.store.query import analyze_query, parse_query
-from noiseclean_scrapy.store.snippet import make_snippet
-from noiseclean_scrapy.store.terms import Analyzer
+from noiseclean_scrapy.store.column_types import storable_text
+from noiseclean_scrapy.store.search.query import analyze_query, parse_query
+from noiseclean_scrapy.store.search.snippet import make_snippet
+from noiseclean_scrapy.store.search.terms import Analyzer
 
 BETWEEN_PAGES = b"\x1e"
 """The byte that parts the pages of one input (ASCII record separator)."""
@@ -76,7 +76,7 @@ def check_twin(page: Page, body: bytes, way: int) -> None:
     """Check that what is compiled reads a page as Python and numpy do, and finds the same in it."""
     model = load_model()
     found = model.read(page).scores if page.table.texts else None
-    with compiled.in_python():
+    with kernels.in_python():
         again = _build(body, way)
         assert again == page
         if found is not None:

@@ -16,7 +16,7 @@ from fuzz import archives
 from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.errors import ConfigurationError, QueryError, TreeDataError
 from noiseclean_scrapy.methods import METHODS
-from noiseclean_scrapy.overrides import Overrides
+from noiseclean_scrapy.page.overrides import Overrides
 from noiseclean_scrapy.store import Store
 from noiseclean_scrapy.store.packing import pack_page, unpack_page
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.misc import load_object
 
+from noiseclean_scrapy.crawl.pipeline import COMPANIONS, CleanPipeline
+from noiseclean_scrapy.crawl.progress import CrawlProgress
+from noiseclean_scrapy.crawl.starting import read_config
 from noiseclean_scrapy.focus.middleware import FocusMiddleware, FocusSpiderMiddleware
 from noiseclean_scrapy.focus.revisits import HubRevisits
-from noiseclean_scrapy.pipeline import COMPANIONS, CleanPipeline
-from noiseclean_scrapy.progress import CrawlProgress
-from noiseclean_scrapy.starting import read_config
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings

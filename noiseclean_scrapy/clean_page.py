@@ -7,13 +7,13 @@ from dataclasses import dataclass, fields
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
-from noiseclean_scrapy.markup import to_html, to_markdown
 from noiseclean_scrapy.methods.base import Late, Model, PageVerdict
 from noiseclean_scrapy.notebook import page_card
 from noiseclean_scrapy.page import Page, PageTable
 from noiseclean_scrapy.page.headline import find_headline
 from noiseclean_scrapy.page.hidden import hidden_blocks
 from noiseclean_scrapy.page.locations import place, xpath
+from noiseclean_scrapy.page.markup import to_html, to_markdown
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from noiseclean_scrapy.errors import ConfigurationError, TreeDataError
 from noiseclean_scrapy.methods import METHODS, Model, create_method
 from noiseclean_scrapy.methods.templates import TemplateMethod
 from noiseclean_scrapy.notebook import cleaner_card
-from noiseclean_scrapy.overrides import NO_OVERRIDES, Overrides
 from noiseclean_scrapy.page import DEFAULT_BUDGET, Html, Page, PageBudget, build_page
+from noiseclean_scrapy.page.overrides import NO_OVERRIDES, Overrides
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -16,11 +16,11 @@ from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.focus.topic import Topic
 from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.methods import METHODS, create_method, method_parameters
-from noiseclean_scrapy.overrides import NO_OVERRIDES, Overrides
 from noiseclean_scrapy.page import DEFAULT_BUDGET, PageBudget
-from noiseclean_scrapy.patterns import Pattern
-from noiseclean_scrapy.site.cluster import CLUSTERINGS, host
-from noiseclean_scrapy.urls import database_url, shown_url
+from noiseclean_scrapy.page.overrides import NO_OVERRIDES, Overrides
+from noiseclean_scrapy.page.patterns import Pattern
+from noiseclean_scrapy.page.urls import CLUSTERINGS, host
+from noiseclean_scrapy.service_urls import database_url, shown_url
 
 if TYPE_CHECKING:
     from scrapy.http import Response

@@ -15,8 +15,8 @@ import grimp
 from tests.support.command_line import ROOT
 
 PACKAGE = "noiseclean_scrapy"
-CORE = ("page", "site", "methods", "evidence", "compiled", "cleaner", "clean_page", "notebook")
-ABOVE_CORE = ("addon", "config", "crawl", "middleware", "pipeline", "store", "report", "commands")
+CORE = ("page", "methods", "kernels", "cleaner", "clean_page", "notebook")
+ABOVE_CORE = ("addon", "config", "clusters", "crawl", "store", "output", "report", "commands")
 
 
 @cache

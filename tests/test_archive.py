@@ -21,13 +21,13 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from noiseclean_scrapy.batch import records, streams, unpacking
+from noiseclean_scrapy.batch import archive_records, streams, unpacking
 from noiseclean_scrapy.batch.archive import ArchivedPage, read_archive
 from noiseclean_scrapy.batch.archived_page import ProblemLog
 from noiseclean_scrapy.batch.warc import read_warc_stream
 from noiseclean_scrapy.errors import ArchiveError, ArchiveReadError
 from noiseclean_scrapy.page import PageBudget
-from noiseclean_scrapy.site.cluster import site_name
+from noiseclean_scrapy.page.urls import site_name
 from tests.support.archives import html, responses, row, warc, write_manifest
 from tests.support.corpora import CORPORA, needs_corpora
 
@@ -294,7 +294,7 @@ def test_going_back_to_look_for_records_is_bounded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each of the headers says that others which follow are its own."""
-    monkeypatch.setattr(records, "_MOST_LOST_BYTES", 1 << 20)
+    monkeypatch.setattr(archive_records, "_MOST_LOST_BYTES", 1 << 20)
     source = tmp_path / "headers.warc"
     claims = b"WARC/1.0\r\nContent-Length: 600\r\n\r\n" * 20_000
     source.write_bytes(claims + warc(*responses(3), zipped=False))

@@ -15,7 +15,7 @@ from markdown_it import MarkdownIt
 
 from example_project.demo import DemoSite
 from noiseclean_scrapy import CleanPage, SiteCleaner
-from noiseclean_scrapy.markup import to_html, to_markdown
+from noiseclean_scrapy.page.markup import to_html, to_markdown
 
 NEVER_SHOWN = (
     "script style template noscript iframe noembed noframes object applet embed svg canvas audio "

@@ -13,7 +13,7 @@ from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.methods import create_method, templates
 from noiseclean_scrapy.methods.templates import TemplateMethod, TemplateModel
 from noiseclean_scrapy.page import Page, build_page
-from noiseclean_scrapy.site.cluster import former_name, host, site_host, site_name
+from noiseclean_scrapy.page.urls import former_name, host, site_host, site_name
 from tests.support.archives import warc
 from tests.support.command_line import noiseclean
 from tests.support.crawl_site import story

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from noiseclean_scrapy.cleaner import SiteCleaner
-from noiseclean_scrapy.export import COLUMNS
+from noiseclean_scrapy.output.rows import COLUMNS
 from noiseclean_scrapy.store import Store
 from tests.support.command_line import (
     DemoCrawl,

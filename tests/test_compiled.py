@@ -23,22 +23,25 @@ from numpy.typing import NDArray
 
 from benchmarks.hostile_pages import HOSTILE
 from example_project.demo import DemoSite
-from noiseclean_scrapy import SiteCleaner, compiled
-from noiseclean_scrapy.evidence.context import context_features
-from noiseclean_scrapy.evidence.features import PageFeatures
-from noiseclean_scrapy.evidence.keys import PageKeys
-from noiseclean_scrapy.evidence.layout import PageArrays
-from noiseclean_scrapy.evidence.model import load_model
-from noiseclean_scrapy.evidence.near_duplicates import LEAST_CONTENT, content_signature
-from noiseclean_scrapy.evidence.site import SiteEvidence
-from noiseclean_scrapy.evidence.text import TextTable, _kept
+from noiseclean_scrapy import SiteCleaner, kernels
+from noiseclean_scrapy.methods.evidence_model.context_features import context_features
+from noiseclean_scrapy.methods.evidence_model.fingerprints import PageKeys
+from noiseclean_scrapy.methods.evidence_model.model import load_model
+from noiseclean_scrapy.methods.evidence_model.near_duplicates import (
+    LEAST_CONTENT,
+    content_signature,
+)
+from noiseclean_scrapy.methods.evidence_model.page_features import PageFeatures
+from noiseclean_scrapy.methods.evidence_model.site_features import SiteEvidence
+from noiseclean_scrapy.methods.evidence_model.text_features import TextTable, _kept
+from noiseclean_scrapy.methods.evidence_model.tree_index import PageArrays
 from noiseclean_scrapy.page import Page, PageBudget, build_page
-from noiseclean_scrapy.page.features import word_counts, words
 from noiseclean_scrapy.page.parse import parse_html
-from noiseclean_scrapy.page.reading import NodeReader, NotCompiled
+from noiseclean_scrapy.page.reader import NodeReader, NotCompiled
 from noiseclean_scrapy.page.tags import SKIPPED
+from noiseclean_scrapy.page.words import word_counts, words
 
-FOLDER = Path(compiled.__file__).parent
+FOLDER = Path(kernels.__file__).parent
 BUILT = [path for suffix in EXTENSION_SUFFIXES for path in FOLDER.glob(f"*{suffix}")]
 IN_PYTHON = bool(os.environ.get("NOISECLEAN_PURE_PYTHON"))
 
@@ -81,7 +84,7 @@ MARKUP = st.lists(
 
 def in_python(function: Callable[..., Any], *arguments: Any) -> Any:
     """What a function gives without what is compiled."""
-    with compiled.in_python():
+    with kernels.in_python():
         return function(*arguments)
 
 
@@ -89,23 +92,23 @@ def test_what_is_compiled_is_that_of_its_source() -> None:
     """A compiled file of an older source fails here; `pip install -e .` compiles it anew."""
     assert {path.name.partition(".")[0] for path in BUILT} == {"blocks", "nodes", "texts"}
     for name in ("blocks", "nodes", "texts"):
-        module = import_module(f"noiseclean_scrapy.compiled.{name}")
-        assert compiled.staleness(module) == ""
-        assert getattr(compiled, name) is module, "it cannot be used: see the log"
+        module = import_module(f"noiseclean_scrapy.kernels.{name}")
+        assert kernels.staleness(module) == ""
+        assert getattr(kernels, name) is module, "it cannot be used: see the log"
 
 
 def test_what_is_stale_is_not_used(tmp_path: Path) -> None:
     """With one line in the log; and nothing is compiled for another lxml."""
     package = shutil.copytree(FOLDER.parent, tmp_path / "noiseclean_scrapy")
-    with (package / "compiled" / "blocks.pyx").open("a") as source:
+    with (package / "kernels" / "blocks.pyx").open("a") as source:
         source.write("# changed\n")
     program = (
-        "from noiseclean_scrapy import compiled as c; print(c.__file__, c.blocks, bool(c.nodes))"
+        "from noiseclean_scrapy import kernels as c; print(c.__file__, c.blocks, bool(c.nodes))"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, encoding="utf-8"
     )
-    assert done.stdout == f"{package / 'compiled' / '__init__.py'} None True\n"
+    assert done.stdout == f"{package / 'kernels' / '__init__.py'} None True\n"
     assert done.stderr == (
         "Python does what is compiled in blocks: blocks.pyx has changed since; "
         "`pip install -e .` compiles it anew\n"
@@ -113,11 +116,11 @@ def test_what_is_stale_is_not_used(tmp_path: Path) -> None:
 
 
 def test_a_version_of_lxml_that_it_was_not_built_for_is_left_to_python() -> None:
-    lxml, libxml2 = compiled.installed_lxml()
-    assert (lxml, libxml2) == compiled.nodes.BUILT_FOR
-    assert compiled.misfit(lxml, libxml2) == ""
+    lxml, libxml2 = kernels.installed_lxml()
+    assert (lxml, libxml2) == kernels.nodes.BUILT_FOR
+    assert kernels.misfit(lxml, libxml2) == ""
     for other in ((f"{lxml}.1", libxml2), (lxml, "2.9.14")):
-        reason = compiled.misfit(*other)
+        reason = kernels.misfit(*other)
         assert f"built for lxml {other[0]} with libxml2 {other[1]}, but lxml {lxml} " in reason
 
 
@@ -125,26 +128,26 @@ def test_lists_reach_what_is_compiled_from_python() -> None:
     """What is changed in Python's lists is changed for what is compiled as well."""
     program = """
 import importlib, os
-from noiseclean_scrapy import compiled
-from noiseclean_scrapy.evidence import text
-from noiseclean_scrapy.page import build_page, document, reading
+from noiseclean_scrapy import kernels
+from noiseclean_scrapy.methods.evidence_model import text_features
+from noiseclean_scrapy.page import build_page, document, reader
 
-reading.IMAGE_SOURCES += ("data-late",)
-reading.STYLING -= {"hidden"}
-reading.ROLES["amp-img"] = reading.IMAGE
+reader.IMAGE_SOURCES += ("data-late",)
+reader.STYLING -= {"hidden"}
+reader.ROLES["amp-img"] = reader.IMAGE
 document.ZERO_WIDTH += ("\u2060",)
-text._COLONS += ("~",)
-text._DATE_MARKS += "~"
+text_features._COLONS += ("~",)
+text_features._DATE_MARKS += "~"
 del os.environ["NOISECLEAN_PURE_PYTHON"]
 page = "<body><p hidden>a\u2060b~<img data-late=x.png></p><amp-img src=y.png></amp-img>"
 
 def told():
     table = build_page(page).table
-    return table.texts, table.images, sum(table.hidden), text._measure(["a~"]).tolist()
+    return table.texts, table.images, sum(table.hidden), text_features._measure(["a~"]).tolist()
 
 before = told()
-importlib.reload(compiled)
-assert None not in (compiled.nodes, compiled.texts)
+importlib.reload(kernels)
+assert None not in (kernels.nodes, kernels.texts)
 assert told() == before, (told(), before)
 print(before[:3])
 """
@@ -292,7 +295,7 @@ def test_keys_and_sums_of_a_site() -> None:
 def test_a_document_with_many_tags_or_namespaces_is_left_to_python() -> None:
     for source in ("".join(f"<t{n}>x</t{n}>" for n in range(300)), STORY):
         root = parse_html(source).root
-        reader = compiled.nodes.NodeReader(root, SKIPPED, PageBudget())
+        reader = kernels.nodes.NodeReader(root, SKIPPED, PageBudget())
         if source is STORY:
             reader.walk(root, "/html", 1)
         else:
@@ -303,7 +306,7 @@ def test_a_document_with_many_tags_or_namespaces_is_left_to_python() -> None:
         "<html xmlns='http://www.w3.org/1999/xhtml'><body><p>x</p></body></html>"
     )
     with pytest.raises(NotCompiled):
-        compiled.nodes.NodeReader(xml, SKIPPED, PageBudget()).walk(xml, "/html", 1)
+        kernels.nodes.NodeReader(xml, SKIPPED, PageBudget()).walk(xml, "/html", 1)
     assert build_page(xml).text == "x"
 
 
@@ -342,15 +345,15 @@ def test_trees_made_by_hand_are_read_alike() -> None:
 def test_a_reader_needs_elements() -> None:
     for wrong in (None, "html", 7):
         with pytest.raises(TypeError):
-            compiled.nodes.NodeReader(wrong, SKIPPED, PageBudget())
-    reader = compiled.nodes.NodeReader(etree.HTML("<p>x"), SKIPPED, PageBudget())
+            kernels.nodes.NodeReader(wrong, SKIPPED, PageBudget())
+    reader = kernels.nodes.NodeReader(etree.HTML("<p>x"), SKIPPED, PageBudget())
     with pytest.raises(TypeError):
         reader.walk(None, "/html", 1)
     assert reader.table == NodeReader(etree.HTML("<p>x"), SKIPPED, {}, PageBudget()).table
 
 
 def test_what_does_not_fit_together_is_refused() -> None:
-    blocks = compiled.blocks
+    blocks = kernels.blocks
     with pytest.raises(IndexError, match="parent of element 1 is 1"):
         blocks.index_page(array("i", [-1, 1]), ["a", "b"], ["a", "b"], array("i", [0]))
     with pytest.raises(IndexError, match="text block 0 is in element 2"):
@@ -368,9 +371,9 @@ def test_what_does_not_fit_together_is_refused() -> None:
         with pytest.raises(ValueError, match="values where there must be"):
             blocks.score(rows, rows[:0], features, *wrong, 0.0)
     with pytest.raises(ValueError, match="one shingle"):
-        compiled.texts.min_hashes(b"abc", 32, 3, 5, (7, 9))
+        kernels.texts.min_hashes(b"abc", 32, 3, 5, (7, 9))
     paragraph = etree.HTML("<body><b>x</b>").find(".//b")
-    reader = compiled.nodes.NodeReader(etree.HTML("<p>y"), SKIPPED, PageBudget())
+    reader = kernels.nodes.NodeReader(etree.HTML("<p>y"), SKIPPED, PageBudget())
     reader.walk(paragraph, "/html/body/b", 1)
     with pytest.raises(IndexError, match="before the first"):
         reader.flush()
@@ -406,10 +409,10 @@ def test_arrays_that_do_not_fit_the_page_are_refused(name: str) -> None:
     for wrong in _wrong(getattr(arrays, name), sizes.get(INDEXES.get(name, ""))):
         changed = _Of(arrays, **{name: wrong})
         with pytest.raises(ValueError, match=r"values where there must be|is not from 0|parent of"):
-            compiled.blocks.PageRows(rows, changed, texts)
+            kernels.blocks.PageRows(rows, changed, texts)
         if name in INDEXES:
             with pytest.raises(ValueError, match=r"there must be|is not from 0|parent of"):
-                compiled.blocks.ContextRows(rows, changed, features.lengths, features.lengths)
+                kernels.blocks.ContextRows(rows, changed, features.lengths, features.lengths)
 
 
 def test_arguments_that_do_not_fit_the_page_are_refused() -> None:
@@ -422,11 +425,11 @@ def test_arguments_that_do_not_fit_the_page_are_refused() -> None:
     positions = (1, 0.6, 10, (-30, 60, -100))
 
     def page_rows(of: object = texts) -> Any:
-        return compiled.blocks.PageRows(np.zeros((400, count), np.float32), arrays, of)
+        return kernels.blocks.PageRows(np.zeros((400, count), np.float32), arrays, of)
 
     def context_rows(lengths: Any = number, p: Any = number) -> Any:
         rows = np.zeros((100, count), np.float32)
-        return compiled.blocks.ContextRows(rows, arrays, lengths, p)
+        return kernels.blocks.ContextRows(rows, arrays, lengths, p)
 
     refused: list[tuple[Callable[[Any], Any], NDArray[Any], int | None]] = [
         (lambda of: page_rows(_Of(texts, features=of)), texts.features, None),
@@ -448,8 +451,8 @@ def test_arguments_that_do_not_fit_the_page_are_refused() -> None:
         (lambda of: context_rows().add_containers(2, of, 0.0), items, len(whole)),
         (lambda of: context_rows().add_extent(0.7, of, 1), ones, None),
         (lambda of: context_rows().add_page(of, 0.5), number, None),
-        (lambda of: compiled.blocks.repeated_items(of, whole, arrays.element), arrays.parent, None),
-        (lambda of: compiled.blocks.repeated_items(arrays.parent, of, arrays.element), whole, None),
+        (lambda of: kernels.blocks.repeated_items(of, whole, arrays.element), arrays.parent, None),
+        (lambda of: kernels.blocks.repeated_items(arrays.parent, of, arrays.element), whole, None),
     ]
     for call, right, most in refused:
         for wrong in _wrong(right, most):
@@ -461,13 +464,13 @@ def test_arguments_that_do_not_fit_the_page_are_refused() -> None:
     with pytest.raises(ValueError, match="over -1 blocks"):
         page_rows().add_neighbours((1,), 1, (-1,))
     with pytest.raises(ValueError, match="links: 0 values"):
-        compiled.blocks.counts([], [()], ["a"])
+        kernels.blocks.counts([], [()], ["a"])
 
 
 def test_no_order_of_the_methods_reads_what_is_not_there() -> None:
     features = PageFeatures(build_page(STORY))
     rows = np.zeros((400, len(features.lengths)), np.float32)
-    found = compiled.blocks.PageRows(rows, features.arrays, features.texts)
+    found = kernels.blocks.PageRows(rows, features.arrays, features.texts)
     found.add_main(0.6)
     found.add_same_place()
     found.add_sections(1, 30, 40)
@@ -476,8 +479,8 @@ def test_no_order_of_the_methods_reads_what_is_not_there() -> None:
 
 def test_it_can_be_switched_off() -> None:
     program = (
-        "from noiseclean_scrapy import SiteCleaner, compiled\n"
-        "print(compiled.nodes, compiled.texts, compiled.blocks)\n"
+        "from noiseclean_scrapy import SiteCleaner, kernels\n"
+        "print(kernels.nodes, kernels.texts, kernels.blocks)\n"
         f"print(SiteCleaner().clean({STORY!r}).text)"
     )
     environment = {**os.environ, "NOISECLEAN_PURE_PYTHON": "1", "PYTHONUTF8": "1"}

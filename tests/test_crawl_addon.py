@@ -115,7 +115,7 @@ def test_errors_are_counted_and_logged_once(tmp_path: Path, site: PageServer) ->
 
 def test_one_line_says_what_was_done(tmp_path: Path, site: PageServer) -> None:
     crawled = crawl_one(tmp_path, ChainSpider, site, NOISECLEAN_SAMPLE_QUOTA=4)
-    (line,) = crawled.lines("INFO", "noiseclean_scrapy.pipeline")
+    (line,) = crawled.lines("INFO", "noiseclean_scrapy.crawl.pipeline")
     assert re.fullmatch(
         r"noiseclean: 6 pages seen in 1 clusters, 6 learned, 2 trees built, 6 items cleaned, "
         r"\d+% of their pages' characters removed; stored in sqlite:///noiseclean.db",

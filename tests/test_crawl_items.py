@@ -15,7 +15,7 @@ from scrapy.http import Response
 from twisted.python.failure import Failure
 
 from noiseclean_scrapy import PageItem
-from noiseclean_scrapy.site.cluster import site_name
+from noiseclean_scrapy.page.urls import site_name
 from tests.support import crawl_site, crawling
 from tests.support.crawl_site import story_text
 from tests.support.crawling import Crawled, Plan
@@ -180,7 +180,7 @@ def test_items_that_refuse_go_out_unchanged_and_are_counted(crawled: Crawled) ->
     assert item(crawled, "frozen") == {"case": "frozen", "text": ""}
     assert item(crawled, "checked") == {"case": "checked", "text": None}
     assert crawled.ours["errors"] == 2
-    errors = crawled.lines("ERROR", "noiseclean_scrapy.pipeline")
+    errors = crawled.lines("ERROR", "noiseclean_scrapy.crawl.pipeline")
     assert errors == ["Error while filling an item; the crawl goes on"] * 2
 
 

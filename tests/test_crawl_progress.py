@@ -20,7 +20,7 @@ from tests.support.crawling import Plan
 
 PAGES = 7
 PATHS = [f"/{number}" for number in range(PAGES)]
-LOGGER = "noiseclean_scrapy.progress"
+LOGGER = "noiseclean_scrapy.crawl.progress"
 ESCAPE = "\x1b"
 ERASE_LINE = f"{ESCAPE}[2K"
 SHOW_CURSOR = f"{ESCAPE}[?25h"

@@ -13,8 +13,8 @@ from scrapy.crawler import Crawler
 from scrapy.http import HtmlResponse, Response
 from scrapy.utils.request import fingerprint
 
-from noiseclean_scrapy import site_cache
-from noiseclean_scrapy.pipeline import CleanPipeline
+from noiseclean_scrapy.crawl import cluster_cache
+from noiseclean_scrapy.crawl.pipeline import CleanPipeline
 from tests.support import crawl_site, crawling
 from tests.support.crawl_site import Answer, Pages, PageServer, story
 from tests.support.crawling import Crawled, Plan
@@ -147,7 +147,7 @@ class ManySitesSpider(scrapy.Spider):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> ManySitesSpider:
-        site_cache._SITES_IN_MEMORY = SITES_IN_MEMORY  # in the crawl's own process
+        cluster_cache._SITES_IN_MEMORY = SITES_IN_MEMORY  # in the crawl's own process
         return super().from_crawler(crawler, *args, **kwargs)
 
     async def start(self) -> AsyncIterator[Any]:

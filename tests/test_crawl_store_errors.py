@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from scrapy.http import Response
 
-from noiseclean_scrapy.site.cluster import host
+from noiseclean_scrapy.page.urls import host
 from tests.support import crawl_site, crawling
 from tests.support.crawl_site import ChainSpider, PageServer, story
 from tests.support.crawling import Crawled, Plan

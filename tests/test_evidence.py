@@ -16,14 +16,14 @@ from example_project.demo import DemoPage, DemoSite
 from example_project.scoring import score
 from noiseclean_scrapy import CleanPage, SiteCleaner
 from noiseclean_scrapy.errors import ConfigurationError, TreeDataError
-from noiseclean_scrapy.evidence import exclusions
-from noiseclean_scrapy.evidence.decision import LEANS, LEAST_TEXT, threshold
-from noiseclean_scrapy.evidence.explanation import STRONGEST
-from noiseclean_scrapy.evidence.features import PageFeatures
-from noiseclean_scrapy.evidence.model import load_model
-from noiseclean_scrapy.evidence.site import SiteEvidence
 from noiseclean_scrapy.methods import METHODS, method_parameters
 from noiseclean_scrapy.methods.evidence import EvidenceMethod, SiteModel
+from noiseclean_scrapy.methods.evidence_model import exclusions
+from noiseclean_scrapy.methods.evidence_model.explanation import STRONGEST
+from noiseclean_scrapy.methods.evidence_model.model import load_model
+from noiseclean_scrapy.methods.evidence_model.page_features import PageFeatures
+from noiseclean_scrapy.methods.evidence_model.site_features import SiteEvidence
+from noiseclean_scrapy.methods.evidence_model.threshold import LEANS, LEAST_TEXT, threshold
 from noiseclean_scrapy.page import Page, build_page
 
 THINGS = "ferries lanterns bakeries ropes gulls sailors timber tides anchors nets".split()

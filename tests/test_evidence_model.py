@@ -14,15 +14,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noiseclean_scrapy.evidence import model as evidence_model
-from noiseclean_scrapy.evidence.context import context_features
-from noiseclean_scrapy.evidence.exclusions import KINDS
-from noiseclean_scrapy.evidence.features import PageFeatures
-from noiseclean_scrapy.evidence.layout import PageArrays
-from noiseclean_scrapy.evidence.model import EvidenceModel, load_model, save_model
-from noiseclean_scrapy.evidence.trees import BoostedTrees, level_means
-from noiseclean_scrapy.evidence.vocabulary import NAMES, element_bits
-from noiseclean_scrapy.evidence.wording import in_words, kind_of
+from noiseclean_scrapy.methods.evidence_model import model as evidence_model
+from noiseclean_scrapy.methods.evidence_model.boosted_trees import BoostedTrees, level_means
+from noiseclean_scrapy.methods.evidence_model.context_features import context_features
+from noiseclean_scrapy.methods.evidence_model.exclusions import KINDS
+from noiseclean_scrapy.methods.evidence_model.model import EvidenceModel, load_model, save_model
+from noiseclean_scrapy.methods.evidence_model.page_features import PageFeatures
+from noiseclean_scrapy.methods.evidence_model.tree_index import PageArrays
+from noiseclean_scrapy.methods.evidence_model.vocabulary import NAMES, element_bits
+from noiseclean_scrapy.methods.evidence_model.wording import in_words, kind_of
 from noiseclean_scrapy.page import Page, build_page
 from tests.support.slow_evidence import (
     slow_ancestors,

@@ -6,9 +6,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from noiseclean_scrapy.evidence.places import AROUND, FACTORS, OWN, PLACE_LEVELS, page_places
+from noiseclean_scrapy.methods.evidence_model.places import (
+    AROUND,
+    FACTORS,
+    OWN,
+    PLACE_LEVELS,
+    page_places,
+)
 from noiseclean_scrapy.page import Page, build_page
-from noiseclean_scrapy.site.hashes import hash64
+from noiseclean_scrapy.page.hashes import hash64
 from tests.support.slow_small_sites import examples, random_bodies
 
 

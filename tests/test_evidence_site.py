@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from noiseclean_scrapy import SiteCleaner, cleaner
 from noiseclean_scrapy.errors import TreeDataError
-from noiseclean_scrapy.evidence import near_duplicates, places, sample, site
-from noiseclean_scrapy.evidence.site import SiteEvidence, SiteTerms
+from noiseclean_scrapy.methods.evidence_model import near_duplicates, places, sample, site_features
+from noiseclean_scrapy.methods.evidence_model.site_features import SiteEvidence, SiteTerms
 from noiseclean_scrapy.page import Page, build_page
 from tests.support.slow_evidence import SlowSite, clipped, slow_min_hashes, slow_repetition
 from tests.support.slow_small_sites import examples, sites
@@ -63,13 +63,13 @@ STORIES = [
 
 
 def test_terms_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(site, "PLACE_WEIGHT", 0.5)
-    monkeypatch.setattr(site, "REPETITION", 5.0)
-    monkeypatch.setattr(site, "COMMON_REPETITION", 6.0)
-    monkeypatch.setattr(site, "COMMON", 0.3)
-    monkeypatch.setattr(site, "COMMON_SUPPORT", 3.0)
-    monkeypatch.setattr(site, "SUPPORT", 2.0)
-    monkeypatch.setattr(site, "CLIP", 6.0)
+    monkeypatch.setattr(site_features, "PLACE_WEIGHT", 0.5)
+    monkeypatch.setattr(site_features, "REPETITION", 5.0)
+    monkeypatch.setattr(site_features, "COMMON_REPETITION", 6.0)
+    monkeypatch.setattr(site_features, "COMMON", 0.3)
+    monkeypatch.setattr(site_features, "COMMON_SUPPORT", 3.0)
+    monkeypatch.setattr(site_features, "SUPPORT", 2.0)
+    monkeypatch.setattr(site_features, "CLIP", 6.0)
     evidence = SiteEvidence(1000)
     for body, scores in STORIES:
         evidence.observe(page_of(body), np.array(scores))
@@ -86,10 +86,10 @@ def test_terms_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_rare_and_common_repetitions_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(site, "REPETITION", 5.0)
-    monkeypatch.setattr(site, "COMMON_REPETITION", 6.0)
-    monkeypatch.setattr(site, "COMMON", 0.3)
-    monkeypatch.setattr(site, "COMMON_SUPPORT", 3.0)
+    monkeypatch.setattr(site_features, "REPETITION", 5.0)
+    monkeypatch.setattr(site_features, "COMMON_REPETITION", 6.0)
+    monkeypatch.setattr(site_features, "COMMON", 0.3)
+    monkeypatch.setattr(site_features, "COMMON_SUPPORT", 3.0)
     evidence = learn([page_of(f"<p>{n}") for n in ("one", "two", "two x", "three", "four")])
     page = page_of("<p>one</p><p>five</p>")
     assert evidence.terms(page, scores_of(page)).repetition.tolist() == [-5 * 1 / 5 * 1 / 2, 0]
@@ -108,7 +108,7 @@ def test_own_place_and_surroundings_count_apart() -> None:
     inside = evidence.terms(page_of("<div class=a><h2>y</div>"), np.array([1.0]))
     at_once = evidence.terms(page_of("<div class=a><p>y</div>"), np.array([1.0]))
     elsewhere = evidence.terms(page_of("<div class=b><p>y</div>"), np.array([1.0]))
-    pull = site.PLACE_WEIGHT * 1 / (1 + site.SUPPORT**2) * (4 - 1)
+    pull = site_features.PLACE_WEIGHT * 1 / (1 + site_features.SUPPORT**2) * (4 - 1)
     assert inside.place == pytest.approx([pull])
     assert at_once.place == pytest.approx([2 * pull])
     assert (inside.place_pages[0], at_once.place_pages[0]) == (0, 1)
@@ -128,7 +128,9 @@ def test_scores_are_clipped() -> None:
     evidence = SiteEvidence(1000)
     evidence.observe(page_of("<p>a"), np.array([1e6]))
     far = evidence.terms(page_of("<p>b"), np.array([-1e6])).place[0]
-    assert far == pytest.approx(2 * site.PLACE_WEIGHT / (1 + site.SUPPORT**2) * 2 * site.CLIP)
+    assert far == pytest.approx(
+        2 * site_features.PLACE_WEIGHT / (1 + site_features.SUPPORT**2) * 2 * site_features.CLIP
+    )
 
 
 def test_digits_and_capitals_make_no_new_text() -> None:
@@ -255,8 +257,13 @@ def test_terms_keep_their_bounds(bodies: list[str]) -> None:
         scores = scores_of(page)
         terms = evidence.terms(page, scores)
         assert (terms.repetition <= 0).all()
-        assert (terms.repetition >= -site.REPETITION - site.COMMON_REPETITION).all()
-        reach = [2 * site.PLACE_WEIGHT * (site.CLIP + abs(clipped(score))) for score in scores]
+        assert (
+            terms.repetition >= -site_features.REPETITION - site_features.COMMON_REPETITION
+        ).all()
+        reach = [
+            2 * site_features.PLACE_WEIGHT * (site_features.CLIP + abs(clipped(score)))
+            for score in scores
+        ]
         assert (np.abs(terms.place) <= np.array(reach)).all()
         assert (terms.place_pages <= evidence.pages).all()
         assert (terms.text_pages <= evidence.pages).all()
@@ -362,7 +369,7 @@ def redesigned(number: int) -> Page:
 
 
 def test_votes_are_bounded() -> None:
-    evidence = SiteEvidence(20 * site.ENTRIES)
+    evidence = SiteEvidence(20 * site_features.ENTRIES)
     for number in range(300):
         page = plain(number)
         evidence.observe(page, scores_of(page))
@@ -371,7 +378,7 @@ def test_votes_are_bounded() -> None:
     assert len(evidence.state()["votes"]) == 20
     assert max(evidence.texts.values()) == 20
     assert len(evidence.texts) == 21
-    smaller = SiteEvidence(5 * site.ENTRIES)
+    smaller = SiteEvidence(5 * site_features.ENTRIES)
     smaller.restore(evidence.state())
     assert len(smaller.sample.votes) == 5
 
@@ -388,7 +395,7 @@ def test_the_sample_depends_on_the_pages_alone(numbers: list[int], random: Any) 
     pages = [redesigned(n) if n % 7 == 0 else plain(n) for n in numbers]
     shuffled = random.sample(pages, len(pages))
     cut = random.randint(0, len(pages))
-    small = 10 * site.ENTRIES
+    small = 10 * site_features.ENTRIES
     half = learn(shuffled[:cut], small)
     half.merge(learn(shuffled[cut:], small))
     whole = learn(pages, small)
@@ -399,7 +406,7 @@ def test_the_sample_depends_on_the_pages_alone(numbers: list[int], random: Any) 
 
 
 def test_a_new_design_is_in_the_sample_after_many_pages() -> None:
-    small = 40 * site.ENTRIES
+    small = 40 * site_features.ENTRIES
     evidence = learn([*map(plain, range(500)), *map(redesigned, range(12))], small)
     assert evidence.terms(redesigned(20), scores_of(redesigned(20))).text_pages[0] >= 10
     assert evidence.terms(plain(600), scores_of(plain(600))).text_pages[0] >= 25
@@ -407,7 +414,7 @@ def test_a_new_design_is_in_the_sample_after_many_pages() -> None:
 
 def test_many_layouts_do_not_crowd_out_the_site() -> None:
     """Half of the sample is drawn from all pages alike."""
-    small = 40 * site.ENTRIES
+    small = 40 * site_features.ENTRIES
     odd = [page_of(f"<x{n}x><p>{chr(0x6E00 + n)}") for n in range(300)]
     evidence = learn([*map(plain, range(300)), *odd], small)
     assert evidence.terms(plain(600), scores_of(plain(600))).text_pages[0] >= 5
@@ -415,7 +422,9 @@ def test_many_layouts_do_not_crowd_out_the_site() -> None:
 
 def test_the_bound_holds_through_the_cleaner() -> None:
     pages = [plain(number) for number in range(26)]
-    state = json.loads(payload(cleaner_of(pages, max_tree_nodes=6 * site.ENTRIES)))["state"]
+    state = json.loads(payload(cleaner_of(pages, max_tree_nodes=6 * site_features.ENTRIES)))[
+        "state"
+    ]
     assert len(state["votes"]) == 6
     assert state["pages"] == 26
 

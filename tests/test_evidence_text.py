@@ -9,13 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noiseclean_scrapy.evidence import text as text_module
-from noiseclean_scrapy.evidence.model import Reading, load_model
-from noiseclean_scrapy.evidence.text import FIELDS, HAN_KANA, LONGEST_KEPT, TextTable
 from noiseclean_scrapy.methods import create_method
+from noiseclean_scrapy.methods.evidence_model import text_features as text_module
+from noiseclean_scrapy.methods.evidence_model.model import Reading, load_model
+from noiseclean_scrapy.methods.evidence_model.text_features import (
+    FIELDS,
+    HAN_KANA,
+    LONGEST_KEPT,
+    TextTable,
+)
 from noiseclean_scrapy.page import build_page
-from noiseclean_scrapy.page.features import LONGEST, block_features, targets, title_words, words
-from noiseclean_scrapy.site.hashes import hash64
+from noiseclean_scrapy.page.hashes import hash64
+from noiseclean_scrapy.page.words import LONGEST, block_features, targets, title_words, words
 
 _MARKS = ".!?…。！？।؟,;:，、0٣7|›»/$€©®{}<=_\"“«「'”)] \u00a0@"
 _WORDS = (

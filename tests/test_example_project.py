@@ -19,7 +19,7 @@ from example_project.demo import DemoServer, DemoSite
 from example_project.scoring import Score, mean_score, score
 from example_project.settings import NOISECLEAN_DATABASE_URL
 from example_project.spiders.newspaper import NewspaperSpider
-from noiseclean_scrapy.site.cluster import site_name
+from noiseclean_scrapy.page.urls import site_name
 from noiseclean_scrapy.store import Cleaned, PageRecord, Store
 
 ROOT = Path(__file__).parent.parent

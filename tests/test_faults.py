@@ -17,9 +17,11 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, event
 
-from noiseclean_scrapy import SiteCleaner, site_cache, stored_pages
-from noiseclean_scrapy import crawl as crawl_module
-from noiseclean_scrapy.crawl import Crawl
+from noiseclean_scrapy import SiteCleaner
+from noiseclean_scrapy.clusters import cleaning
+from noiseclean_scrapy.crawl import cluster_cache
+from noiseclean_scrapy.crawl import session as crawl_module
+from noiseclean_scrapy.crawl.session import Crawl
 from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.page import build_page
 from noiseclean_scrapy.store import Store
@@ -286,7 +288,7 @@ def test_a_page_that_a_tree_cannot_learn_does_not_stop_the_tree(
     run_statement(sqlite_url, "DELETE FROM noiseclean_tree")
     run_statement(sqlite_url, "UPDATE noiseclean_page SET learned_version = NULL")
     run_statement(sqlite_url, "UPDATE noiseclean_cluster SET version = 0, covered = 0")
-    monkeypatch.setattr(stored_pages, "build_page", starved)
+    monkeypatch.setattr(cleaning, "build_page", starved)
     crawl = open_crawl(sqlite_url, {})
 
     async def steps() -> None:
@@ -428,7 +430,7 @@ def test_postgresql_that_does_not_answer_for_a_while(
 def test_sites_that_left_memory_keep_their_trees(
     sqlite_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(site_cache, "_SITES_IN_MEMORY", 1)
+    monkeypatch.setattr(cluster_cache, "_SITES_IN_MEMORY", 1)
     crawl = open_crawl(sqlite_url, {})
     hosts = ["a.example", "b.example", "c.example"]
 

@@ -19,8 +19,8 @@ from noiseclean_scrapy.methods.feature_weighting import (
     FeatureWeightingModel,
     choose_threshold,
 )
+from noiseclean_scrapy.methods.trees.structure_tree import StructureElement
 from noiseclean_scrapy.page import Page, build_page
-from noiseclean_scrapy.site.structure_tree import StructureElement
 from tests.support.slow_small_sites import examples, sites
 from tests.support.slow_structure_tree import SlowNode, slow_nodes, slow_weights
 

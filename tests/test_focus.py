@@ -17,7 +17,7 @@ from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.focus.focus import Focus, Reading
 from noiseclean_scrapy.focus.hubs import Hub, Hubs
 from noiseclean_scrapy.focus.potential import Potential
-from noiseclean_scrapy.focus.terms import Stemmer, TermSpace, TopicVectors, cosine
+from noiseclean_scrapy.focus.term_space import Stemmer, TermSpace, TopicVectors, cosine
 from noiseclean_scrapy.focus.topic import Example, Topic
 from noiseclean_scrapy.focus.weights import AllWeights, SiteWeights
 from noiseclean_scrapy.methods import create_method

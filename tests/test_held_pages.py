@@ -8,9 +8,9 @@ import pickle
 from dataclasses import replace
 from datetime import datetime, timezone
 
-from noiseclean_scrapy.evidence.keys import page_keys
-from noiseclean_scrapy.evidence.model import load_model
-from noiseclean_scrapy.held_pages import HeldPages, size
+from noiseclean_scrapy.clusters.page_cache import HeldPages, size
+from noiseclean_scrapy.methods.evidence_model.fingerprints import page_keys
+from noiseclean_scrapy.methods.evidence_model.model import load_model
 from noiseclean_scrapy.page import Page, build_page
 from noiseclean_scrapy.store import PageRecord
 

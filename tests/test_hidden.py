@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from noiseclean_scrapy import SiteCleaner
+from noiseclean_scrapy.clusters.cleaning import to_record
 from noiseclean_scrapy.methods import METHODS
-from noiseclean_scrapy.overrides import Overrides
 from noiseclean_scrapy.page import Page, PageBudget, TextBlock, build_page
 from noiseclean_scrapy.page.hidden import hidden_blocks, hides
+from noiseclean_scrapy.page.overrides import Overrides
 from noiseclean_scrapy.report.reasons import verdict_in_words
-from noiseclean_scrapy.stored_pages import to_record
 
 STORY = "".join(
     f"<p>{start} the fog lay over the harbour of Porto until noon, and no ferry left its pier."

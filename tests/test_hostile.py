@@ -17,6 +17,7 @@ from scrapy.http import Response
 from benchmarks.hostile_pages import HOSTILE
 from fuzz.property import BETWEEN_PAGES, check, check_page
 from noiseclean_scrapy import SiteCleaner
+from noiseclean_scrapy.clusters.cleaning import to_record
 from noiseclean_scrapy.commands.output import json_bytes
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.metadata import extract_metadata
@@ -25,7 +26,6 @@ from noiseclean_scrapy.page import PageBudget, build_page
 from noiseclean_scrapy.page.parse import parse_html
 from noiseclean_scrapy.report import page_report, site_report
 from noiseclean_scrapy.store import PageRecord, Store
-from noiseclean_scrapy.stored_pages import to_record
 from tests.support import crawl_site, crawling
 from tests.support.command_line import noiseclean
 from tests.support.crawl_site import Answer

@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from noiseclean_scrapy.errors import IndexingError, QueryError
-from noiseclean_scrapy.index import (
+from noiseclean_scrapy.metadata import Metadata
+from noiseclean_scrapy.output import (
     Document,
     ElasticsearchFiles,
     Fed,
@@ -23,7 +24,6 @@ from noiseclean_scrapy.index import (
     feed,
     tantivy,
 )
-from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.store import Cleaned, PageRecord, Store
 from tests.support import databases, searching
 from tests.support.searching import FOUND, NOON, keys, page
@@ -290,7 +290,7 @@ def test_without_the_library_the_extra_is_named(
 # Feeds an index again and again while pages change, and says so after each time.
 FEEDER = """
 import itertools, sys, time
-from noiseclean_scrapy.index import TantivyIndex, ElasticsearchFiles, base, feed
+from noiseclean_scrapy.output import TantivyIndex, ElasticsearchFiles, base, feed
 from noiseclean_scrapy.store import Store
 from tests.support import searching
 base._BATCH_PAGES = 5

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from noiseclean_scrapy.evidence.decision import LEAST_TEXT, threshold
-from noiseclean_scrapy.evidence.site import SUPPORT, _trust
 from noiseclean_scrapy.methods.block_entropy import greedy_threshold
-from noiseclean_scrapy.site.counts import FeatureCounts, more_frequent_half, weighted_log
-from noiseclean_scrapy.site.importance import MeasuredElement, mark, measure
-from noiseclean_scrapy.site.threshold import THRESHOLD_RANGE, choose_threshold
+from noiseclean_scrapy.methods.evidence_model.site_features import SUPPORT, _trust
+from noiseclean_scrapy.methods.evidence_model.threshold import LEAST_TEXT, threshold
+from noiseclean_scrapy.methods.trees.counts import FeatureCounts, more_frequent_half, weighted_log
+from noiseclean_scrapy.methods.trees.importance import MeasuredElement, mark, measure
+from noiseclean_scrapy.methods.trees.noise_threshold import THRESHOLD_RANGE, choose_threshold
 from tests.support.style_trees import layout_of, learn, sites
 
 pages_of_counts = st.lists(

@@ -16,13 +16,15 @@ from pathlib import Path
 
 import pytest
 
-from noiseclean_scrapy import SiteCleaner, site_cache, sites, waiting_pages
-from noiseclean_scrapy.crawl import Crawl
-from noiseclean_scrapy.heap import trim_heap
+from noiseclean_scrapy import SiteCleaner
+from noiseclean_scrapy.clusters import cluster
+from noiseclean_scrapy.clusters.cleaning import to_record
+from noiseclean_scrapy.crawl import cluster_cache, write_queue
+from noiseclean_scrapy.crawl.memory import trim_heap
+from noiseclean_scrapy.crawl.session import Crawl
 from noiseclean_scrapy.report.inert import inert_document
 from noiseclean_scrapy.report.survey import SiteSurvey
 from noiseclean_scrapy.store import PageRecord, Store
-from noiseclean_scrapy.stored_pages import to_record
 from tests.support.costly_pages import costly_page
 from tests.support.databases import read_rows
 from tests.support.fault_points import open_crawl, see
@@ -46,16 +48,16 @@ def test_sites_leave_memory_by_the_size_of_their_trees(
         query = "SELECT cluster, length(tree) FROM noiseclean_tree"
         assert sizes == dict(read_rows(sqlite_url, query))
 
-        monkeypatch.setattr(site_cache, "_TREE_BYTES_IN_MEMORY", sum(sizes.values()))
+        monkeypatch.setattr(cluster_cache, "_TREE_BYTES_IN_MEMORY", sum(sizes.values()))
         crawl._sites.make_room()
         assert [site.name for site in crawl.sites] == list(HOSTS)
         # The one that was not needed for longest goes, those with pages on their way stay.
         await see(crawl, 3, host="b.example")
-        monkeypatch.setattr(site_cache, "_TREE_BYTES_IN_MEMORY", 1)
+        monkeypatch.setattr(cluster_cache, "_TREE_BYTES_IN_MEMORY", 1)
         crawl._sites.make_room()
         assert [site.name for site in crawl.sites] == ["b.example"]
         # A site that comes back has the size that it had.
-        monkeypatch.setattr(site_cache, "_TREE_BYTES_IN_MEMORY", sum(sizes.values()))
+        monkeypatch.setattr(cluster_cache, "_TREE_BYTES_IN_MEMORY", sum(sizes.values()))
         await see(crawl, 3, host="a.example")
         assert {site.name: site.size for site in crawl.sites} == {
             name: sizes[name] for name in ("a.example", "b.example")
@@ -81,7 +83,7 @@ def test_a_site_without_a_tree_is_reckoned_by_its_pages(sqlite_url: str) -> None
 def test_the_store_is_asked_for_pages_of_a_site_that_has_many(
     sqlite_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sites, "_OWN_PAGES", 3)
+    monkeypatch.setattr(cluster, "_OWN_PAGES", 3)
 
     async def run() -> None:
         crawl = open_crawl(sqlite_url, {})
@@ -109,7 +111,7 @@ def test_the_store_is_asked_for_pages_of_a_site_that_has_many(
 def test_large_pages_go_to_the_spool_however_few_they_are(
     sqlite_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(waiting_pages, "_BYTES_WAITING", 2000)
+    monkeypatch.setattr(write_queue, "_BYTES_WAITING", 2000)
 
     async def run() -> None:
         crawl = open_crawl(f"{sqlite_url}?timeout=0.05", {"NOISECLEAN_BATCH_SIZE": 50})

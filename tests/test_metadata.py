@@ -26,7 +26,7 @@ from noiseclean_scrapy.metadata import (
     extract_metadata,
     page_facts,
 )
-from noiseclean_scrapy.site.cluster import site_name
+from noiseclean_scrapy.page.urls import site_name
 from noiseclean_scrapy.store import Store
 from tests.support import crawl_site, crawling
 from tests.support.crawling import Crawled, Plan
@@ -338,7 +338,7 @@ def test_without_the_libraries_one_warning_says_what_to_install(tmp_path: Path) 
         command = [sys.executable, "-c", script, str(path)]
         subprocess.run(command, check=True, env=environment, timeout=300)
         (result,) = crawling._read_results(path)
-    assert result.lines("WARNING", "noiseclean_scrapy.pipeline") == [LIBRARIES_MISSING]
+    assert result.lines("WARNING", "noiseclean_scrapy.crawl.pipeline") == [LIBRARIES_MISSING]
     found = [item for item in result.items if "author" in item]
     assert {(item["author"], item["published"], item["language"]) for item in found} == {
         ("", None, "en")

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from example_project.demo import DemoSite
 from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.errors import ConfigurationError, TreeDataError
-from noiseclean_scrapy.evidence.decision import LEANS
 from noiseclean_scrapy.methods import METHODS, method_parameters
 from noiseclean_scrapy.methods.block_entropy import LEAST_GAIN
+from noiseclean_scrapy.methods.evidence_model.threshold import LEANS
 from noiseclean_scrapy.page import Page, build_page
 
 every_method = pytest.mark.parametrize("method", sorted(METHODS))

@@ -13,13 +13,13 @@ import scrapy
 from scrapy.http import Response
 
 from noiseclean_scrapy import CleanPage, PageItem, SiteCleaner
+from noiseclean_scrapy.clusters.cleaning import clean_record
+from noiseclean_scrapy.clusters.cluster import load_site
 from noiseclean_scrapy.config import Config, _patterns
 from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.methods import METHODS
-from noiseclean_scrapy.overrides import NO_OVERRIDES, Overrides
-from noiseclean_scrapy.sites import load_site
+from noiseclean_scrapy.page.overrides import NO_OVERRIDES, Overrides
 from noiseclean_scrapy.store import Store
-from noiseclean_scrapy.stored_pages import clean_record
 from tests.support import crawl_site, crawling
 from tests.support.crawling import Plan
 

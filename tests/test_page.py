@@ -16,8 +16,8 @@ from parsel import Selector
 from scrapy.http import HtmlResponse
 
 from noiseclean_scrapy.page import Html, Page, Rule, Rules, build_page
-from noiseclean_scrapy.page.layout import Layout
 from noiseclean_scrapy.page.parse import characters_lost, decode, inner_text, parse_html
+from noiseclean_scrapy.page.presentation import Layout
 
 RUSSIAN = "Привет, мир. Новости дня"
 CHINESE = "新闻网今天报道"

@@ -7,8 +7,8 @@ import time
 
 import pytest
 
-from noiseclean_scrapy.evidence.features import PageFeatures
-from noiseclean_scrapy.evidence.phrases import LONGEST, PHRASES, announced
+from noiseclean_scrapy.methods.evidence_model.page_features import PageFeatures
+from noiseclean_scrapy.methods.evidence_model.phrases import LONGEST, PHRASES, announced
 from noiseclean_scrapy.page import build_page
 
 

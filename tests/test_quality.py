@@ -21,7 +21,7 @@ from benchmarks.scores import (
 )
 from benchmarks.worst_pages import BadPage, dropped_lines, write_worst_pages
 from noiseclean_scrapy.methods import METHODS
-from noiseclean_scrapy.methods.tree import TreeMethod
+from noiseclean_scrapy.methods.tree_method import TreeMethod
 
 needs_scorer = pytest.mark.skipif(
     not (SHARED / "bench/score.py").is_file(), reason="the scorer is not beside the repository"

@@ -10,7 +10,7 @@ import pytest
 from example_project.demo import DemoSite
 from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.methods import METHODS
-from noiseclean_scrapy.overrides import Overrides
+from noiseclean_scrapy.page.overrides import Overrides
 from noiseclean_scrapy.report import page_report
 from tests.support.browsing import listening, opened, opening
 

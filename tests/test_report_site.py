@@ -13,13 +13,13 @@ import pytest
 
 from example_project.demo import DemoSite
 from noiseclean_scrapy import NoiseCleanError
+from noiseclean_scrapy.clusters.cleaning import to_record
+from noiseclean_scrapy.clusters.cluster import Site, grow_site
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.methods import METHODS
 from noiseclean_scrapy.page import build_page
 from noiseclean_scrapy.report import site_report
-from noiseclean_scrapy.sites import Site, grow_site
 from noiseclean_scrapy.store import Cleaned, PageRecord, Store
-from noiseclean_scrapy.stored_pages import to_record
 from tests.support.browsing import listening, opened
 
 START = datetime(2031, 3, 1, 12, tzinfo=timezone.utc)

@@ -12,9 +12,10 @@ import pytest
 
 from noiseclean_scrapy.errors import QueryError
 from noiseclean_scrapy.metadata import Metadata
-from noiseclean_scrapy.store import Cleaned, PageRecord, Store, snippet
-from noiseclean_scrapy.store.search import MATCH_END, MATCH_START
-from noiseclean_scrapy.store.terms import Phrase
+from noiseclean_scrapy.store import Cleaned, PageRecord, Store
+from noiseclean_scrapy.store.search import snippet
+from noiseclean_scrapy.store.search.ranking import MATCH_END, MATCH_START
+from noiseclean_scrapy.store.search.terms import Phrase
 from tests.support import databases, searching
 from tests.support.searching import FOUND, NOON, keys, page
 

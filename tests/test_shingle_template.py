@@ -22,7 +22,7 @@ from noiseclean_scrapy.methods.shingle_template import (
     pagelets,
 )
 from noiseclean_scrapy.page import Page, build_page
-from noiseclean_scrapy.page.features import words
+from noiseclean_scrapy.page.words import words
 from tests.support.corpora import CORPORA, needs_corpora, rows
 
 METHOD = "shingle-template"

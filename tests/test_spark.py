@@ -20,7 +20,7 @@ from example_project.demo import DemoSite
 from noiseclean_scrapy.batch.two_pass import Learning, SiteCleaners, archive_pages
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import ArchiveError, ConfigurationError, JobError
-from noiseclean_scrapy.overrides import Overrides
+from noiseclean_scrapy.page.overrides import Overrides
 from tests.support.archives import warc
 from tests.support.command_line import ROOT, noiseclean
 from tests.support.corpora import CORPORA, needs_corpora

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from noiseclean_scrapy.crawl.spool import Spool
 from noiseclean_scrapy.metadata import Metadata
-from noiseclean_scrapy.spool import Spool
 from noiseclean_scrapy.store import Cleaned, PageRecord, Store
 from tests.support.databases import read_rows
 from tests.support.fault_points import PAGES, open_crawl, see

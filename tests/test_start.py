@@ -22,9 +22,11 @@ from tests.support.crawl_site import ChainSpider, story, story_text
 from tests.support.crawling import Crawled, Plan
 
 PATHS = [f"/{number}" for number in range(4)]
-MIDDLEWARE = {"noiseclean_scrapy.middleware.ClusterMiddleware": 543}
-TIE = {"noiseclean_scrapy.middleware.ItemTieMiddleware": 10}
-PIPELINE = {"noiseclean_scrapy.pipeline.CleanPipeline": 10}
+MIDDLEWARE = {"noiseclean_scrapy.crawl.middleware.ClusterMiddleware": 543}
+TIE = {"noiseclean_scrapy.crawl.middleware.ItemTieMiddleware": 10}
+PIPELINE = {"noiseclean_scrapy.crawl.pipeline.CleanPipeline": 10}
+
+PROGRESS = {"noiseclean_scrapy.crawl.progress.CrawlProgress": 500}
 
 SPIDER = """
 import scrapy
@@ -121,6 +123,11 @@ def test_a_look_at_a_page_leaves_nothing_behind(project: Path, command: tuple[st
         assert done.returncode == 0, done.stderr
         with Store(database, read_only=True) as store:
             assert store.count_pages().pages == 0
+
+
+@pytest.mark.parametrize("path", [*MIDDLEWARE, *TIE, *PIPELINE, *PROGRESS])
+def test_components_keep_the_names_that_settings_had(path: str) -> None:
+    assert load_object(path.replace(".crawl.", ".")) is load_object(path)
 
 
 class AnonymousSpider(ChainSpider):

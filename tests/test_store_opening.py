@@ -15,8 +15,8 @@ from sqlalchemy import Connection, text
 
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import ConfigurationError, StoreError
+from noiseclean_scrapy.service_urls import shown_url
 from noiseclean_scrapy.store import SCHEMA_VERSION, Cleaned, PageRecord, Store, preparing
-from noiseclean_scrapy.urls import shown_url
 from tests.support import databases
 
 PAGE = PageRecord("1", "a", "http://a/", "0", datetime(2025, 3, 1, tzinfo=timezone.utc), 1, "<p>")

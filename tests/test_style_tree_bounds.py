@@ -13,14 +13,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from noiseclean_scrapy.methods.style_tree import StyleTreeModel
+from noiseclean_scrapy.methods.trees import noise_threshold, site_style_tree
+from noiseclean_scrapy.methods.trees.counts import FeatureCounts, weighted_log
+from noiseclean_scrapy.methods.trees.importance import measure
+from noiseclean_scrapy.methods.trees.noise_threshold import choose_threshold
+from noiseclean_scrapy.methods.trees.site_style_tree import SiteStyleTree
+from noiseclean_scrapy.methods.trees.tree_state import read_tree, tree_state
 from noiseclean_scrapy.page import Page, PageTable
-from noiseclean_scrapy.page.layout import Layout
-from noiseclean_scrapy.site import style_tree, threshold
-from noiseclean_scrapy.site.counts import FeatureCounts, weighted_log
-from noiseclean_scrapy.site.importance import measure
-from noiseclean_scrapy.site.style_tree import SiteStyleTree
-from noiseclean_scrapy.site.threshold import choose_threshold
-from noiseclean_scrapy.site.tree_state import read_tree, tree_state
+from noiseclean_scrapy.page.presentation import Layout
 from tests.support.style_trees import (
     by_path,
     examples,
@@ -123,7 +123,7 @@ def feature_names(tree: SiteStyleTree) -> int:
 
 
 def test_few_feature_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(style_tree, "FEATURE_LIMIT", 10)
+    monkeypatch.setattr(site_style_tree, "FEATURE_LIMIT", 10)
     tree = SiteStyleTree()
     for number in range(20):
         letter = chr(ord("a") + number)
@@ -133,7 +133,7 @@ def test_few_feature_names(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_few_feature_names_after_merging(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many workers' trees merged into one, which never observes a page itself."""
-    monkeypatch.setattr(style_tree, "FEATURE_LIMIT", 10)
+    monkeypatch.setattr(site_style_tree, "FEATURE_LIMIT", 10)
     tree = SiteStyleTree()
     for number in range(20):
         letter = chr(ord("a") + number)
@@ -196,7 +196,7 @@ def test_threshold_is_the_middle_of_the_widest_gap(
 
 
 def test_threshold_of_equal_gaps_is_the_lower(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(threshold, "THRESHOLD_RANGE", (0.5, 1.0))
+    monkeypatch.setattr(noise_threshold, "THRESHOLD_RANGE", (0.5, 1.0))
     assert choose_threshold([0.75]) == 0.625
     assert choose_threshold([0.625, 0.75, 0.875]) == 0.5625
 
@@ -204,7 +204,7 @@ def test_threshold_of_equal_gaps_is_the_lower(monkeypatch: pytest.MonkeyPatch) -
 @few_examples
 @given(st.lists(st.floats(0, 1)))
 def test_threshold_lies_in_its_range(importances: list[float]) -> None:
-    low, high = threshold.THRESHOLD_RANGE
+    low, high = noise_threshold.THRESHOLD_RANGE
     chosen = choose_threshold(importances)
     assert low <= chosen <= high
     assert chosen == choose_threshold(sorted(importances))
@@ -271,7 +271,7 @@ def test_untaught_tree_keeps_everything() -> None:
 
 
 def test_few_feature_names_in_the_whole_tree(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(style_tree, "FEATURES_A_NODE", 3)
+    monkeypatch.setattr(site_style_tree, "FEATURES_A_NODE", 3)
     tree, exact = SiteStyleTree(max_nodes=30), SiteStyleTree(max_nodes=30)
     for number in range(60):
         word = chr(ord("a") + number % 20) + "bcd"[number // 20]
@@ -280,7 +280,7 @@ def test_few_feature_names_in_the_whole_tree(monkeypatch: pytest.MonkeyPatch) ->
         assert tree.features <= 90
         assert tree.features == sum(node.features for node in tree.root.walk())
         with monkeypatch.context() as unbounded:
-            unbounded.setattr(style_tree, "FEATURES_A_NODE", 1000)
+            unbounded.setattr(site_style_tree, "FEATURES_A_NODE", 1000)
             exact.observe(layout)
     assert exact.features > 90
     # What recurs is still known, and what does not counts as before: as seen on one page.

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noiseclean_scrapy.page.layout import Layout
-from noiseclean_scrapy.site.counts import FeatureCounts
-from noiseclean_scrapy.site.importance import measure
-from noiseclean_scrapy.site.tree_state import tree_state
+from noiseclean_scrapy.methods.trees.counts import FeatureCounts
+from noiseclean_scrapy.methods.trees.importance import measure
+from noiseclean_scrapy.methods.trees.tree_state import tree_state
+from noiseclean_scrapy.page.presentation import Layout
 from tests.support.style_trees import (
     by_path,
     fast_kept,

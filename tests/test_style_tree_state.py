@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from noiseclean_scrapy.methods.style_tree import StyleTreeMethod, StyleTreeModel
-from noiseclean_scrapy.page.layout import Layout
-from noiseclean_scrapy.site.tree_state import read_tree, tree_state
+from noiseclean_scrapy.methods.trees.tree_state import read_tree, tree_state
+from noiseclean_scrapy.page.presentation import Layout
 from tests.support.style_trees import (
     examples,
     few_examples,

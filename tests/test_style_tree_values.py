@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 
 from noiseclean_scrapy.methods.style_tree import StyleTreeModel
-from noiseclean_scrapy.page.layout import Layout
-from noiseclean_scrapy.site.importance import MeasuredElement, mark, measure
+from noiseclean_scrapy.methods.trees.importance import MeasuredElement, mark, measure
+from noiseclean_scrapy.page.presentation import Layout
 from tests.support.slow_style_tree import Path, all_elements, kept_blocks, slow_tree
 from tests.support.style_trees import (
     FIXED,

@@ -15,7 +15,7 @@ import pytest
 from rich.table import Table
 from rich.text import Text
 
-from noiseclean_scrapy import SiteCleaner, compiled
+from noiseclean_scrapy import SiteCleaner, kernels
 from noiseclean_scrapy.metadata import Metadata, extract_metadata
 from noiseclean_scrapy.page.characters import inert
 from noiseclean_scrapy.store import Cleaned, PageRecord, Store
@@ -35,7 +35,7 @@ def reader(request: pytest.FixtureRequest) -> Iterator[None]:
     if request.param == "compiled":
         yield
     else:
-        with compiled.in_python():
+        with kernels.in_python():
             yield
 
 

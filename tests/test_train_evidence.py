@@ -20,8 +20,8 @@ pytest.importorskip("rapidfuzz")
 from benchmarks import train_evidence as train
 from benchmarks.corpora import load_scorer
 from benchmarks.grafts import WRAPPERS, Origin, content_element, graft, join, split, wrap
-from noiseclean_scrapy.evidence.context import context_features
-from noiseclean_scrapy.evidence.trees import BoostedTrees
+from noiseclean_scrapy.methods.evidence_model.boosted_trees import BoostedTrees
+from noiseclean_scrapy.methods.evidence_model.context_features import context_features
 from noiseclean_scrapy.page import Page, build_page
 
 SCORER = '''"""A scorer."""

@@ -11,10 +11,10 @@ from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.test import get_crawler
 
 from noiseclean_scrapy.config import Config
-from noiseclean_scrapy.spool import Spool
+from noiseclean_scrapy.crawl.spool import Spool
+from noiseclean_scrapy.crawl.write_queue import WaitingPages
+from noiseclean_scrapy.crawl.writer import Writer
 from noiseclean_scrapy.store import Cleaned, PageRecord, Store
-from noiseclean_scrapy.waiting_pages import WaitingPages
-from noiseclean_scrapy.writer import Writer
 
 NOON = datetime(2031, 5, 21, 12, tzinfo=timezone.utc)
 OLD = PageRecord("1", "a.example", "http://a.example/", "0", NOON, 1, "<p>old")

@@ -10,8 +10,8 @@ from typing import Any
 
 from scrapy.http import Response
 
-from noiseclean_scrapy.pipeline import CleanPipeline
-from noiseclean_scrapy.writer import ProcessWriter
+from noiseclean_scrapy.crawl.pipeline import CleanPipeline
+from noiseclean_scrapy.crawl.writer import ProcessWriter
 from tests.support import crawl_site, crawling
 from tests.support.crawl_site import ChainSpider, story
 from tests.support.crawling import Plan

@@ -16,7 +16,7 @@ from benchmarks.extraction import NO_CLEANING
 from example_project.shops import shop_pages
 from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.page import Page, build_page
-from noiseclean_scrapy.page.features import block_features
+from noiseclean_scrapy.page.words import block_features
 
 SHOPS = "shops"
 CONTROLS = ("recurring features only", "no recurring features")

@@ -14,8 +14,8 @@ def house() -> str:
         BLUE,
         "Scrapy's components",
         [
-            "`addon.py, middleware.py, pipeline.py, progress.py, config.py,`",
-            "`bounded.py, items.py, starting.py, focus/`",
+            "`addon.py, config.py, items.py, focus/,`",
+            "`crawl/`, of old `middleware.py, pipeline.py, progress.py`",
             "One line in ADDONS wires them. They alone touch the crawler,",
             "and config.py alone reads the NOISECLEAN_ settings.",
         ],
@@ -25,12 +25,12 @@ def house() -> str:
         BLUE,
         "One crawl",
         [
-            "`crawl.py, sites.py, site_cache.py,`",
-            "`growing.py, held_pages.py, heap.py,`",
-            "`waiting_pages.py, spool.py,`",
-            "`writer.py`",
+            "`crawl/: session, cluster_cache,`",
+            "`write_queue, spool, writer, memory`",
+            "`clusters/`",
             "Which pages were seen, which tree",
-            "of a site is in use, what waits.",
+            "of a site is in use, what waits",
+            "to be written.",
         ],
     )
     store = Box(
@@ -38,12 +38,12 @@ def house() -> str:
         AMBER,
         "The database",
         [
-            "`store/, stored_pages.py,`",
-            "`maintenance.py, urls.py`",
+            "`store/, service_urls.py`",
             "SQLite or PostgreSQL: pages with",
             "text, blocks and HTML; versions of",
-            "trees; full-text search. A change",
-            "is one transaction.",
+            "trees; full-text search in",
+            "`store/search/`. A change is one",
+            "transaction.",
         ],
     )
     tools = Box(
@@ -60,11 +60,9 @@ def house() -> str:
             "`batch/`",
             "archives: folders, WARC, WACZ",
             "",
-            "`index/`",
+            "`output/`",
+            "rows for other programs, and",
             "search engines beside it",
-            "",
-            "`export.py`",
-            "rows for other programs",
         ],
     )
     core = Box(
@@ -76,12 +74,12 @@ def house() -> str:
     parts = [
         ("page/", "HTML to elements and text blocks"),
         ("methods/", "six methods behind one face"),
-        ("evidence/", "features and model of the default"),
-        ("site/", "trees and their measures, as sums"),
-        ("clean_page.py, markup.py", "what is kept: text, HTML, Markdown"),
-        ("compiled/", "twins in Cython of what costs most"),
+        ("methods/evidence_model/", "features and model of the default"),
+        ("methods/trees/", "trees and their measures, as sums"),
+        ("clean_page.py", "what is kept: text, HTML, Markdown"),
+        ("kernels/", "twins in Cython of what costs most"),
         ("metadata.py", "author, date, language of a page"),
-        ("overrides.py, patterns.py", "what you decide yourself"),
+        ("page/overrides.py", "what you decide yourself"),
         ("notebook.py, errors.py", "cards; one family of errors"),
     ]
     rooms = [

@@ -7,9 +7,9 @@ import re
 from lxml import html
 
 from noiseclean_scrapy.methods.feature_weighting import FeatureWeightingModel
-from noiseclean_scrapy.methods.tree import map_blocks
-from noiseclean_scrapy.page.features import words
-from noiseclean_scrapy.site.structure_tree import StructureElement, StructureLayout
+from noiseclean_scrapy.methods.tree_method import map_blocks
+from noiseclean_scrapy.methods.trees.structure_tree import StructureElement, StructureLayout
+from noiseclean_scrapy.page.words import words
 from pictures.browser import framed
 from pictures.scene import Canvas, Scene, bar, short_label
 

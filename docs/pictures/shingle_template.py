@@ -12,7 +12,7 @@ from noiseclean_scrapy.methods.shingle_template import (
     fingerprint,
     pagelets,
 )
-from noiseclean_scrapy.page.features import words
+from noiseclean_scrapy.page.words import words
 from pictures.browser import framed
 from pictures.scene import GREEN, RED, Scene, bar, short_label
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from noiseclean_scrapy.methods.style_tree import StyleTreeModel
-from noiseclean_scrapy.page.layout import Layout
-from noiseclean_scrapy.site.importance import MeasuredElement
+from noiseclean_scrapy.methods.trees.importance import MeasuredElement
+from noiseclean_scrapy.page.presentation import Layout
 from pictures.browser import framed
 from pictures.scene import GREEN, GREY, RED, Scene, bar, short_label
 

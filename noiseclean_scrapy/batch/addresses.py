@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from urllib.parse import quote, urlsplit
 
-from noiseclean_scrapy.site.cluster import registrable_domain
+from noiseclean_scrapy.page.urls import registrable_domain
 
 LONGEST_LABEL = 63
 """Characters in one label of a host name (RFC 1035)."""

@@ -16,7 +16,7 @@ from scrapy.utils.sitemap import sitemap_urls_from_robots
 
 from noiseclean_scrapy.batch.addresses import is_web_address, web_host
 from noiseclean_scrapy.batch.listings import LARGEST, read_listing
-from noiseclean_scrapy.bounded import selector_of
+from noiseclean_scrapy.crawl.bounded import selector_of
 from noiseclean_scrapy.items import PageItem
 
 if TYPE_CHECKING:

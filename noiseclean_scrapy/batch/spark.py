@@ -29,7 +29,7 @@ from noiseclean_scrapy.commands.base import Call, add_method_options, setting, w
 from noiseclean_scrapy.commands.output import counted, tell
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import ConfigurationError, JobError, NoiseCleanError
-from noiseclean_scrapy.urls import shown_url
+from noiseclean_scrapy.service_urls import shown_url
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

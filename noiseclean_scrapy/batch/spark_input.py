@@ -14,7 +14,7 @@ from noiseclean_scrapy.batch.unpacking import read_unzipped
 from noiseclean_scrapy.batch.warc import read_wacz_stream, read_warc_stream
 from noiseclean_scrapy.errors import ArchiveError, ArchiveReadError
 from noiseclean_scrapy.page import DEFAULT_BUDGET, PageBudget
-from noiseclean_scrapy.urls import shown_url
+from noiseclean_scrapy.service_urls import shown_url
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem

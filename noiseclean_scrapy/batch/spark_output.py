@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import ConfigurationError
-from noiseclean_scrapy.overrides import Overrides, RuleSet
+from noiseclean_scrapy.page.overrides import Overrides, RuleSet
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

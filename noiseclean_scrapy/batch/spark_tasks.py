@@ -30,7 +30,7 @@ from noiseclean_scrapy.cleaner import SiteCleaner
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import ArchiveError
 from noiseclean_scrapy.methods import Model, method_parameters
-from noiseclean_scrapy.site.hashes import hash64, hash_name
+from noiseclean_scrapy.page.hashes import hash64, hash_name
 
 if TYPE_CHECKING:
     from noiseclean_scrapy.batch.archived_page import ArchivedPage, ProblemKind

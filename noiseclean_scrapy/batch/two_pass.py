@@ -201,7 +201,7 @@ def build_source_page(source: SourcePage, config: Config) -> Page:
 def _source_page(page: ArchivedPage, config: Config) -> SourcePage | None:
     from scrapy.http import HtmlResponse
 
-    from noiseclean_scrapy.bounded import bounded_response
+    from noiseclean_scrapy.crawl.bounded import bounded_response
 
     response = HtmlResponse(
         page.url, status=page.status, headers=dict(page.headers), body=page.body

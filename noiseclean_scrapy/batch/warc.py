@@ -19,7 +19,7 @@ from noiseclean_scrapy.batch.unpacking import read_body
 from noiseclean_scrapy.errors import ArchiveError, ArchiveReadError
 
 if TYPE_CHECKING:
-    from noiseclean_scrapy.batch.records import Record
+    from noiseclean_scrapy.batch.archive_records import Record
 
 HTML_TYPES = ("text/html", "application/xhtml+xml")
 UNTOLD_TYPES = ("", "*/*", "application/octet-stream", "application/xml", "text/xml")
@@ -62,7 +62,7 @@ def read_warc_stream(
     by their header or, where that is silent, by their content; of each the first `most` bytes. What
     is damaged is left out. `rewinds` as in `Records`.
     """
-    from noiseclean_scrapy.batch.records import Records
+    from noiseclean_scrapy.batch.archive_records import Records
 
     return iter(
         Records(

@@ -15,7 +15,7 @@ from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import NotStoredError, StoreError
 from noiseclean_scrapy.methods import METHODS, create_method
 from noiseclean_scrapy.page.characters import inert
-from noiseclean_scrapy.urls import database_url
+from noiseclean_scrapy.service_urls import database_url
 
 if TYPE_CHECKING:
     from scrapy.settings import Settings

@@ -15,7 +15,7 @@ from noiseclean_scrapy.commands.base import (
 from noiseclean_scrapy.commands.files import STDIO, new_file
 from noiseclean_scrapy.commands.forms import form_of, row_bytes
 from noiseclean_scrapy.commands.output import counted, tell
-from noiseclean_scrapy.export import COLUMNS, page_row, write_parquet
+from noiseclean_scrapy.output.rows import COLUMNS, page_row, write_parquet
 from noiseclean_scrapy.store import PageRecord
 
 ENGINES = ("elasticsearch", "opensearch", "meilisearch")
@@ -72,8 +72,8 @@ class Export(Subcommand):
 def _pieces(pages: Iterable[PageRecord], form: str, index: str) -> Iterator[bytes]:
     if form not in ENGINES:
         return row_bytes(map(page_row, pages), form, COLUMNS)
-    from noiseclean_scrapy.index import Document
-    from noiseclean_scrapy.index.bulk import elasticsearch_lines, meilisearch_lines
+    from noiseclean_scrapy.output import Document
+    from noiseclean_scrapy.output.bulk import elasticsearch_lines, meilisearch_lines
 
     documents = map(Document.of, pages)
     if form == "meilisearch":

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from noiseclean_scrapy.cleaner import SiteCleaner
+from noiseclean_scrapy.clusters.maintenance import load_model
 from noiseclean_scrapy.commands.files import read_file
 from noiseclean_scrapy.errors import NotStoredError
-from noiseclean_scrapy.maintenance import load_model
 from noiseclean_scrapy.page.parse import decode
 from noiseclean_scrapy.store import PageRecord
 

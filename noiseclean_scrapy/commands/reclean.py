@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from noiseclean_scrapy.clusters.maintenance import StoredModel, learn_anew, load_model
 from noiseclean_scrapy.commands.base import (
     Call,
     Subcommand,
@@ -14,7 +15,6 @@ from noiseclean_scrapy.commands.base import (
 from noiseclean_scrapy.commands.output import tell
 from noiseclean_scrapy.commands.terminal import new_progress
 from noiseclean_scrapy.errors import NotStoredError
-from noiseclean_scrapy.maintenance import StoredModel, learn_anew, load_model
 from noiseclean_scrapy.metadata import load_libraries
 
 if TYPE_CHECKING:

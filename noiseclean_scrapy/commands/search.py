@@ -19,10 +19,10 @@ from noiseclean_scrapy.commands.base import (
 )
 from noiseclean_scrapy.commands.output import print_json, tell
 from noiseclean_scrapy.commands.terminal import stdout_console
-from noiseclean_scrapy.store.search import MATCH_END, MATCH_START
+from noiseclean_scrapy.store.search.ranking import MATCH_END, MATCH_START
 
 if TYPE_CHECKING:
-    from noiseclean_scrapy.store.search import Hit, SearchResults
+    from noiseclean_scrapy.store.search.ranking import Hit, SearchResults
 
 _MATCH = re.compile(f"{MATCH_START}(.*?){MATCH_END}", re.DOTALL)
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")

@@ -12,7 +12,7 @@ from noiseclean_scrapy.commands.base import Call, Subcommand, add_database_optio
 from noiseclean_scrapy.commands.judging import judge, stored_html
 from noiseclean_scrapy.commands.output import print_json, print_text, tell
 from noiseclean_scrapy.commands.terminal import stdout_console
-from noiseclean_scrapy.export import page_row
+from noiseclean_scrapy.output.rows import page_row
 
 _FACTS = ("site", "author", "published", "language", "canonical_url", "image", "fetched_at")
 

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 from noiseclean_scrapy.cleaner import SiteCleaner
+from noiseclean_scrapy.clusters.maintenance import import_cleaner
 from noiseclean_scrapy.commands.base import (
     Call,
     Subcommand,
@@ -16,7 +17,6 @@ from noiseclean_scrapy.commands.base import (
 from noiseclean_scrapy.commands.files import read_file, write_file
 from noiseclean_scrapy.commands.output import tell
 from noiseclean_scrapy.errors import NotStoredError
-from noiseclean_scrapy.maintenance import import_cleaner
 
 _UNUSABLE = re.compile(r"[^\w.-]+")
 """What the names of sites may have and the names of files should not."""

@@ -13,7 +13,7 @@ from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.focus.hubs import LEAST_LINKS, Hub, Hubs
 from noiseclean_scrapy.focus.links import LinkBlock, PageLink, link_address, page_links
 from noiseclean_scrapy.focus.potential import Potential
-from noiseclean_scrapy.focus.terms import Stemmer, TermSpace, TopicVectors, cosine
+from noiseclean_scrapy.focus.term_space import Stemmer, TermSpace, TopicVectors, cosine
 from noiseclean_scrapy.focus.topic import Example
 from noiseclean_scrapy.focus.weights import AllWeights
 from noiseclean_scrapy.page import Page

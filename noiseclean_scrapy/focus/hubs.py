@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from noiseclean_scrapy.site.hashes import hash64
+from noiseclean_scrapy.page.hashes import hash64
 
 LEAST_LINKS = 5
 """Links in kept list blocks that make a page a list."""

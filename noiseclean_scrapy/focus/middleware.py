@@ -15,13 +15,13 @@ from scrapy.http import HtmlResponse, Response
 from scrapy.utils.asyncio import run_in_thread
 from scrapy.utils.job import job_dir
 
+from noiseclean_scrapy.crawl.middleware import PipelineUser
+from noiseclean_scrapy.crawl.starting import read_config
 from noiseclean_scrapy.focus.focus import Focus, Reading
 from noiseclean_scrapy.focus.job import load_focus, save_focus
 from noiseclean_scrapy.focus.potential import PRIORITY_SCALE
 from noiseclean_scrapy.focus.topic import page_example
-from noiseclean_scrapy.middleware import PipelineUser
-from noiseclean_scrapy.site.cluster import site_name
-from noiseclean_scrapy.starting import read_config
+from noiseclean_scrapy.page.urls import site_name
 
 if TYPE_CHECKING:
     from scrapy import Spider

@@ -12,11 +12,11 @@ from scrapy.exceptions import DontCloseSpider, NotConfigured
 from scrapy.utils.asyncio import create_looping_call
 
 from noiseclean_scrapy.config import Config
+from noiseclean_scrapy.crawl.middleware import PipelineUser
+from noiseclean_scrapy.crawl.starting import read_config
 from noiseclean_scrapy.focus.middleware import META_KEY, FocusMiddleware
 from noiseclean_scrapy.focus.potential import PRIORITY_SCALE
-from noiseclean_scrapy.middleware import PipelineUser
-from noiseclean_scrapy.site.cluster import site_name
-from noiseclean_scrapy.starting import read_config
+from noiseclean_scrapy.page.urls import site_name
 
 if TYPE_CHECKING:
     from scrapy import Request

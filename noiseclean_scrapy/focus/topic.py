@@ -13,7 +13,7 @@ from noiseclean_scrapy.clean_page import clean_page
 from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.methods import create_method
 from noiseclean_scrapy.page import Html, build_page
-from noiseclean_scrapy.page.features import words
+from noiseclean_scrapy.page.words import words
 
 _ADDRESS = re.compile(r"https?://\S+", re.IGNORECASE)
 _PAGE_FILE = re.compile(r".*\.x?html?", re.IGNORECASE)

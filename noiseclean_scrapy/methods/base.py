@@ -11,7 +11,7 @@ from itertools import compress
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from noiseclean_scrapy.page import Page
-from noiseclean_scrapy.page.features import targets, words
+from noiseclean_scrapy.page.words import targets, words
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -11,9 +11,9 @@ from typing import Any, Literal, TypeAlias
 
 from noiseclean_scrapy.methods.base import Method, Model, PageVerdict, Verdict
 from noiseclean_scrapy.methods.options import Share
+from noiseclean_scrapy.methods.trees.counts import FeatureCounts, read_number, read_sum
 from noiseclean_scrapy.page import Page
 from noiseclean_scrapy.page.stemming import Stemming
-from noiseclean_scrapy.site.counts import FeatureCounts, read_number, read_sum
 
 Kind: TypeAlias = Literal["element", "table"]
 """Which elements are the blocks of a page."""

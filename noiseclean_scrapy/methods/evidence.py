@@ -8,11 +8,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from noiseclean_scrapy.evidence.decision import LEANS, threshold
-from noiseclean_scrapy.evidence.exclusions import excluded
-from noiseclean_scrapy.evidence.explanation import PageEvidence
-from noiseclean_scrapy.evidence.model import EvidenceModel, load_model
-from noiseclean_scrapy.evidence.site import SiteEvidence
 from noiseclean_scrapy.methods.base import (
     Late,
     Method,
@@ -20,9 +15,14 @@ from noiseclean_scrapy.methods.base import (
     PageVerdict,
     kept_features,
 )
+from noiseclean_scrapy.methods.evidence_model.exclusions import excluded
+from noiseclean_scrapy.methods.evidence_model.explanation import PageEvidence
+from noiseclean_scrapy.methods.evidence_model.model import EvidenceModel, load_model
+from noiseclean_scrapy.methods.evidence_model.site_features import SiteEvidence
+from noiseclean_scrapy.methods.evidence_model.threshold import LEANS, threshold
 from noiseclean_scrapy.methods.options import Count
+from noiseclean_scrapy.methods.trees.site_style_tree import DEFAULT_NODES
 from noiseclean_scrapy.page import Page
-from noiseclean_scrapy.site.style_tree import DEFAULT_NODES
 
 
 class EvidenceMethod(Method):

@@ -8,14 +8,14 @@ from collections.abc import Iterable, Mapping
 from itertools import pairwise
 
 from noiseclean_scrapy.methods.base import Model, PageVerdict, Verdict
-from noiseclean_scrapy.methods.tree import TreeMethod, map_blocks
-from noiseclean_scrapy.page import Page
-from noiseclean_scrapy.site.structure_tree import (
+from noiseclean_scrapy.methods.tree_method import TreeMethod, map_blocks
+from noiseclean_scrapy.methods.trees.site_style_tree import SiteStyleTree
+from noiseclean_scrapy.methods.trees.structure_tree import (
     StructureElement,
     StructureLayout,
     structure_elements,
 )
-from noiseclean_scrapy.site.style_tree import SiteStyleTree
+from noiseclean_scrapy.page import Page
 
 
 class FeatureWeightingMethod(TreeMethod):

@@ -14,8 +14,8 @@ from typing import Any
 
 from noiseclean_scrapy.methods.base import Late, Method, Model, PageVerdict, Verdict, kept_features
 from noiseclean_scrapy.methods.options import Amount, Count, Share
+from noiseclean_scrapy.methods.trees.counts import read_number
 from noiseclean_scrapy.page import Page
-from noiseclean_scrapy.site.counts import read_number
 
 _LETTER = re.compile(r"[^\W\d_]")
 _HAN_KANA_LETTER = re.compile(

@@ -16,10 +16,10 @@ from noiseclean_scrapy.methods.base import (
     kept_features,
 )
 from noiseclean_scrapy.methods.options import Count
+from noiseclean_scrapy.methods.trees.counts import more_frequent_half, read_number
 from noiseclean_scrapy.page import Page, TextBlock
-from noiseclean_scrapy.page.features import words
-from noiseclean_scrapy.site.counts import more_frequent_half, read_number
-from noiseclean_scrapy.site.hashes import hash64, hash_name, read_hash
+from noiseclean_scrapy.page.hashes import hash64, hash_name, read_hash
+from noiseclean_scrapy.page.words import words
 
 SHINGLE_WORDS = 4
 """w: words in a row that make up one shingle (Broder 1997); a shorter text is one shingle."""

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from noiseclean_scrapy.methods.base import Model, PageVerdict, Verdict
-from noiseclean_scrapy.methods.tree import TreeMethod, map_blocks
+from noiseclean_scrapy.methods.tree_method import TreeMethod, map_blocks
+from noiseclean_scrapy.methods.trees.importance import MeasuredElement, mark, measure
+from noiseclean_scrapy.methods.trees.noise_threshold import choose_threshold
+from noiseclean_scrapy.methods.trees.site_style_tree import SiteStyleTree
 from noiseclean_scrapy.page import Page
-from noiseclean_scrapy.page.layout import Layout
-from noiseclean_scrapy.site.importance import MeasuredElement, mark, measure
-from noiseclean_scrapy.site.style_tree import SiteStyleTree
-from noiseclean_scrapy.site.threshold import choose_threshold
+from noiseclean_scrapy.page.presentation import Layout
 
 LOCAL_NOISE = 0.01
 """epsilon: a feature of a kept leaf with 1 - H below it is locally noisy."""

@@ -14,8 +14,8 @@ from hashlib import blake2b
 from typing import Any
 
 from noiseclean_scrapy.methods.base import Method, Model, PageVerdict
+from noiseclean_scrapy.methods.trees.counts import read_number
 from noiseclean_scrapy.page import Page
-from noiseclean_scrapy.site.counts import read_number
 
 PART_LIMIT = 32
 """Most parts of one cluster; a page that would open one more joins the nearest part."""

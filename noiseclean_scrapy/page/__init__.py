@@ -2,7 +2,7 @@
 
 from noiseclean_scrapy.page.budget import DEFAULT_BUDGET, PageBudget
 from noiseclean_scrapy.page.build import Rules, build_page
-from noiseclean_scrapy.page.model import Element, Page, PageTable, Rule, TextBlock
+from noiseclean_scrapy.page.page import Element, Page, PageTable, Rule, TextBlock
 from noiseclean_scrapy.page.parse import Html
 
 __all__ = [

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeAlias
 
-from noiseclean_scrapy import compiled
+from noiseclean_scrapy import kernels
 from noiseclean_scrapy.page.budget import DEFAULT_BUDGET, PageBudget
+from noiseclean_scrapy.page.declared import read_metadata
 from noiseclean_scrapy.page.document import (
     after_body,
     fallback_length,
@@ -17,10 +18,9 @@ from noiseclean_scrapy.page.document import (
     path,
     title,
 )
-from noiseclean_scrapy.page.metadata import read_metadata
-from noiseclean_scrapy.page.model import Page, PageTable, Rule
+from noiseclean_scrapy.page.page import Page, PageTable, Rule
 from noiseclean_scrapy.page.parse import Html, parse_html
-from noiseclean_scrapy.page.reading import BudgetSpent, NodeReader, NotCompiled
+from noiseclean_scrapy.page.reader import BudgetSpent, NodeReader, NotCompiled
 from noiseclean_scrapy.page.tags import SKIPPED
 
 if TYPE_CHECKING:
@@ -79,9 +79,9 @@ def _read(
     if has_content_in_head(root, skipped):
         body = root
         skipped = skipped - {"head"}
-    if compiled.nodes is not None and not ruled:
+    if kernels.nodes is not None and not ruled:
         with suppress(NotCompiled):
-            return *_table(compiled.nodes.NodeReader(body, skipped, budget), body, root), body
+            return *_table(kernels.nodes.NodeReader(body, skipped, budget), body, root), body
     return *_table(NodeReader(body, skipped, ruled, budget), body, root), body
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from noiseclean_scrapy.page.features import LONGEST, title_words, words
-from noiseclean_scrapy.page.model import Page
+from noiseclean_scrapy.page.page import Page
+from noiseclean_scrapy.page.words import LONGEST, title_words, words
 
 _COVERAGE = 0.8
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
-from noiseclean_scrapy.page.model import Page, PageTable
+from noiseclean_scrapy.page.page import Page, PageTable
 
 UNFOLDED = 0.5
 """Where hidden elements hold this share of a page's long text, a script is to show them."""

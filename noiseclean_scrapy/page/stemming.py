@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from noiseclean_scrapy.page.features import words
+from noiseclean_scrapy.page.words import words
 
 _STEMMERS = {
     "ar": "arabic",

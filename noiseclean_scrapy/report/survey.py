@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from noiseclean_scrapy.methods.trees.counts import more_frequent_half
+from noiseclean_scrapy.page.hashes import hash64
 from noiseclean_scrapy.report.place_tree import Example, PlacedText, PlaceTree
-from noiseclean_scrapy.site.counts import more_frequent_half
-from noiseclean_scrapy.site.hashes import hash64
 from noiseclean_scrapy.store import Cleaned, PageRecord
 
 BINS = 20

@@ -14,7 +14,7 @@ from noiseclean_scrapy.store.records import (
     Written,
 )
 from noiseclean_scrapy.store.schema import SCHEMA_VERSION
-from noiseclean_scrapy.store.search import Hit, SearchResults
+from noiseclean_scrapy.store.search.ranking import Hit, SearchResults
 from noiseclean_scrapy.store.store import Store
 
 __all__ = [

@@ -13,7 +13,7 @@ from sqlalchemy import URL, Connection, Engine, StaticPool, create_engine, event
 from sqlalchemy.exc import NoSuchModuleError
 
 from noiseclean_scrapy.errors import StoreError
-from noiseclean_scrapy.urls import database_url, shown_url
+from noiseclean_scrapy.service_urls import database_url, shown_url
 
 # A process that saves a tree cleans its provisional pages while the others wait.
 SQLITE_BUSY_SECONDS = 120

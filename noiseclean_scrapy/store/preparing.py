@@ -5,11 +5,11 @@ from __future__ import annotations
 from sqlalchemy import Connection, Engine, func, insert, inspect, select, update
 
 from noiseclean_scrapy.errors import StoreError
-from noiseclean_scrapy.store import fulltext
-from noiseclean_scrapy.store.indexing import index_pages
 from noiseclean_scrapy.store.migrations import MIGRATIONS
 from noiseclean_scrapy.store.schema import SCHEMA_VERSION, metadata, page_table, schema_table
-from noiseclean_scrapy.store.terms import Analyzer
+from noiseclean_scrapy.store.search import fulltext
+from noiseclean_scrapy.store.search.indexing import index_pages
+from noiseclean_scrapy.store.search.terms import Analyzer
 
 # Two processes that meet an empty PostgreSQL take turns on this number ("noisclea" in ASCII).
 _PREPARATION_LOCK = 0x6E6F6973636C6561

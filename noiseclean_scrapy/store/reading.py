@@ -23,7 +23,7 @@ from sqlalchemy.exc import NoResultFound
 
 from noiseclean_scrapy.errors import DamagedError
 from noiseclean_scrapy.metadata import Metadata
-from noiseclean_scrapy.store.columns import StorableText
+from noiseclean_scrapy.store.column_types import StorableText
 from noiseclean_scrapy.store.damage import DamagedPage, DamageLog, is_damage
 from noiseclean_scrapy.store.records import (
     Cleaned,

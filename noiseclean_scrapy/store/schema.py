@@ -15,7 +15,7 @@ from sqlalchemy import (
     and_,
 )
 
-from noiseclean_scrapy.store.columns import (
+from noiseclean_scrapy.store.column_types import (
     CompressedText,
     PackedBlocks,
     StorableText,

@@ -14,11 +14,11 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.metadata import Metadata
-from noiseclean_scrapy.store import outbox, reading, trees, writing
+from noiseclean_scrapy.service_urls import shown_url
+from noiseclean_scrapy.store import outbox, reading, tree_rows, writing
 from noiseclean_scrapy.store.damage import DamagedPage, DamageLog, readable
 from noiseclean_scrapy.store.engine import create_store_engine, is_in_memory
 from noiseclean_scrapy.store.engine import writing as writing_engine
-from noiseclean_scrapy.store.indexing import in_chunks
 from noiseclean_scrapy.store.preparing import prepare_schema
 from noiseclean_scrapy.store.reading import StoredPage
 from noiseclean_scrapy.store.records import (
@@ -34,9 +34,9 @@ from noiseclean_scrapy.store.records import (
     Written,
 )
 from noiseclean_scrapy.store.schema import cluster_table, page_table
-from noiseclean_scrapy.store.search import SearchFilter, SearchResults, search_pages
-from noiseclean_scrapy.store.terms import Analyzer
-from noiseclean_scrapy.urls import shown_url
+from noiseclean_scrapy.store.search.indexing import in_chunks
+from noiseclean_scrapy.store.search.ranking import SearchFilter, SearchResults, search_pages
+from noiseclean_scrapy.store.search.terms import Analyzer
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -337,16 +337,16 @@ class Store:
             row = writing.lock_cluster(connection, cluster, method=method)
             newest = reading.read_cluster(connection, cluster)
             assert newest
-            upto, keys = trees.next_pages(connection, cluster, limit)
+            upto, keys = tree_rows.next_pages(connection, cluster, limit)
             unread = DamageLog()
-            new = grow(newest, keys, trees.read_pages(connection, cluster, upto, unread))
+            new = grow(newest, keys, tree_rows.read_pages(connection, cluster, upto, unread))
             writing.forget_html(connection, sorted(unread.keys))
             self._damage.take(unread)
             cleaned: list[str] = []
             if new is not None:
                 cleaned = self._save(connection, row, new, version=row.version + 1, upto=upto)
             else:
-                trees.count_covered(connection, row, 0)
+                tree_rows.count_covered(connection, row, 0)
             (since,) = reading.read_clusters(connection, cluster_table.c.name == row.name)
             return Growth(since, tuple(cleaned))
 
@@ -363,12 +363,12 @@ class Store:
             row = writing.lock_cluster(connection, cluster, method="")
             if row.version != version:
                 return 0
-            return trees.replace_tree(connection, row, tree, known_version)
+            return tree_rows.replace_tree(connection, row, tree, known_version)
 
     def _save(
         self, connection: Connection, row: Row[Any], new: NewTree, *, version: int, upto: int
     ) -> list[str]:
-        return trees.save_tree(
+        return tree_rows.save_tree(
             connection,
             row,
             new,

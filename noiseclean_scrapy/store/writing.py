@@ -23,9 +23,8 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.store import outbox, reading
-from noiseclean_scrapy.store.columns import storable_text
+from noiseclean_scrapy.store.column_types import storable_text
 from noiseclean_scrapy.store.damage import DamagedPage, DamageLog
-from noiseclean_scrapy.store.indexing import in_chunks, index_pages
 from noiseclean_scrapy.store.records import Cleaned, PageRecord, Written
 from noiseclean_scrapy.store.schema import (
     cluster_table,
@@ -34,7 +33,8 @@ from noiseclean_scrapy.store.schema import (
     page_table,
     tree_table,
 )
-from noiseclean_scrapy.store.terms import Analyzer
+from noiseclean_scrapy.store.search.indexing import in_chunks, index_pages
+from noiseclean_scrapy.store.search.terms import Analyzer
 
 
 def lock_cluster(connection: Connection, name: str, *, method: str, learned: int = 0) -> Row[Any]:

@@ -25,7 +25,7 @@ from scrapy.settings import Settings
 from scrapy.utils.log import get_scrapy_root_handler
 
 from example_project.demo import DemoPage, DemoServer, DemoSite
-from noiseclean_scrapy.site.cluster import site_name
+from noiseclean_scrapy.page.urls import site_name
 from noiseclean_scrapy.store import PageRecord, Store
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import scrapy
 from scrapy.http import Response
 
-from noiseclean_scrapy.site.cluster import site_name
+from noiseclean_scrapy.page.urls import site_name
 
 
 @dataclass(frozen=True)

@@ -26,11 +26,11 @@ from scrapy.utils.test import get_crawler
 from sqlalchemy import Engine, event
 
 from noiseclean_scrapy import SiteCleaner
+from noiseclean_scrapy.clusters.maintenance import learn_anew
 from noiseclean_scrapy.config import Config
-from noiseclean_scrapy.crawl import Crawl
-from noiseclean_scrapy.maintenance import learn_anew
+from noiseclean_scrapy.crawl.session import Crawl
+from noiseclean_scrapy.crawl.writer import Writer
 from noiseclean_scrapy.store import Store
-from noiseclean_scrapy.writer import Writer
 from tests.support.crawl_site import story
 from tests.support.databases import new_database, read_rows
 

@@ -18,12 +18,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from noiseclean_scrapy.clusters.maintenance import load_model
+from noiseclean_scrapy.clusters.training import repair_tree
 from noiseclean_scrapy.commands.check import damaged_trees
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import NoiseCleanError
-from noiseclean_scrapy.export import page_row
-from noiseclean_scrapy.growing import repair_tree
-from noiseclean_scrapy.maintenance import load_model
+from noiseclean_scrapy.output.rows import page_row
 from noiseclean_scrapy.report.survey import SiteSurvey
 from noiseclean_scrapy.store import Store
 from tests.support.crawl_site import story_text

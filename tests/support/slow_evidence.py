@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from noiseclean_scrapy.evidence import near_duplicates, places, site
-from noiseclean_scrapy.evidence.keys import PageKeys
-from noiseclean_scrapy.evidence.sample import PageVotes
-from noiseclean_scrapy.evidence.trees import BoostedTrees
+from noiseclean_scrapy.methods.evidence_model import near_duplicates, places, site_features
+from noiseclean_scrapy.methods.evidence_model.boosted_trees import BoostedTrees
+from noiseclean_scrapy.methods.evidence_model.fingerprints import PageKeys
+from noiseclean_scrapy.methods.evidence_model.sample import PageVotes
 from noiseclean_scrapy.page import Page
 
 # Trees.
@@ -139,7 +139,7 @@ class SlowSite:
             for index, score in enumerate(scores)
         ]
         support = sorted(row[2] for row in rows)
-        most = support[int(site.LAYOUT * (len(rows) - 1))] if rows else 0.0
+        most = support[int(site_features.LAYOUT * (len(rows) - 1))] if rows else 0.0
         rows = [(r[0], slow_repetition(r[3], max(most, r[2])), r[2], r[3]) for r in rows]
         names = ("place", "repetition", "place_pages", "text_pages")
         return {name: [row[i] for row in rows] for i, name in enumerate(names)}
@@ -163,7 +163,11 @@ class SlowSite:
                     means.append(sum(here) / len(here))
             support.append(len(means))
             if means:
-                pull = site.PLACE_WEIGHT * len(means) ** 2 / (len(means) ** 2 + site.SUPPORT**2)
+                pull = (
+                    site_features.PLACE_WEIGHT
+                    * len(means) ** 2
+                    / (len(means) ** 2 + site_features.SUPPORT**2)
+                )
                 moved += pull * (clipped(sum(means) / len(means)) - clipped(score))
         text = slow_text(page, index)
         shown = sum(
@@ -177,9 +181,9 @@ def slow_repetition(shown: float, others: float) -> float:
     """What a text loses that `shown` of `others` pages show."""
     if not shown:
         return 0.0
-    lost = site.REPETITION * shown / others * shown / (shown + 1)
-    if shown / others >= site.COMMON:
-        lost += site.COMMON_REPETITION * shown / (shown + site.COMMON_SUPPORT)
+    lost = site_features.REPETITION * shown / others * shown / (shown + 1)
+    if shown / others >= site_features.COMMON:
+        lost += site_features.COMMON_REPETITION * shown / (shown + site_features.COMMON_SUPPORT)
     return -lost
 
 
@@ -232,4 +236,4 @@ def slow_place(page: Page, block: int, levels_up: int) -> tuple[str, ...]:
 
 
 def clipped(score: float) -> float:
-    return float(np.clip(score, -site.CLIP, site.CLIP))
+    return float(np.clip(score, -site_features.CLIP, site_features.CLIP))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from noiseclean_scrapy.page import Page
-from noiseclean_scrapy.page.features import block_features
+from noiseclean_scrapy.page.words import block_features
 
 GAMMA = Fraction(85, 100)
 LAMBDA = Fraction(85, 100)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from noiseclean_scrapy.page.layout import Layout
+from noiseclean_scrapy.page.presentation import Layout
 
 GAMMA = 0.9
 LAMBDA = 0.85

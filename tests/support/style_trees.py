@@ -8,10 +8,10 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from noiseclean_scrapy.methods.style_tree import StyleTreeModel
+from noiseclean_scrapy.methods.trees.importance import MeasuredElement
+from noiseclean_scrapy.methods.trees.site_style_tree import SiteStyleTree
 from noiseclean_scrapy.page import build_page
-from noiseclean_scrapy.page.layout import Layout
-from noiseclean_scrapy.site.importance import MeasuredElement
-from noiseclean_scrapy.site.style_tree import SiteStyleTree
+from noiseclean_scrapy.page.presentation import Layout
 from tests.support.slow_style_tree import Path
 
 

@@ -1,0 +1,111 @@
+"""Looking after stored sites: judging their pages, learning a site anew, trees from elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from noiseclean_scrapy.cleaner import SiteCleaner
+from noiseclean_scrapy.clusters.cleaning import clean_record, judge_record, stored_page
+from noiseclean_scrapy.clusters.cluster import load_site
+from noiseclean_scrapy.config import Config
+from noiseclean_scrapy.errors import NotStoredError
+from noiseclean_scrapy.metadata import Metadata, extract_metadata
+
+if TYPE_CHECKING:
+    from noiseclean_scrapy.clean_page import CleanPage
+    from noiseclean_scrapy.methods import Model
+    from noiseclean_scrapy.store import Cleaned, ClusterRecord, PageRecord, Store
+
+
+@dataclass(frozen=True, slots=True)
+class StoredModel:
+    """What a site's pages have taught: the tree of `version`; without one (0), provisional pages.
+
+    `method` is the kind of the tree; `config` has the settings that go with it.
+    """
+
+    site: str
+    method: str
+    version: int
+    model: Model
+    config: Config
+
+    def judge(self, page: PageRecord) -> CleanPage:
+        """The verdict on a page, which must have its HTML."""
+        return judge_record(page, self.model, self.config)
+
+    def clean(self, page: PageRecord) -> Cleaned:
+        """What the store is to keep of a page, which must have its HTML."""
+        return clean_record(page, self.model, self.version, self.config)
+
+    def describe(self, page: PageRecord) -> Metadata:
+        """What a page, which must have its HTML and its text, tells of itself."""
+        text = page.cleaned.text if page.cleaned else ""
+        return extract_metadata(page.html or "", url=page.url, text=text)
+
+
+def load_model(store: Store, site: ClusterRecord, config: Config) -> StoredModel:
+    """The model with which the site's pages are to be cleaned now."""
+    config = config.of_tree(site.method)
+    if site.tree is None:
+        model = load_site(store, site.name, config).model
+    else:
+        model = SiteCleaner.from_bytes(site.tree, **config.method_options).model()
+    return StoredModel(site.name, site.method, site.version, model, config)
+
+
+def learn_anew(
+    store: Store, site: ClusterRecord, config: Config, on_page: Callable[[], object]
+) -> StoredModel:
+    """Learn the site from its stored HTML, by the method of `config`, and save a new tree version.
+
+    `on_page` is called after each page. Raises NotStoredError, with nothing changed, where no HTML
+    is stored of the pages that the site's tree has learned.
+    """
+    cleaner = SiteCleaner(config.method, templates=config.templates, **config.all_method_options)
+    is_learned = False
+    for record in store.pages_with_html(site.name):
+        # Later pages are a running crawl's, which gives them positions above.
+        if record.position is not None and record.position <= site.learned:
+            cleaner.observe_page(stored_page(record, config))
+            is_learned = True
+        on_page()
+    if not is_learned:
+        raise NotStoredError(
+            f"no HTML of {site.name} is stored to learn from: crawl it with NOISECLEAN_STORE_HTML"
+        )
+    return save_cleaner(store, site.name, cleaner, config, learned=site.learned)
+
+
+def import_cleaner(store: Store, name: str, cleaner: SiteCleaner, config: Config) -> StoredModel:
+    """Save what a cleaner has learned elsewhere as the newest tree of a site, new or known.
+
+    Pages that the site's tree has not learned yet stay provisional: this one has not either.
+    """
+    config = config.of_tree(tree_kind(cleaner))
+    return save_cleaner(store, name, cleaner, config, learned=0)
+
+
+def save_cleaner(
+    store: Store, name: str, cleaner: SiteCleaner, config: Config, *, learned: int
+) -> StoredModel:
+    """Save a tree that has learned the pages up to position `learned`; cleans those new to it."""
+    site = store.cluster(name)
+    version = site.version + 1 if site else 1
+    saved = StoredModel(name, tree_kind(cleaner), version, cleaner.model(), config)
+    store.save_tree(
+        name,
+        method=saved.method,
+        version=version,
+        tree=cleaner.to_bytes(),
+        learned=learned,
+        clean=saved.clean,
+    )
+    return saved
+
+
+def tree_kind(cleaner: SiteCleaner) -> str:
+    """What kind of tree a cleaner's knowledge makes in the store."""
+    return Config(method=cleaner.method, templates=cleaner.templates).tree_kind

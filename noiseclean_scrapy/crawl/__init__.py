@@ -1,0 +1,1 @@
+"""One crawl: from a response to an item and to what is written."""

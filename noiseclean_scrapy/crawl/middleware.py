@@ -1,0 +1,111 @@
+"""Response to page cluster and sample, and the tie between an item and its page."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from itemadapter import is_item
+from scrapy import Request, signals
+from scrapy.exceptions import NotConfigured
+from scrapy.http import HtmlResponse, Response
+
+from noiseclean_scrapy.crawl.pipeline import CleanPipeline
+from noiseclean_scrapy.crawl.starting import read_config
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from typing_extensions import Self
+
+
+logger = logging.getLogger(__name__)
+
+
+class PipelineUser:
+    """A component that works for the crawl's CleanPipeline."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.crawler = crawler
+        self._pipeline: CleanPipeline | None = None
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        if not read_config(crawler.settings).enabled:
+            raise NotConfigured("NOISECLEAN_ENABLED is False")
+        return cls(crawler)
+
+    @property
+    def pipeline(self) -> CleanPipeline | None:
+        """The pipeline that holds the crawl, once components are built."""
+        if self._pipeline is None:
+            self._pipeline = self.crawler.get_item_pipeline(CleanPipeline)
+        return self._pipeline
+
+    def _count(self, name: str, count: int = 1) -> None:
+        """Count into the crawl's stats."""
+        assert self.crawler.stats
+        self.crawler.stats.inc_value(f"noiseclean/{name}", count)
+
+    def count_error(self, doing: str, error: Exception) -> None:
+        """Count an error and log its first occurrence; the crawl goes on."""
+        if self.pipeline:
+            self.pipeline.count_error(doing, error)
+
+
+class ClusterMiddleware(PipelineUser):
+    """Offers every successful HTML response to its page cluster; the response stays as it is."""
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        middleware = super().from_crawler(crawler)
+        crawler.signals.connect(middleware.spider_opened, signals.spider_opened)
+        return middleware
+
+    def spider_opened(self) -> None:
+        if self.pipeline is None:
+            logger.warning(
+                "No page is learned: add %r to ITEM_PIPELINES, or name noiseclean_scrapy.Addon in "
+                "ADDONS instead of its components",
+                {"noiseclean_scrapy.crawl.pipeline.CleanPipeline": 10},
+            )
+
+    async def process_response(self, request: Request, response: Response) -> Response:
+        if self.pipeline and self.wants(request, response):
+            assert isinstance(response, HtmlResponse)
+            try:
+                await self.pipeline.observe(request, response)
+            except Exception as error:
+                self.pipeline.count_error("learning a page", error)
+        return response
+
+    def wants(self, request: Request, response: Response) -> bool:
+        """Whether a response is a page to learn from; override for a policy of your own."""
+        assert self.pipeline
+        return (
+            isinstance(response, HtmlResponse)
+            and 200 <= response.status < 300
+            and request.meta.get("noiseclean") is not False
+            and not response.url.endswith("/robots.txt")
+            and self.pipeline.config.wants(response.url)
+        )
+
+
+class ItemTieMiddleware(PipelineUser):
+    """Spider middleware that remembers which response every item came from."""
+
+    def process_spider_output(self, response: Response, result: Iterable[Any]) -> Iterator[Any]:
+        for output in result:
+            self._tie(output, response)
+            yield output
+
+    async def process_spider_output_async(
+        self, response: Response, result: AsyncIterator[Any]
+    ) -> AsyncIterator[Any]:
+        async for output in result:
+            self._tie(output, response)
+            yield output
+
+    def _tie(self, output: Any, response: Response) -> None:
+        if self.pipeline and not isinstance(output, Request) and is_item(output):
+            self.pipeline.tie(output, response)

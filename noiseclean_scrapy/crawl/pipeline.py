@@ -1,0 +1,314 @@
+"""Items get the clean text of their page; pages whose items survive go to the store."""
+
+from __future__ import annotations
+
+import gc
+import logging
+from collections.abc import Callable, Sized
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+from itemadapter import ItemAdapter, is_item
+from scrapy import signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import CloseSpider, NotConfigured
+from scrapy.http import Response
+from scrapy.utils.asyncio import create_looping_call, run_in_thread, sleep
+from scrapy.utils.defer import deferred_from_coro
+from scrapy.utils.misc import load_object
+
+from noiseclean_scrapy.clean_page import CleanPage
+from noiseclean_scrapy.clusters.training import new_cleaner
+from noiseclean_scrapy.config import METADATA_VALUES, Config
+from noiseclean_scrapy.crawl.session import Crawl, Visit
+from noiseclean_scrapy.crawl.starting import exit_with_error, is_trial, read_config
+from noiseclean_scrapy.crawl.writer import ProcessWriter, Writer
+from noiseclean_scrapy.errors import StoreError
+from noiseclean_scrapy.items import PageItem
+from noiseclean_scrapy.metadata import (
+    LIBRARIES_MISSING,
+    Metadata,
+    load_libraries,
+)
+from noiseclean_scrapy.store import Store
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.http import HtmlResponse
+    from scrapy.utils.asyncio import AsyncioLoopingCall
+    from twisted.internet.task import LoopingCall
+    from twisted.python.failure import Failure
+    from typing_extensions import Self
+
+logger = logging.getLogger(__name__)
+
+_MOMENT_SECONDS = 0.05
+_PAGE_ITEM_FIELDS = {
+    name: name for name in ("html", "markdown", *METADATA_VALUES, "cluster", "tree_version")
+}
+
+
+class Companion(NamedTuple):
+    """A component that the pipeline needs: where it belongs, and what is missing without it."""
+
+    path: str
+    setting: str
+    priority: int
+    find: Callable[[Crawler, type], object | None]
+    lack: str
+
+
+COMPANIONS = (
+    # Nearer to the engine than redirects, retries, the cache and decompression.
+    Companion(
+        "noiseclean_scrapy.crawl.middleware.ClusterMiddleware",
+        "DOWNLOADER_MIDDLEWARES",
+        543,
+        Crawler.get_downloader_middleware,
+        "No page is learned, and no item gets a text",
+    ),
+    # Last to see what the spider yields, after every middleware that may replace it.
+    Companion(
+        "noiseclean_scrapy.crawl.middleware.ItemTieMiddleware",
+        "SPIDER_MIDDLEWARES",
+        10,
+        Crawler.get_spider_middleware,
+        "Items get a text only where their field url names their page",
+    ),
+)
+
+
+class CleanPipeline:
+    """Fills items before other pipelines see them, and stores their pages afterwards.
+
+    A page's text is stored once an item of it has passed all pipelines (`item_scraped`): an item
+    that is dropped leaves no text in the store, and one that is replaced does.
+    """
+
+    def __init__(self, crawler: Crawler, config: Config) -> None:
+        self.crawler = crawler
+        self.config = config
+        self.crawl: Crawl | None = None
+        # By response, so that items which others replace or drop are forgotten with it.
+        self._ties: WeakKeyDictionary[Response, dict[int, Any]] = WeakKeyDictionary()
+        self._errors_logged: set[str] = set()
+        self._clock: AsyncioLoopingCall | LoopingCall | None = None
+        self._ticking = False
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        config = read_config(crawler.settings)
+        if not config.enabled:
+            raise NotConfigured("NOISECLEAN_ENABLED is False")
+        if is_trial(crawler):
+            config = replace(config, read_only=True)
+        pipeline = cls(crawler, config)
+        crawler.signals.connect(pipeline.item_scraped, signals.item_scraped)
+        return pipeline
+
+    async def open_spider(self) -> None:
+        """Open the store; without it the crawl does not start."""
+        self._tell_what_is_missing()
+        try:
+            store = await run_in_thread(self._open_store)
+        except StoreError as error:
+            logger.error("%s", error)
+            exit_with_error(self.crawler)
+            raise CloseSpider("noiseclean_store_error") from error
+        if self.config.metadata and not await run_in_thread(load_libraries):
+            logger.warning(LIBRARIES_MISSING)
+        # What methods load at their first page takes longer than any page should wait.
+        await run_in_thread(new_cleaner(None, self.config).clean, "<p>a b</p>")
+        # What is loaded by now stays: the collector need not look at it again and again.
+        gc.collect()
+        gc.freeze()
+        assert self.crawler.stats
+        self.crawl = Crawl(self.config, self.crawler.stats, self._writer(store))
+        self._clock = create_looping_call(self._tick)
+        self._clock.start(self.config.batch_seconds, now=False)
+
+    async def close_spider(self) -> None:
+        """Finish trees, write what waits, and say in one line what was done."""
+        if self.crawl is None:
+            return
+        assert self._clock
+        self._clock.stop()
+        while self._ticking:
+            await sleep(_MOMENT_SECONDS)
+        try:
+            await self.crawl.close()
+        except Exception as error:
+            self.count_error("closing the crawl", error)
+        gc.unfreeze()
+        await run_in_thread(self.crawl.writer.close)
+        await run_in_thread(self.crawl.writer.store.close)
+        self._log_summary()
+
+    def _tick(self) -> None:
+        if not self._ticking:
+            self._ticking = True
+            deferred_from_coro(self._tick_once())
+
+    async def _tick_once(self) -> None:
+        try:
+            if self.crawl:
+                await self.crawl.tick()
+        except Exception as error:
+            self.count_error("looking after the crawl", error)
+        finally:
+            self._ticking = False
+
+    async def observe(self, request: Request, response: HtmlResponse) -> None:
+        """Offer a response to its page cluster."""
+        cluster = self.config.cluster_by(response)
+        if self.crawl and cluster:
+            assert self.crawler.request_fingerprinter
+            key = self.crawler.request_fingerprinter.fingerprint(request).hex()
+            await self.crawl.observe(key, cluster, response)
+
+    def tie(self, item: Any, response: Response) -> None:
+        """Remember that an item came out of a response's callback."""
+        self._ties.setdefault(response, {})[id(item)] = item
+
+    async def process_item(self, item: Any) -> Any:
+        try:
+            visit = self._visit_of(item, self._untie(item))
+            if self.crawl is None or visit is None or not is_item(item):
+                self._count("items/without_page")
+            else:
+                await self._fill(item, visit, self.crawl)
+                self._count("items/cleaned")
+        except Exception as error:
+            self.count_error("filling an item", error)
+        return item
+
+    async def item_scraped(self, item: Any, response: Response | Failure | None) -> None:
+        """Store the page of an item that all pipelines let pass, as it is or as another object."""
+        try:
+            visit = self._visit_of(item, response)
+            if self.crawl and visit:
+                await self.crawl.keep(visit)
+        except Exception as error:
+            self.count_error("storing a page", error)
+
+    def count_error(self, doing: str, error: Exception) -> None:
+        """Count an error and log its first occurrence; the crawl goes on."""
+        self._count("errors")
+        known = f"{doing} {type(error).__name__}"
+        if known not in self._errors_logged:
+            self._errors_logged.add(known)
+            logger.error("Error while %s; the crawl goes on", doing, exc_info=error)
+
+    def _tell_what_is_missing(self) -> None:
+        for needed in COMPANIONS:
+            if needed.find(self.crawler, load_object(needed.path)) is None:
+                logger.warning(
+                    "%s: add %r to %s, or name noiseclean_scrapy.Addon in ADDONS instead of its "
+                    "components",
+                    needed.lack,
+                    {needed.path: needed.priority},
+                    needed.setting,
+                )
+
+    def _open_store(self) -> Store:
+        if is_trial(self.crawler):
+            try:
+                return Store(self.config.database_url, read_only=True)
+            except StoreError:
+                return Store("sqlite://")  # nothing is stored yet, and nothing will be
+        store = Store(
+            self.config.database_url,
+            read_only=self.config.read_only,
+            store_html=self.config.store_html,
+        )
+        kinds = store.methods() - {self.config.tree_kind}
+        if kinds:
+            logger.warning(
+                "Sites that %s has learned by %s stay with it; only new ones are learned by %s. "
+                "To learn a site anew: scrapy noiseclean reclean SITE --method %s",
+                self.config.display_url,
+                ", ".join(sorted(kinds)),
+                self.config.tree_kind,
+                self.config.method,
+            )
+        return store
+
+    def _writer(self, store: Store) -> Writer:
+        config = self.config
+        if config.writer_process and not config.read_only and not store.in_memory:
+            return ProcessWriter(store, config.database_url, store_html=config.store_html)
+        return Writer(store)
+
+    def _untie(self, item: Any) -> Response | None:
+        for response, items in list(self._ties.items()):
+            if items.get(id(item)) is item:
+                del items[id(item)]
+                return response
+        return None
+
+    def _visit_of(self, item: Any, response: Response | Failure | None) -> Visit | None:
+        """The page of an item: the one its `url` field names, else its response's."""
+        if self.crawl is None:
+            return None
+        # An errback's items come with a Failure.
+        if not isinstance(response, Response) or response.meta.get("noiseclean") is False:
+            response = None
+        url = ItemAdapter(item).get("url") if is_item(item) else None
+        return self.crawl.find_visit(response, url if isinstance(url, str) else None)
+
+    async def _fill(self, item: Any, visit: Visit, crawl: Crawl) -> None:
+        page = await crawl.clean(visit)
+        adapter = ItemAdapter(item)
+        names = None if isinstance(item, dict) else set(adapter.field_names())
+        fields = dict(self.config.fields)
+        if isinstance(item, PageItem):
+            fields |= _PAGE_ITEM_FIELDS
+        # What the spider has filled in itself stays.
+        empty = {
+            field: source
+            for field, source in fields.items()
+            if (names is None or field in names) and _is_empty(adapter.get(field))
+        }
+        metadata = Metadata()
+        if not set(METADATA_VALUES).isdisjoint(empty.values()):
+            metadata = await crawl.metadata(visit) or metadata
+        for field, source in empty.items():
+            adapter[field] = _value(source, page, visit, metadata)
+
+    def _count(self, name: str, count: int = 1) -> None:
+        assert self.crawler.stats
+        self.crawler.stats.inc_value(f"noiseclean/{name}", count)
+
+    def _log_summary(self) -> None:
+        assert self.crawler.stats
+        get = self.crawler.stats.get_value
+        visible = get("noiseclean/characters/visible", 0)
+        kept = get("noiseclean/characters/kept", 0)
+        logger.info(
+            "noiseclean: %d pages seen in %d clusters, %d learned, %d trees built, "
+            "%d items cleaned, %.0f%% of their pages' characters removed; stored in %s",
+            get("noiseclean/pages/seen", 0),
+            get("noiseclean/clusters", 0),
+            get("noiseclean/pages/learned", 0),
+            get("noiseclean/trees/built", 0),
+            get("noiseclean/items/cleaned", 0),
+            100 * (1 - kept / visible) if visible else 0,
+            self.config.display_url,
+        )
+
+
+def _is_empty(value: Any) -> bool:
+    """Whether a field waits for its value: 0 and False are values, an empty string is none."""
+    return value is None or (isinstance(value, Sized) and len(value) == 0)
+
+
+def _value(source: str, page: CleanPage, visit: Visit, metadata: Metadata) -> Any:
+    if source in METADATA_VALUES:
+        return getattr(metadata, source)
+    if source == "cluster":
+        return visit.record.cluster
+    if source == "tree_version":
+        return visit.version
+    value = getattr(page, source)
+    return dict(value) if source == "weights" else value

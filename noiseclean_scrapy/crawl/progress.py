@@ -1,0 +1,230 @@
+"""What a crawl tells while it runs: a log line now and then, and a live display on a terminal."""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from rich.console import Group
+from rich.file_proxy import FileProxy
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+from scrapy import signals
+from scrapy.exceptions import NotConfigured
+from scrapy.utils.asyncio import create_looping_call
+from scrapy.utils.log import get_scrapy_root_handler
+
+from noiseclean_scrapy.crawl.pipeline import CleanPipeline
+from noiseclean_scrapy.crawl.starting import is_trial, read_config
+from noiseclean_scrapy.terminal import Terminal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from scrapy import Spider
+    from scrapy.crawler import Crawler
+    from scrapy.utils.asyncio import AsyncioLoopingCall
+    from twisted.internet.task import LoopingCall
+    from typing_extensions import Self
+
+    from noiseclean_scrapy.clusters.cluster import Site
+
+logger = logging.getLogger(__name__)
+
+_SECONDS_BETWEEN_PICTURES = 0.25
+_SITES_SHOWN = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """The crawl so far.
+
+    `noise` is the share of characters removed from the pages of items, in [0, 1], None before the
+    first item. `waiting` pages are not in the database yet.
+    """
+
+    pages: int
+    clusters: int
+    trees: int
+    noise: float | None
+    waiting: int
+
+    def line(self, pages_per_minute: float) -> str:
+        """All of it in one line.
+
+        >>> Progress(412, 1, 3, 0.4567, 12).line(98.2)
+        '412 pages (at 98 pages/min) in 1 cluster, 3 trees built, 46% noise, 12 pages waiting'
+        """
+        noise = "" if self.noise is None else f"{self.noise:.0%} noise, "
+        return (
+            f"{_count(self.pages, 'page')} (at {pages_per_minute:.0f} pages/min) "
+            f"in {_count(self.clusters, 'cluster')}, {_count(self.trees, 'tree')} built, "
+            f"{noise}{_count(self.waiting, 'page')} waiting"
+        )
+
+
+class CrawlProgress:
+    """Extension: logs how far the crawl is, every `LOGSTATS_INTERVAL` seconds.
+
+    With `NOISECLEAN_LIVE`, and a terminal at stderr, a display shows the same and the largest sites
+    below the log, drawn anew by the event loop itself: no thread looks into a crawl that goes on.
+    """
+
+    def __init__(self, crawler: Crawler, interval: float, live: bool) -> None:
+        self.crawler = crawler
+        self.interval = interval
+        self.live = live
+        self._pages_before = 0
+        self._display: LiveDisplay | None = None
+        self._calls: list[AsyncioLoopingCall | LoopingCall] = []
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        config = read_config(crawler.settings)
+        interval = crawler.settings.getfloat("LOGSTATS_INTERVAL")
+        if not config.enabled or not (interval or config.live):
+            raise NotConfigured("NOISECLEAN_ENABLED, or LOGSTATS_INTERVAL and NOISECLEAN_LIVE, off")
+        progress = cls(crawler, interval, config.live)
+        crawler.signals.connect(progress.spider_opened, signals.spider_opened)
+        crawler.signals.connect(progress.spider_closed, signals.spider_closed)
+        return progress
+
+    def spider_opened(self, spider: Spider) -> None:
+        if self.interval:
+            self._call_every(self.interval, self.log)
+        if self.live and not is_trial(self.crawler) and LiveDisplay.is_possible():
+            self._display = LiveDisplay()
+            self._call_every(_SECONDS_BETWEEN_PICTURES, self.show)
+
+    def spider_closed(self) -> None:
+        for call in self._calls:
+            if call.running:
+                call.stop()
+        if self._display:
+            self.show()
+            self._display.stop()
+
+    def log(self) -> None:
+        """Log one line."""
+        progress = self.progress
+        pages_per_minute = (progress.pages - self._pages_before) * 60 / self.interval
+        self._pages_before = progress.pages
+        line = progress.line(pages_per_minute)
+        logger.info("noiseclean: %s", line, extra={"spider": self.crawler.spider})
+
+    def show(self) -> None:
+        """Draw the display anew."""
+        assert self._display
+        self._display.draw(self.progress, self.sites)
+
+    @property
+    def progress(self) -> Progress:
+        """The crawl so far."""
+        assert self.crawler.stats
+        get = self.crawler.stats.get_value
+        visible = get("noiseclean/characters/visible", 0)
+        pipeline = self._pipeline
+        return Progress(
+            pages=get("noiseclean/pages/seen", 0),
+            clusters=get("noiseclean/clusters", 0),
+            trees=get("noiseclean/trees/built", 0),
+            noise=1 - get("noiseclean/characters/kept", 0) / visible if visible else None,
+            waiting=pipeline.crawl.waiting if pipeline and pipeline.crawl else 0,
+        )
+
+    @property
+    def sites(self) -> Sequence[Site]:
+        """The page clusters that are in memory."""
+        pipeline = self._pipeline
+        return pipeline.crawl.sites if pipeline and pipeline.crawl else ()
+
+    @property
+    def _pipeline(self) -> CleanPipeline | None:
+        return self.crawler.get_item_pipeline(CleanPipeline)
+
+    def _call_every(self, seconds: float, action: Callable[[], None]) -> None:
+        call = create_looping_call(action)
+        call.start(seconds, now=False)
+        self._calls.append(call)
+
+
+class LiveDisplay:
+    """A few lines at the bottom of a terminal; what is logged or printed scrolls above them."""
+
+    def __init__(self) -> None:
+        self._started = monotonic()
+        self._live = Live(
+            console=Terminal(stderr=True),
+            auto_refresh=False,
+            # Items that are piped elsewhere must not come out on the terminal.
+            redirect_stdout=sys.stdout.isatty(),
+        )
+        self._live.start()
+        _send_log_to_stderr()
+        # A crawl that is forced to stop (Ctrl-C twice) would leave the cursor hidden.
+        atexit.register(self.stop)
+
+    @staticmethod
+    def is_possible() -> bool:
+        """Whether stderr is a terminal that can move its cursor, and nobody else draws on it."""
+        return (
+            sys.stderr.isatty()
+            and not Terminal(stderr=True).is_dumb_terminal
+            and not isinstance(sys.stderr, FileProxy)
+        )
+
+    def draw(self, progress: Progress, sites: Sequence[Site]) -> None:
+        """Show how far the crawl is, as long as the terminal is there."""
+        seconds = int(monotonic() - self._started)
+        with suppress(OSError):
+            self._live.update(Group(_totals(progress, seconds), _largest(sites)), refresh=True)
+
+    def stop(self) -> None:
+        """Leave the last picture on the terminal and give the log back its stream."""
+        atexit.unregister(self.stop)
+        with suppress(OSError):
+            self._live.stop()
+        _send_log_to_stderr()
+
+
+def _totals(progress: Progress, seconds: int) -> Text:
+    minutes, seconds = divmod(seconds, 60)
+    text = Text(f"{minutes:02}:{seconds:02}  ", style="dim")
+    for name, figure in (
+        ("pages", str(progress.pages)),
+        ("clusters", str(progress.clusters)),
+        ("trees", str(progress.trees)),
+        ("noise", "-" if progress.noise is None else f"{progress.noise:.0%}"),
+        ("waiting", str(progress.waiting)),
+    ):
+        text.append(f"{name} ").append(f"{figure}  ", style="not dim bold cyan")
+    return text
+
+
+def _largest(sites: Sequence[Site]) -> Table:
+    table = Table.grid(padding=(0, 3))
+    for name in ("cluster", "pages learned", "in its tree", "version"):
+        table.add_column(Text(name, style="dim"), justify="left" if name == "cluster" else "right")
+    largest = sorted(sites, key=lambda site: (-site.pages, site.name))[:_SITES_SHOWN]
+    table.show_header = bool(largest)
+    for site in largest:
+        numbers = (str(number) for number in (site.pages, site.covered, site.version))
+        table.add_row(Text(site.name), *numbers)
+    return table
+
+
+def _send_log_to_stderr() -> None:
+    """Let log lines pass through what stderr is now: above the display while it is on."""
+    handler = get_scrapy_root_handler()
+    if isinstance(handler, logging.StreamHandler) and not isinstance(handler, logging.FileHandler):
+        handler.setStream(sys.stderr)
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"

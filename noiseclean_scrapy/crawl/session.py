@@ -1,0 +1,322 @@
+"""What the components of one crawl share: its sites, the pages seen, and the way to the store."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+from datetime import datetime, timezone
+from time import monotonic
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from scrapy.utils.asyncio import run_in_thread, sleep
+
+from noiseclean_scrapy.clean_page import CleanPage
+from noiseclean_scrapy.clusters.cleaning import clean_record, to_record
+from noiseclean_scrapy.clusters.cluster import Site
+from noiseclean_scrapy.config import Config
+from noiseclean_scrapy.crawl.bounded import bounded_response, selector_of
+from noiseclean_scrapy.crawl.cluster_cache import SiteCache
+from noiseclean_scrapy.crawl.memory import trim_heap
+from noiseclean_scrapy.crawl.spool import Spool
+from noiseclean_scrapy.crawl.write_queue import WaitingPages
+from noiseclean_scrapy.crawl.writer import Writer
+from noiseclean_scrapy.errors import DamagedError, StoreError
+from noiseclean_scrapy.metadata import Metadata, extract_metadata, page_facts
+from noiseclean_scrapy.methods import Model
+from noiseclean_scrapy.page import Page, build_page
+from noiseclean_scrapy.store import PageRecord
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+    from scrapy.http import HtmlResponse, Response
+    from scrapy.statscollectors import StatsCollector
+
+logger = logging.getLogger(__name__)
+
+_RECENT_PAGES = 16
+_MOMENT_SECONDS = 0.02
+_TRIES = 5
+
+
+@dataclass(slots=True)
+class Visit:
+    """One page of the crawl: its record, what the store knew of it, and its cleaning.
+
+    `facts` are what `page_facts` took from the page; None where another process is to read it.
+    `cleaned` is what `model`, the tree of `version`, gave; `kept` is the cleaning that has gone to
+    the store because of an item.
+    """
+
+    record: PageRecord
+    page: Page
+    stored: PageRecord | None
+    facts: _Element | None = None
+    metadata: Metadata | None = None
+    cleaned: CleanPage | None = None
+    model: Model | None = None
+    version: int = -1
+    kept: CleanPage | None = None
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the store has this very page, cleaned by a tree that covers it."""
+        stored = self.stored
+        return (
+            stored is not None
+            and stored.cleaned is not None
+            and stored.learned_version is not None
+            and stored.body_hash == self.record.body_hash
+        )
+
+
+class Crawl:
+    """Learns, cleans and stores the pages of one crawl.
+
+    A page is cleaned on the event loop, when its response comes; all that touches the database, and
+    all that takes longer than a page, happens in a thread. Pages wait and are written in batches,
+    one batch at a time: an older text never overwrites a newer one.
+    """
+
+    def __init__(
+        self, config: Config, stats: StatsCollector, writer: Writer, spool: Spool | None = None
+    ) -> None:
+        self.config = config
+        self.stats = stats
+        self.writer = writer
+        self._sites = SiteCache(config, stats, writer)
+        self._pages = WaitingPages(config, stats, writer, spool or Spool(config.spool_path))
+        self._visits: WeakKeyDictionary[Response, Visit] = WeakKeyDictionary()
+        self._recent: OrderedDict[str, Visit] = OrderedDict()
+        self._wishes = 0
+        self._last_flush = monotonic()
+        self._flushing = False
+
+    async def observe(self, key: str, cluster: str, response: HtmlResponse) -> None:
+        """See a response: learn its page, unless it was learned before, and remember it."""
+        budget = self.config.page_budget
+        read = bounded_response(response, budget)
+        selector, text, url = selector_of(read), read.text, response.url
+        rules = self.config.overrides.rules_for(url)
+        page = build_page(selector, url=url, text=text, rules=rules, budget=budget)
+        page.truncated |= read is not response
+        self._note(page)
+        # Before the spider may change what is parsed; it need not be parsed again for them.
+        needs_facts = self.config.metadata and not self.writer.is_process
+        facts = page_facts(selector) if needs_facts else None
+        site, stored = await self._look_up(cluster, key)
+        # From here on nothing is awaited until the page waits: two responses of it learn it once.
+        record = PageRecord(
+            key=key,
+            cluster=cluster,
+            url=response.url,
+            body_hash=hashlib.blake2b(response.body, digest_size=16).hexdigest(),
+            fetched_at=datetime.now(timezone.utc),
+            position=stored.position if stored and stored.cluster == cluster else None,
+            html=text,
+        )
+        if self._may_learn(record, page):
+            self._wishes += 1
+            site.observe(key, page)
+            site.unwritten.add(key)
+            record = replace(record, position=self._wishes)
+            self._sites.hold(record, page)
+        visit = Visit(record, page, stored, facts)
+        self._remember(response, visit)
+        if not self.config.read_only and not visit.is_final:
+            self._pages.add(record)
+        if site.interim_due and not site.due:
+            await self._sites.renew_interim(site)
+        # The page that makes a tree due gets it; pages that come too fast for the store wait.
+        while self._flushing and (self._pages.is_full or (site.due and not self._pages.refused)):
+            await sleep(_MOMENT_SECONDS)
+        await self._flush_if(site.due)
+
+    def find_visit(self, response: Response | None, url: str | None) -> Visit | None:
+        """The page of `response`, unless `url` is another page that was seen lately."""
+        own = None
+        if response is not None:
+            own = self._visits.get(response) or self._recent.get(response.url)
+        if url is None or (own is not None and own.record.url == url):
+            return own
+        return self._recent.get(url, own)
+
+    async def clean(self, visit: Visit) -> CleanPage:
+        """The visit's page, cleaned with the newest tree of its site."""
+        site = await self._site(visit.record.cluster)
+        if visit.cleaned is None or visit.model is not site.model:
+            visit.cleaned = site.clean(visit.page)
+            visit.model, visit.version = site.model, site.version
+        return visit.cleaned
+
+    async def metadata(self, visit: Visit) -> Metadata | None:
+        """What the visit's page tells of itself, read once; None where that is switched off."""
+        page = await self.clean(visit)
+        if visit.metadata is None and self.config.metadata:
+            source = visit.record.html or "" if visit.facts is None else visit.facts
+            visit.metadata = extract_metadata(source, url=page.url, text=page.text)
+        return visit.metadata
+
+    async def keep(self, visit: Visit) -> None:
+        """Store the visit's page with its text; an item of it has passed all pipelines."""
+        page = await self.clean(visit)
+        if visit.kept is None:
+            self.stats.inc_value("noiseclean/characters/visible", page.visible_characters)
+            self.stats.inc_value("noiseclean/characters/kept", page.kept_characters)
+        is_new = visit.kept is not page
+        visit.kept = page
+        if is_new and not self.config.read_only and not visit.is_final:
+            cleaned = to_record(page, visit.version)
+            if visit.facts is not None:
+                await self.metadata(visit)
+            # A process that writes reads the metadata that no item has asked for.
+            self._pages.add(replace(visit.record, cleaned=cleaned, metadata=visit.metadata))
+            await self._flush_if(False)
+
+    async def tick(self) -> None:
+        """What is to be done from time to time, whether pages come or not."""
+        if not self.config.read_only:
+            await self._flush_if(any(site.due for site in self._sites))
+        if not self._pages.refused:
+            try:
+                await self._sites.follow()
+            except StoreError as error:
+                self._pages.count_refusal(error)
+        await run_in_thread(trim_heap)
+
+    async def close(self) -> None:
+        """Write what waits, and build the trees that have new pages to learn."""
+        if self.config.read_only:
+            return
+        while self._flushing:
+            await sleep(_MOMENT_SECONDS)
+        try:
+            await self._flush()
+            tries = _TRIES
+            while self._pages and tries and not self._pages.refused:
+                waiting = len(self._pages)
+                await self._flush()
+                # Texts that a newer tree sends back are written at the next try.
+                tries = _TRIES if len(self._pages) < waiting else tries - 1
+            if not self._pages.refused:
+                await self._sites.finish()
+        except StoreError as error:
+            self._pages.count_refusal(error)
+        finally:
+            self._note_damage()
+            await self._pages.close()
+
+    @property
+    def sites(self) -> list[Site]:
+        """The sites that are in memory."""
+        return list(self._sites)
+
+    @property
+    def waiting(self) -> int:
+        """Number of pages that wait to be written."""
+        return len(self._pages)
+
+    async def _flush_if(self, is_due: bool) -> None:
+        """Write when enough pages wait or a tree is due, or when they have waited long."""
+        is_due = is_due or len(self._pages) >= self.config.batch_size
+        # A store that has refused is left alone for a while.
+        is_due = is_due and not self._pages.refused
+        is_late = bool(self._pages) and monotonic() > self._last_flush + self.config.batch_seconds
+        if (is_due or is_late) and not self._flushing:
+            await self._flush()
+
+    async def _flush(self) -> None:
+        """Write pages, then the trees that cover them; what the store refuses goes on waiting."""
+        self._flushing = True
+        # Taken now, so that they know no page that is not written.
+        growing = dict(self._sites.take_due())
+        stale: list[PageRecord] = []
+        try:
+            records, written = await self._pages.write()
+            self._pages.refused = False
+            self._sites.note_written(records)
+            stale = [record for record in records if record.key in written.stale]
+            records.clear()  # their HTML is not held while trees grow
+            for site in list(growing):
+                await self._sites.grow(site, growing.pop(site))
+            await self._sites.follow(written.clusters)
+            await self._clean_stale(stale)
+            self._sites.make_room()
+        except StoreError as error:
+            self._pages.count_refusal(error)
+            if self._pages.is_full:
+                await self._pages.spill()
+        finally:
+            for record in stale:  # the store has refused since: their texts are still to be written
+                self._pages.put_back(record)
+            for site, grower in growing.items():
+                site.give_back(grower.learner)
+            self._note_damage()
+            self._flushing = False
+            self._last_flush = monotonic()
+
+    async def _clean_stale(self, records: list[PageRecord]) -> None:
+        """Clean pages again that a tree has covered while their text was on its way; takes them."""
+        while records:
+            record = records[-1]
+            site = await self._sites.get(record.cluster)
+            cleaned = await run_in_thread(
+                clean_record, record, site.model, site.version, site.config
+            )
+            self._pages.put_back(replace(record, cleaned=cleaned))
+            records.pop()
+
+    async def _site(self, name: str) -> Site:
+        if self._pages.refused:
+            return self._sites.begin(name)
+        try:
+            return await self._sites.get(name)
+        except DamagedError as error:
+            # The next page that is written to the site mends it.
+            self.stats.inc_value("noiseclean/errors")
+            logger.error("%s", error)
+            return self._sites.begin(name)
+        except StoreError as error:
+            self._pages.count_refusal(error)
+            return self._sites.begin(name)
+
+    async def _look_up(self, cluster: str, key: str) -> tuple[Site, PageRecord | None]:
+        """A page's site, and what is known of the page."""
+        while True:
+            site = await self._site(cluster)
+            try:
+                stored = await self._pages.find(key, is_new=site.is_new(key))
+            except StoreError as error:
+                self._pages.count_refusal(error)
+                stored = None
+            if site in self._sites:
+                return site, stored
+
+    def _may_learn(self, record: PageRecord, page: Page) -> bool:
+        return record.position is None and not self.config.read_only and bool(page.table.texts)
+
+    def _note_damage(self) -> None:
+        if damaged := self.writer.store.damaged:
+            self.stats.set_value("noiseclean/pages/damaged", damaged)
+
+    # Pages seen
+
+    def _remember(self, response: Response, visit: Visit) -> None:
+        self._visits[response] = visit
+        self._recent[response.url] = visit
+        self._recent.move_to_end(response.url)
+        while len(self._recent) > _RECENT_PAGES:
+            self._recent.popitem(last=False)
+
+    def _note(self, page: Page) -> None:
+        self.stats.inc_value("noiseclean/pages/seen")
+        if page.characters_lost:
+            self.stats.inc_value("noiseclean/pages/truncated")
+            logger.debug(
+                "The parser lost about %d characters of %s", page.characters_lost, page.url
+            )
+        if page.truncated:
+            self.stats.inc_value("noiseclean/pages/over_budget")
+            logger.debug("%s is longer than the budget for one page: its end is left out", page.url)

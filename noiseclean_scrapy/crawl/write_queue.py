@@ -1,0 +1,190 @@
+"""The pages of a crawl that wait to be written."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from scrapy.utils.asyncio import run_in_thread
+
+from noiseclean_scrapy.config import Config
+from noiseclean_scrapy.crawl.spool import Spool, Spooled, joined
+from noiseclean_scrapy.crawl.writer import Writer, write_pages
+from noiseclean_scrapy.errors import DamagedError, StoreError
+from noiseclean_scrapy.store import PageRecord, Written
+
+if TYPE_CHECKING:
+    from scrapy.statscollectors import StatsCollector
+
+logger = logging.getLogger(__name__)
+
+
+_BATCHES_WAITING = 20
+_BYTES_WAITING = 128 * 2**20
+_SPOOLED_AT_ONCE = 500
+_ROOMS_WITHOUT_SPOOL = 10
+
+
+class WaitingPages:
+    """Pages on their way into the store: each once, with all that is known of it.
+
+    While the store refuses, more than `room` pages, or 128 MiB of them, go to the spool, a local
+    folder, and from there to the store when it is back, in this crawl or in a later one. Where
+    the spool refuses as well, pages stay in memory, and above ten times as many, or as much, the
+    oldest keep their text only.
+    """
+
+    def __init__(self, config: Config, stats: StatsCollector, writer: Writer, spool: Spool) -> None:
+        self.config = config
+        self.stats = stats
+        self.writer = writer
+        self.spool = spool
+        self.refused = False
+        self.room = _BATCHES_WAITING * config.batch_size
+        self._records: dict[str, PageRecord] = {}
+        self._bytes = 0
+        self._writes = 0
+        self.damaged: set[str] = set()
+
+    def __len__(self) -> int:
+        return len(self._records) + self.spool.pages
+
+    @property
+    def is_full(self) -> bool:
+        """Whether more pages wait in memory than there is room for."""
+        return len(self._records) > self.room or self._bytes > _BYTES_WAITING
+
+    def add(self, record: PageRecord) -> None:
+        """Let a record wait; what it leaves None is kept from an earlier one."""
+        known = self._records.get(record.key)
+        self._put(joined(record, known) if known else record)
+
+    def put_back(self, record: PageRecord) -> None:
+        """Let a record wait again; what has come of its page since stays above it."""
+        newer = self._records.get(record.key)
+        self._put(joined(newer, record) if newer else record)
+
+    async def find(self, key: str, *, is_new: bool = False) -> PageRecord | None:
+        """What is known of a page: what waits to be written, else what the store has.
+
+        With `is_new` the store is known not to have it.
+        """
+        while key not in self._records:
+            # While the store refuses, whether the page was learned is for it to decide later.
+            if is_new or self.refused:
+                return None
+            writes = self._writes
+            stored = await run_in_thread(self._find_stored, key)
+            # A write that has ended meanwhile may have taken the page away from here.
+            if writes == self._writes and key not in self._records:
+                return stored
+        return self._records[key]
+
+    async def write(self) -> tuple[list[PageRecord], Written]:
+        """Write what waits, first from the spool; the records, and what became of them.
+
+        Raises StoreError, and all goes on waiting.
+        """
+        spooled = await run_in_thread(self._read_spool)
+        waiting = dict(self._records)
+        records = [
+            *(
+                joined(waiting.pop(page.key), page) if page.key in waiting else page
+                for page, _ in spooled
+            ),
+            *waiting.values(),
+        ]
+        if not records:
+            return records, Written(0, ())
+        waiting = dict(self._records)
+        anew = self.damaged.intersection(record.key for record in records)
+        written = await self.writer.run(
+            write_pages,
+            records,
+            method=self.config.tree_kind,
+            metadata=self.config.metadata,
+            anew=anew,
+        )
+        self.damaged -= anew
+        if spooled:
+            await run_in_thread(self.spool.remove, spooled)
+        self._writes += 1
+        self._forget(waiting.values())
+        self.stats.inc_value("noiseclean/store/batches")
+        if written.learned:
+            self.stats.inc_value("noiseclean/pages/learned", written.learned)
+        logger.info("Stored %d pages", len(records))
+        logger.debug("Keys of stored pages: %s", " ".join(record.key for record in records))
+        return records, written
+
+    def count_refusal(self, error: StoreError) -> None:
+        """Count what the store has refused, and say so once."""
+        self.stats.inc_value("noiseclean/store/errors")
+        if not self.refused:
+            logger.error("%s; the crawl goes on, its pages wait for the next try", error)
+        self.refused = True
+
+    async def spill(self) -> bool:
+        """Let all pages in memory wait in the spool; whether it took them."""
+        records = list(self._records.values())
+        try:
+            await run_in_thread(self.spool.add, records)
+        except StoreError as error:
+            self.stats.inc_value("noiseclean/store/errors")
+            logger.error("No spool for pages that wait: %s", error)
+            self._drop_html()
+            return False
+        self._forget(records)
+        return True
+
+    async def close(self) -> None:
+        """Leave nothing in memory."""
+        if self._records and not await self.spill():
+            logger.error("%d pages could not be stored and are lost", len(self._records))
+        if self.spool.pages:
+            logger.error(
+                "%d pages could not be stored; they wait in %s for the next crawl with this "
+                "database",
+                self.spool.pages,
+                self.spool.path,
+            )
+
+    def _find_stored(self, key: str) -> PageRecord | None:
+        """What the store has of a page; one that it cannot read is to be written anew."""
+        try:
+            return self.writer.store.find(key)
+        except DamagedError:
+            self.damaged.add(key)
+            return None
+
+    def _read_spool(self) -> list[Spooled]:
+        pages: list[Spooled] = []
+        old: list[Spooled] = []
+        for spooled in self.spool.read(_SPOOLED_AT_ONCE, _BYTES_WAITING):
+            stored = self._find_stored(spooled.page.key)
+            # Another process may have fetched the page again meanwhile.
+            is_newest = stored is None or stored.fetched_at <= spooled.page.fetched_at
+            (pages if is_newest else old).append(spooled)
+        if old:
+            self.spool.remove(old)
+        return pages
+
+    def _forget(self, records: Iterable[PageRecord]) -> None:
+        for record in records:
+            if self._records.get(record.key) is record:
+                del self._records[record.key]
+                self._bytes -= record.size
+
+    def _drop_html(self) -> None:
+        excess = len(self._records) - _ROOMS_WITHOUT_SPOOL * self.room
+        for number, record in enumerate(list(self._records.values())):
+            if number >= excess and self._bytes <= _ROOMS_WITHOUT_SPOOL * _BYTES_WAITING:
+                break
+            self._put(replace(record, html=None, position=None))
+
+    def _put(self, record: PageRecord) -> None:
+        known = self._records.get(record.key)
+        self._bytes += record.size - (known.size if known else 0)
+        self._records[record.key] = record

@@ -1,0 +1,186 @@
+"""What a crawl writes, and where: in a thread, or in a process of its own.
+
+Compressing, indexing and cleaning again take more time than a crawl has beside its own work; on a
+machine with several cores another process can do it (`NOISECLEAN_WRITER_PROCESS`). It is started
+as a program, not forked or spawned: the user's main module is not run again, and whatever ends the
+crawl closes its standard input, at which it ends too.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+import os
+import pickle
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from scrapy.utils.asyncio import run_in_thread
+
+from noiseclean_scrapy.clusters.training import Grower
+from noiseclean_scrapy.errors import StoreError
+from noiseclean_scrapy.metadata import extract_metadata
+from noiseclean_scrapy.store import Growth, PageRecord, Store, Written
+
+logger = logging.getLogger(__name__)
+
+Result = TypeVar("Result")
+
+
+def write_pages(
+    store: Store,
+    records: Sequence[PageRecord],
+    *,
+    method: str,
+    metadata: bool,
+    anew: Collection[str] = (),
+) -> Written:
+    """Write pages; with `metadata`, of those that have a text and HTML that is read as well."""
+    records = [_with_metadata(r) if metadata else r for r in records]
+    return store.write(records, method=method, anew=anew)
+
+
+def grow_tree(store: Store, grower: Grower) -> tuple[Grower, Growth]:
+    """Let a tree grow; what made it comes back without what it has learned."""
+    growth = grower.run(store)
+    return grower.without_learner(), growth
+
+
+def _with_metadata(record: PageRecord) -> PageRecord:
+    if record.metadata is not None or record.cleaned is None or record.html is None:
+        return record
+    found = extract_metadata(record.html, url=record.url, text=record.cleaned.text)
+    return replace(record, metadata=found)
+
+
+class Writer:
+    """Runs a function that is given the store, and what else it needs, in a thread."""
+
+    is_process = False
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    async def run(self, function: Callable[..., Result], *arguments: Any, **options: Any) -> Result:
+        """What the function returns or raises; it has a store as its first argument."""
+        return await run_in_thread(function, self.store, *arguments, **options)
+
+    def close(self) -> None:
+        """Wait for nothing: all that was run has ended."""
+
+
+class ProcessWriter(Writer):
+    """Runs functions of modules in a process of its own, with arguments that can be pickled.
+
+    A process that has died is started again, and what it left open is tried once more: what was
+    done after all is not done twice, since pages are written by key and trees grow by what waits.
+    """
+
+    is_process = True
+
+    def __init__(self, store: Store, url: str, *, store_html: bool) -> None:
+        super().__init__(store)
+        self._options = (url, store_html)
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """Number of the process, None while there is none."""
+        return self._process.pid if self._process else None
+
+    async def run(self, function: Callable[..., Result], *arguments: Any, **options: Any) -> Result:
+        result: Result = await run_in_thread(self._call, (function, arguments, options))
+        return result
+
+    def close(self) -> None:
+        """Let the process end."""
+        with self._lock:
+            if self._process:
+                assert self._process.stdin
+                assert self._process.stdout
+                self._process.stdin.close()
+                self._process.wait()
+                self._process.stdout.close()
+                self._process = None
+
+    def _call(self, call: Any) -> Any:
+        with self._lock:
+            try:
+                result, error = self._ask(call)
+            except StoreError as reason:
+                logger.warning("%s; it is started again", reason)
+                result, error = self._ask(call)
+        if error is not None:
+            raise error
+        return result
+
+    def _ask(self, call: Any) -> tuple[Any, Exception | None]:
+        try:
+            process = self._process or self._start()
+            assert process.stdin
+            assert process.stdout
+            pickle.dump(call, process.stdin, pickle.HIGHEST_PROTOCOL)
+            process.stdin.flush()
+            answer: tuple[Any, Exception | None] = pickle.load(process.stdout)
+        except (EOFError, OSError, pickle.UnpicklingError) as reason:
+            raise StoreError(f"the process that writes has ended ({self._reap()})") from reason
+        return answer
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        path = os.pathsep.join(filter(None, sys.path))
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", __name__],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": path},
+            start_new_session=True,  # an interrupt from the terminal is for the crawl alone
+        )
+        assert self._process.stdin
+        pickle.dump(self._options, self._process.stdin)
+        return self._process
+
+    def _reap(self) -> str:
+        process, self._process = self._process, None
+        if process is None:
+            return "it could not be started"
+        process.kill()
+        for pipe in (process.stdin, process.stdout):
+            if pipe:
+                try:
+                    pipe.close()
+                except OSError:
+                    logger.debug("A pipe of the writing process was broken")
+        return f"exit status {process.wait()}"
+
+
+def main() -> None:
+    """Serve calls from standard input until it is closed."""
+    calls, answers = sys.stdin.buffer, sys.stdout.buffer
+    sys.stdout = io.TextIOWrapper(os.fdopen(os.dup(2), "wb"), write_through=True)
+    logging.basicConfig(level=logging.ERROR, format="%(levelname)s %(name)s: %(message)s")
+    url, store_html = pickle.load(calls)
+    store: Store | None = None
+    while True:
+        try:
+            function, arguments, options = pickle.load(calls)
+        except EOFError:
+            break
+        try:
+            store = store or Store(url, store_html=store_html)
+            answer: tuple[Any, Exception | None]
+            answer = (function(store, *arguments, **options), None)
+        except Exception as error:
+            answer = (None, error)
+        pickle.dump(answer, answers, pickle.HIGHEST_PROTOCOL)
+        answers.flush()
+    if store:
+        store.close()
+
+
+if __name__ == "__main__":
+    main()

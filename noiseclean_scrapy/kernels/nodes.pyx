@@ -1,0 +1,640 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
+"""`page.reading` over libxml2's nodes themselves: the same table, without an object for each node.
+
+The structs are those of lxml's public C interface; nothing of libxml2 is called.
+"""
+
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from cpython.unicode cimport PyUnicode_DecodeUTF8
+from libc.stdlib cimport free, realloc
+from libc.string cimport memcpy, memset, strcmp, strlen, strncmp
+from lxml.includes.etreepublic cimport _Element, attributeValue, import_lxml__etree
+from lxml.includes.tree cimport (
+    XML_CDATA_SECTION_NODE,
+    XML_ELEMENT_NODE,
+    XML_TEXT_NODE,
+    xmlAttr,
+    xmlNode,
+)
+
+from array import array
+
+from noiseclean_scrapy.page import document, reader
+from noiseclean_scrapy.page.hidden import style_hides
+from noiseclean_scrapy.page.page import PageTable
+from noiseclean_scrapy.page.tags import IS_BLOCK, IS_LINK, IS_SKIPPED, Tags
+
+cdef extern from "lxml-version.h":
+    const char* LXML_VERSION_STRING
+
+cdef extern from "libxml/xmlversion.h":
+    const char* LIBXML_DOTTED_VERSION
+
+cdef extern from "built_for.h":
+    const char* SOURCE_NODES
+
+SOURCE = SOURCE_NODES.decode()  # a hash of this file as it was compiled
+BUILT_FOR = LXML_VERSION_STRING.decode(), LIBXML_DOTTED_VERSION.decode()  # lxml, libxml2
+
+import_lxml__etree()
+
+cdef enum:
+    MOST_TAGS = 100
+    SLOTS = 256
+    MOST_LEVELS = 5000
+    NOWHERE = 1 << 30
+    BYTES = 256
+
+cdef int BLOCK = IS_BLOCK, SKIPPED = IS_SKIPPED, LINK = IS_LINK
+cdef int ANCHOR = reader.ANCHOR, IMAGE = reader.IMAGE
+cdef int MOST_STYLINGS = reader.MOST_STYLINGS
+cdef int DEEPEST = reader.DEEPEST
+cdef Py_ssize_t LONGEST_VALUE = reader.LONGEST_VALUE
+cdef size_t LONGEST_KEPT = reader.LONGEST_KEPT
+cdef frozenset HIDDEN_INLINE = reader.HIDDEN_INLINE
+cdef tuple IMAGE_SOURCES = tuple([name.encode() for name in reader.IMAGE_SOURCES])
+cdef tuple ZERO_WIDTH = tuple([character.encode() for character in document.ZERO_WIDTH])
+cdef frozenset STYLING = frozenset([name.encode() for name in reader.STYLING])
+# Whether an attribute's name, or what has no width, begins with a byte: few others need a look.
+cdef bint[BYTES] _begins_styling
+cdef bint[BYTES] _begins_zero_width
+for _name in STYLING:
+    _begins_styling[<unsigned char> _name[0]] = True
+for _name in ZERO_WIDTH:
+    _begins_zero_width[<unsigned char> _name[0]] = True
+cdef dict _stylings = {}  # of elements whose attributes are short, on pages of any site
+
+
+cdef struct TagInfo:
+    char kind
+    char test  # a number of the node test
+    char is_star
+    char may_hide
+    char role  # one of reader.ROLES, or 0
+
+
+cdef struct Frame:
+    xmlNode* node
+    int kind
+    int count  # of all its children so far
+
+
+cdef struct Text:
+    char* data
+    size_t size
+    size_t room
+
+
+cdef struct Numbers:
+    int* data
+    size_t size
+    size_t room
+
+
+cdef class NodeReader:
+    """See `page.reader.NodeReader`; raises NotCompiled where that one is needed."""
+
+    cdef _Element _body
+    cdef object _tags
+    cdef Py_ssize_t _most
+    cdef bint _reads_hidden
+    cdef dict _special  # by the address of the node
+    cdef dict _tests
+    cdef list _anchors, _images, _links
+    cdef bint _has_pieces, _breaks
+    cdef Text _pieces, _linked, _scratch
+    # of the tags
+    cdef const unsigned char* _names[SLOTS]
+    cdef char _slots[SLOTS]
+    cdef TagInfo _infos[MOST_TAGS]
+    cdef list _tag_names, _node_tests
+    # of the open elements
+    cdef Frame* _frames
+    cdef int* _counts  # of each frame, by node test
+    cdef int _levels
+    cdef Numbers _open
+    # the table
+    cdef Numbers _parents, _numbers, _owners, _link_characters, _opened
+    cdef Text _hidden
+    cdef list _element_tags, _labels, _tests_of, _texts, _block_images, _block_links
+
+    def __cinit__(self):
+        memset(self._names, 0, sizeof(self._names))
+
+    def __init__(self, _Element body not None, skipped, budget):
+        self._body = body
+        self._tags = Tags(skipped)
+        self._most = budget.elements
+        self._reads_hidden = budget.hidden
+        self._special, self._tests = {}, {}
+        self._anchors, self._images, self._links = [], [], []
+        self._tag_names, self._node_tests = [], []
+        self._element_tags, self._labels, self._tests_of = [], [], []
+        self._texts, self._block_images, self._block_links = [], [], []
+
+    def __dealloc__(self):
+        free(self._frames)
+        free(self._counts)
+        free(self._pieces.data)
+        free(self._linked.data)
+        free(self._scratch.data)
+        free(self._hidden.data)
+        free(self._open.data)
+        free(self._parents.data)
+        free(self._numbers.data)
+        free(self._owners.data)
+        free(self._link_characters.data)
+        free(self._opened.data)
+
+    @property
+    def table(self):
+        """What has been read."""
+        return PageTable(
+            _array(&self._parents),
+            self._element_tags,
+            self._labels,
+            self._tests_of,
+            _array(&self._numbers),
+            bytearray(self._hidden.data[: self._hidden.size]),
+            _array(&self._owners),
+            self._texts,
+            _array(&self._link_characters),
+            self._block_images,
+            self._block_links,
+            [None] * len(self._texts),
+            _array(&self._opened),
+        )
+
+    def walk(self, _Element top not None, str top_test, int top_number):
+        """Read an element, whose node test in an XPath and number are given."""
+        self._walk(top._c_node, top_test, top_number)
+
+    def add(self, text):
+        """Read text that stands in no element that is read."""
+        if text:
+            data = text.encode("utf-8", "replace")
+            self._add(<const unsigned char*> <const char*> data)
+
+    cpdef flush(self):
+        """End the current run of inline content."""
+        cdef str text
+        if self._has_pieces or self._images:
+            text = self._collapse(&self._pieces, NULL)
+            if text or self._images:
+                self._add_block(text)
+                self._images.clear()
+            self._has_pieces = False
+            self._pieces.size = self._linked.size = 0
+        self._links = self._open_anchor()
+        self._breaks = False
+
+    cdef list _open_anchor(self):
+        """The target of the innermost open anchor: it may span several runs."""
+        return [self._anchors[len(self._anchors) - 1]] if self._anchors else []
+
+    cdef int _walk(self, xmlNode* top, str top_test, int top_number) except -1:
+        cdef xmlNode* node = top
+        cdef xmlNode* child
+        cdef TagInfo* info
+        cdef int* counts
+        cdef int tag, kind, number, depth = 0, inline_from = NOWHERE
+        cdef bint has_children
+        while True:
+            if node.type == XML_ELEMENT_NODE:
+                tag = self._tag(node)
+                info = &self._infos[tag]
+                kind = info.kind
+                child = node.children
+                while child != NULL and _is_text(child):
+                    child = child.next
+                has_children = child != NULL
+                if kind != BLOCK:
+                    if node == self._body._c_node:
+                        kind = BLOCK
+                    elif self._special and <size_t> node in self._special:
+                        kind = self._special[<size_t> node]
+                    elif has_children and not kind and depth < inline_from:
+                        if self._holds_block(node):
+                            kind = BLOCK
+                        else:
+                            inline_from = depth
+                    if not kind and info.may_hide and self._is_hidden(node):
+                        kind = SKIPPED
+                number = 1
+                if depth:
+                    self._frames[depth - 1].count += 1
+                    counts = self._counts + MOST_TAGS * (depth - 1)
+                    counts[info.test] += 1
+                    number = self._frames[depth - 1].count if info.is_star else counts[info.test]
+                if not kind & SKIPPED:
+                    if kind & BLOCK:
+                        if depth:
+                            self._open_element(node, tag, self._node_tests[info.test], number)
+                        else:
+                            self._open_element(node, tag, top_test, top_number)
+                    if info.role:
+                        kind |= self._read_role(node, info.role)
+                    if has_children:
+                        self._push(node, kind, depth)
+                        depth += 1
+                        node = node.children
+                        continue
+                    child = node.children
+                    while child != NULL:
+                        self._add(child.content)
+                        child = child.next
+                    if kind:
+                        self._close(node, kind)
+            elif depth and _is_text(node):
+                self._add(node.content)
+            while True:
+                if not depth:
+                    return 0
+                if node.next != NULL:
+                    node = node.next
+                    break
+                depth -= 1
+                if depth == inline_from:
+                    inline_from = NOWHERE
+                node = self._frames[depth].node
+                if self._frames[depth].kind:
+                    self._close(node, self._frames[depth].kind)
+
+    cdef int _push(self, xmlNode* node, int kind, int depth) except -1:
+        cdef int levels
+        if depth >= self._levels:
+            if depth >= MOST_LEVELS:
+                raise reader.NotCompiled
+            levels = 2 * self._levels + 32
+            self._frames = <Frame*> _grown(self._frames, levels * sizeof(Frame))
+            self._counts = <int*> _grown(self._counts, levels * MOST_TAGS * sizeof(int))
+            self._levels = levels
+        self._frames[depth] = Frame(node, kind, 0)
+        memset(self._counts + MOST_TAGS * depth, 0, MOST_TAGS * sizeof(int))
+        return 0
+
+    cdef int _tag(self, xmlNode* node) except -1:
+        """The number of the node's tag."""
+        cdef size_t slot = (<size_t> node.name >> 3) % SLOTS
+        while self._names[slot] != NULL:
+            if self._names[slot] == node.name:
+                if node.ns != NULL:
+                    raise reader.NotCompiled
+                return self._slots[slot]
+            slot = (slot + 1) % SLOTS
+        cdef int number = len(self._tag_names)
+        if node.ns != NULL or number == MOST_TAGS:
+            raise reader.NotCompiled
+        name, test, kind = self._tags[_decoded(node.name, strlen(<const char*> node.name))]
+        self._names[slot] = node.name
+        self._slots[slot] = number
+        self._tag_names.append(name)
+        if test not in self._tests:
+            self._tests[test] = len(self._node_tests)
+            self._node_tests.append(test)
+        self._infos[number] = TagInfo(
+            kind, self._tests[test], test == "*", name in HIDDEN_INLINE, reader.ROLES.get(name, 0)
+        )
+        return number
+
+    cdef bint _is_hidden(self, xmlNode* node) except -1:
+        if self._reads_hidden:
+            return False
+        style = _attribute(node, b"style")
+        if style:
+            return style_hides(style[:LONGEST_VALUE])
+        return _find(node, b"hidden") != NULL
+
+    cdef bint _holds_block(self, xmlNode* top) except -1:
+        cdef xmlNode* node = top.children
+        while True:
+            if node.type == XML_ELEMENT_NODE:
+                if self._is_block(node):
+                    while node != top:
+                        self._special.setdefault(
+                            <size_t> node, self._infos[self._tag(node)].kind | BLOCK
+                        )
+                        node = node.parent
+                    return True
+                if node.children != NULL:
+                    node = node.children
+                    continue
+            while node.next == NULL:
+                node = node.parent
+                if node == top:
+                    return False
+            node = node.next
+
+    cdef bint _is_block(self, xmlNode* node) except -1:
+        if self._infos[self._tag(node)].kind & BLOCK or node == self._body._c_node:
+            return True
+        return bool(self._special) and <size_t> node in self._special
+
+    cdef int _open_element(self, xmlNode* node, int tag, str test, int number) except -1:
+        cdef bint hidden = False
+        cdef int parent = -1
+        if self._has_pieces or self._images or self._links or self._breaks:
+            self.flush()
+        if self._open.size:
+            parent = self._open.data[self._open.size - 1]
+            if self._open.size >= <size_t> DEEPEST:
+                return _append(&self._open, parent)
+        if len(self._labels) >= self._most:
+            raise reader.BudgetSpent
+        label = name = <str> self._tag_names[tag]
+        if node.properties != NULL:
+            styled = self._styling(node, name)
+            if styled is not None:
+                label, hidden = <tuple> styled
+                if node == self._body._c_node:
+                    label = name
+        _append(&self._open, len(self._labels))
+        _append(&self._parents, parent)
+        _append(&self._numbers, number)
+        _append_byte(&self._hidden, hidden)
+        self._element_tags.append(name)
+        self._labels.append(label)
+        self._tests_of.append(test)
+        return 0
+
+    cdef object _styling(self, xmlNode* node, str name):
+        """Label and whether the element is hidden; None where no attribute tells."""
+        cdef xmlAttr* attribute = node.properties
+        cdef Text* key = &self._scratch
+        cdef const char* value = NULL
+        cdef const char* value_name
+        cdef size_t size
+        cdef bint is_short = True
+        key.size = 0
+        while attribute != NULL:
+            if attribute.ns == NULL and _is_styling(<const char*> attribute.name):
+                size = 0
+                if attribute.children != NULL:
+                    if not _is_plain(attribute):
+                        is_short = False
+                        break
+                    value = <const char*> attribute.children.content
+                    size = strlen(value) if value != NULL else 0
+                if key.size + size > LONGEST_KEPT:
+                    is_short = False
+                    break
+                # The name with its end, and the size before the value: no two keys are alike.
+                value_name = <const char*> attribute.name
+                _append_bytes(key, value_name, strlen(value_name) + 1)
+                _append_bytes(key, <const char*> &size, sizeof(size))
+                if size:
+                    _append_bytes(key, value, size)
+            attribute = attribute.next
+        if is_short:
+            if not key.size:
+                return None
+            value = <const char*> node.name
+            _append_bytes(key, value, strlen(value))
+            kept = PyBytes_FromStringAndSize(key.data, key.size)
+            found = _stylings.get(kept)
+            if found is not None:
+                return found
+        pairs = []
+        attribute = node.properties
+        while attribute != NULL:
+            if attribute.ns == NULL and _is_styling(<const char*> attribute.name):
+                pairs.append(
+                    ((<const char*> attribute.name).decode(), _value(node, attribute)[:LONGEST_VALUE])
+                )
+            attribute = attribute.next
+        found = reader.styling(name, tuple(pairs))
+        if is_short:
+            if len(_stylings) >= MOST_STYLINGS:
+                _stylings.clear()
+            _stylings[kept] = found
+        return found
+
+    cdef int _read_role(self, xmlNode* node, int role) except -1:
+        """Read an anchor, an image or a line break; LINK where an anchor has begun."""
+        if role == ANCHOR:
+            href = _attribute(node, b"href")
+            if href:
+                self._anchors.append(href)
+                self._links.append(href)
+                return LINK
+        elif role == IMAGE:
+            for name in IMAGE_SOURCES:
+                source = _attribute(node, <bytes> name)
+                if source:
+                    self._images.append(source)
+                    break
+        elif self._breaks:
+            self.flush()
+        else:
+            _append_bytes(&self._pieces, b" ", 1)
+            self._has_pieces = self._breaks = True
+        return 0
+
+    cdef int _close(self, xmlNode* node, int kind) except -1:
+        if kind & BLOCK:
+            if self._has_pieces or self._images or self._links or self._breaks:
+                self.flush()
+            if node != self._body._c_node:  # what the parser put after BODY still belongs to it
+                self._open.size -= self._open.size > 0
+        if kind & LINK:
+            self._anchors.pop()
+            if kind & BLOCK:
+                self._links = self._open_anchor()
+        return 0
+
+    cdef int _add(self, const unsigned char* text) except -1:
+        cdef size_t size
+        cdef bint is_blank
+        if text == NULL or not text[0]:
+            return 0
+        is_blank = _is_blank(text)
+        if is_blank and not self._has_pieces:
+            return 0
+        size = strlen(<const char*> text)
+        _append_bytes(&self._pieces, <const char*> text, size)
+        self._has_pieces = True
+        if self._anchors:
+            _append_bytes(&self._linked, <const char*> text, size)
+        if not is_blank:
+            self._breaks = False
+        return 0
+
+    cdef str _collapse(self, Text* text, Py_ssize_t* characters):
+        """The text as `page.document.collapse` has it; with `characters` only how many there are."""
+        cdef const unsigned char* data = <const unsigned char*> text.data
+        cdef size_t at = 0, size = text.size
+        cdef size_t width
+        cdef Py_ssize_t count = 0
+        cdef unsigned char* out
+        cdef unsigned char* end
+        cdef bint blank = False
+        if self._scratch.room < size + 1:
+            _make_room(&self._scratch, size + 1)
+        out = end = <unsigned char*> self._scratch.data
+        while at < size:
+            width = _blank_width(data + at, True)
+            if width:
+                blank = True
+                at += width
+                continue
+            width = _control_width(data + at)
+            if width:
+                at += width
+                continue
+            if blank and end != out:
+                end[0] = c" "
+                end += 1
+                count += 1
+            blank = False
+            end[0] = data[at]
+            count += (data[at] & 0xC0) != 0x80
+            end += 1
+            at += 1
+        if characters != NULL:
+            characters[0] = count
+            return None
+        return PyUnicode_DecodeUTF8(<const char*> out, end - out, "replace")
+
+    cdef int _add_block(self, str text) except -1:
+        cdef Py_ssize_t linked = 0
+        if not self._open.size:
+            raise IndexError("there is text before the first block-level element")
+        if len(self._texts) >= self._most:
+            raise reader.BudgetSpent
+        if self._linked.size:
+            self._collapse(&self._linked, &linked)
+        _append(&self._owners, self._open.data[self._open.size - 1])
+        _append(&self._link_characters, min(linked, len(text)))
+        _append(&self._opened, len(self._labels))
+        self._texts.append(text)
+        self._block_images.append(tuple(self._images))
+        self._block_links.append(tuple(self._links))
+        return 0
+
+
+cdef inline bint _is_text(xmlNode* node) noexcept:
+    return node.type == XML_TEXT_NODE or node.type == XML_CDATA_SECTION_NODE
+
+
+cdef inline bint _is_plain(xmlAttr* attribute) noexcept:
+    """Whether the value is one text."""
+    cdef xmlNode* value = attribute.children
+    return value.next == NULL and value.type == XML_TEXT_NODE
+
+
+cdef xmlAttr* _find(xmlNode* node, const char* name) noexcept:
+    cdef xmlAttr* attribute = node.properties
+    while attribute != NULL:
+        if attribute.ns == NULL and strcmp(<const char*> attribute.name, name) == 0:
+            return attribute
+        attribute = attribute.next
+    return NULL
+
+
+cdef str _attribute(xmlNode* node, const char* name):
+    cdef xmlAttr* found = _find(node, name)
+    return _value(node, found) if found != NULL else None
+
+
+cdef str _value(xmlNode* node, xmlAttr* attribute):
+    if attribute.children == NULL:
+        return ""
+    if not _is_plain(attribute):
+        return attributeValue(node, attribute)
+    cdef const unsigned char* value = attribute.children.content
+    return _decoded(value, strlen(<const char*> value)) if value != NULL else ""
+
+
+cdef inline str _decoded(const unsigned char* data, size_t size):
+    return PyUnicode_DecodeUTF8(<const char*> data, size, "replace")
+
+
+cdef bint _is_styling(const char* name) except -1:
+    return _begins_styling[<unsigned char> name[0]] and <bytes> name in STYLING
+
+
+cdef bint _is_blank(const unsigned char* text) except -1:
+    """`str.isspace` of a text that is not empty."""
+    cdef size_t width
+    while text[0]:
+        width = _blank_width(text, False)
+        if not width:
+            return False
+        text += width
+    return True
+
+
+cdef inline size_t _blank_width(const unsigned char* text, bint with_zero_width) except? 100:
+    """Bytes of the white space that begins here, as `str.split` knows it; 0 for any other."""
+    cdef unsigned char first = text[0], second
+    cdef size_t size
+    if first < 0x80:
+        return first == 0x20 or 9 <= first <= 13 or 28 <= first <= 31
+    if first == 0xC2 and (text[1] == 0x85 or text[1] == 0xA0):
+        return 2
+    if first == 0xE2:
+        if text[1] == 0x80:
+            second = text[2]
+            if 0x80 <= second <= 0x8A or second == 0xA8 or second == 0xA9 or second == 0xAF:
+                return 3
+        elif text[1] == 0x81 and text[2] == 0x9F:
+            return 3
+    if first == 0xE1 and text[1] == 0x9A and text[2] == 0x80:
+        return 3
+    if first == 0xE3 and text[1] == 0x80 and text[2] == 0x80:
+        return 3
+    if with_zero_width and _begins_zero_width[first]:
+        for character in ZERO_WIDTH:
+            size = len(<bytes> character)
+            if strncmp(<const char*> text, <bytes> character, size) == 0:
+                return size
+    return 0
+
+
+cdef inline size_t _control_width(const unsigned char* text) noexcept:
+    """Bytes of the control character that stands here, which is no white space; 0 for any other."""
+    if text[0] < 0x20 or text[0] == 0x7F:
+        return 1
+    return 2 if text[0] == 0xC2 and 0x80 <= text[1] < 0xA0 else 0
+
+
+cdef void* _grown(void* data, size_t size) except NULL:
+    cdef void* grown = realloc(data, size)
+    if grown == NULL:
+        raise MemoryError
+    return grown
+
+
+cdef int _make_room(Text* text, size_t size) except -1:
+    text.data = <char*> _grown(text.data, 2 * size + 256)
+    text.room = 2 * size + 256
+    return 0
+
+
+cdef int _append_bytes(Text* text, const char* data, size_t size) except -1:
+    # One byte more, so that what follows the last character may be looked at.
+    if text.size + size + 1 > text.room:
+        _make_room(text, text.size + size + 1)
+    memcpy(text.data + text.size, data, size)
+    text.size += size
+    text.data[text.size] = 0
+    return 0
+
+
+cdef int _append_byte(Text* text, char value) except -1:
+    return _append_bytes(text, &value, 1)
+
+
+cdef int _append(Numbers* numbers, int value) except -1:
+    if numbers.size == numbers.room:
+        numbers.data = <int*> _grown(numbers.data, (2 * numbers.room + 64) * sizeof(int))
+        numbers.room = 2 * numbers.room + 64
+    numbers.data[numbers.size] = value
+    numbers.size += 1
+    return 0
+
+
+cdef object _array(Numbers* numbers):
+    found = array("i")
+    found.frombytes(PyBytes_FromStringAndSize(<char*> numbers.data, numbers.size * sizeof(int)))
+    return found

@@ -1,0 +1,69 @@
+"""Kinds of text that options leave out, whatever the model says of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noiseclean_scrapy.methods.evidence_model.page_features import PageFeatures
+from noiseclean_scrapy.methods.evidence_model.tree_index import Floats
+
+DISCUSSION = 0.3
+"""A page is a discussion where the content outside of comments is below this share of theirs."""
+SHORT_CELL = 40.0
+"""A table is one of data, not of layout, where a cell's text is shorter on average."""
+LINK_LIST = 0.8
+"""A block is a link where this share of its characters is anchor text."""
+
+
+def comments(features: PageFeatures) -> NDArray[np.bool_]:
+    """Readers' comments, unless the page declares itself a discussion."""
+    inside = features.inside("x_comment")
+    if "discussion" in features.page.declared.kinds:
+        return np.zeros(len(inside), dtype=bool)
+    return inside
+
+
+def tables(features: PageFeatures) -> NDArray[np.bool_]:
+    """Text of data tables."""
+    inside = features.inside("cell")
+    return inside & (features.cell_lengths < SHORT_CELL) if inside.any() else inside
+
+
+def images(features: PageFeatures) -> NDArray[np.bool_]:
+    """Captions of images."""
+    return features.near("x_caption") | features.inside("figure")
+
+
+def links(features: PageFeatures) -> NDArray[np.bool_]:
+    """Blocks that are links."""
+    linked: NDArray[np.bool_] = features.link_share > LINK_LIST
+    return linked
+
+
+KINDS: dict[str, Callable[[PageFeatures], NDArray[np.bool_]]] = {
+    function.__name__: function for function in (comments, tables, images, links)
+}
+"""By the name of the option: which blocks are of the kind."""
+
+
+def excluded(
+    names: Iterable[str], kinds: Mapping[str, NDArray[np.bool_]], lengths: Floats, scores: Floats
+) -> NDArray[np.bool_]:
+    """Which of B blocks these options leave out, given the kinds (B), lengths and log-odds.
+
+    Comments stay where they are what there is to read.
+    """
+    found = np.zeros(len(scores), dtype=bool)
+    for name in names:
+        if name != comments.__name__ or not is_discussion(kinds[name], lengths, scores):
+            found |= kinds[name]
+    return found
+
+
+def is_discussion(inside: NDArray[np.bool_], lengths: Floats, scores: Floats) -> bool:
+    """Whether little of the content is outside of the comments."""
+    kept = np.where(scores > 0, lengths, 0.0)
+    return bool(kept[~inside].sum() < DISCUSSION * kept[inside].sum())

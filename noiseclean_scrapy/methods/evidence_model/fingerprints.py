@@ -1,0 +1,54 @@
+"""What a page shows as 64-bit keys: places in the layout, texts at places, its near-duplicates."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from noiseclean_scrapy.methods.evidence_model.near_duplicates import content_signature
+from noiseclean_scrapy.methods.evidence_model.places import page_places
+from noiseclean_scrapy.methods.evidence_model.text_features import text_table
+from noiseclean_scrapy.methods.evidence_model.tree_index import Floats
+from noiseclean_scrapy.page import Page
+from noiseclean_scrapy.page.hashes import hash64
+from noiseclean_scrapy.page.words import words
+
+QUANTUM = 2.0**20
+"""Means of log-odds are multiples of 1 / QUANTUM, so that sums are exact."""
+
+
+class PageKeys:
+    """The keys of a page of B blocks, given the blocks' log-odds `scores` (B) by the page alone.
+
+    `places` (P) are the places of all blocks and `means` (P) the mean log-odds there; `own` (B) and
+    `around` (B) say which of them is that of each block and that around it. `texts` (B) stand for
+    each block's text, digits masked, at its own place. Pages of one `signature` are
+    near-duplicates; `layout`, the min-wise hash of the places, is mostly equal on pages of one
+    template.
+    """
+
+    def __init__(self, page: Page, scores: Floats) -> None:
+        self.scores = scores
+        if not page.table.texts:
+            self.places: list[int] = []
+            self.texts: list[int] = []
+            self.own = self.around = np.zeros(0, dtype=np.int64)
+            self.means = np.zeros(0)
+        else:
+            places = page_places(page)
+            self.places, self.own, self.around = places.keys, places.own, places.around
+            self.means = np.round(places.means(scores) * QUANTUM) / QUANTUM
+            own = np.array(self.places, dtype=np.uint64)[self.own]
+            self.texts = (text_table(page).keys ^ own).tolist()
+        self.layout = min(self.places, default=0)
+        content = content_signature(page.table.texts, scores)
+        names = (self.layout, *words(page.title), content or self.texts)
+        self.signature = hash64("\0".join(map(str, names)))
+
+
+def page_keys(page: Page, scores: Floats) -> PageKeys:
+    """The keys of a page; kept with it, instead of the larger tables that they come from."""
+    keys = page.keys
+    if not isinstance(keys, PageKeys) or keys.scores is not scores:
+        keys = page.keys = PageKeys(page, scores)
+        page.texts = page.arrays = None
+    return keys

@@ -1,0 +1,119 @@
+"""The model of `evidence`: two stages of boosted trees, and the file that holds their weights."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noiseclean_scrapy.methods.evidence_model.boosted_trees import BoostedTrees
+from noiseclean_scrapy.methods.evidence_model.context_features import context_features
+from noiseclean_scrapy.methods.evidence_model.exclusions import KINDS
+from noiseclean_scrapy.methods.evidence_model.page_features import PageFeatures
+from noiseclean_scrapy.methods.evidence_model.tree_index import Floats
+from noiseclean_scrapy.page import Page
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+WEIGHTS = files(__package__) / "weights.npz"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """What a model makes of a page of B blocks alone, as small as it is needed again.
+
+    `scores` (B) are the blocks' log-odds; `lengths` and `characters` (B) are those of `TextTable`;
+    `kinds` tells for each of KINDS that was asked for which blocks (B) are of it.
+    """
+
+    model: EvidenceModel
+    scores: Floats
+    lengths: Floats
+    characters: Floats
+    kinds: Mapping[str, NDArray[np.bool_]]
+
+
+@dataclass(frozen=True)
+class EvidenceModel:
+    """`alone` judges each block by itself, `together` again with what `alone` said around it."""
+
+    alone: BoostedTrees
+    together: BoostedTrees
+
+    def matrix(self, features: PageFeatures) -> NDArray[np.float32]:
+        """What `together` reads: (blocks, features)."""
+        return np.concatenate([features.matrix.T, self._context(features).T]).T
+
+    def read(self, page: Page, kinds: Iterable[str] = ()) -> Reading:
+        """The reading of a page with blocks; kept with it, so that a page is read once."""
+        reading = page.reading
+        if (
+            not isinstance(reading, Reading)
+            or reading.model is not self
+            or not reading.kinds.keys() >= set(kinds)
+        ):
+            features = PageFeatures(page)
+            scores = self.score(features)
+            reading = page.reading = Reading(
+                self,
+                scores,
+                features.lengths.copy(),
+                features.texts.characters.copy(),
+                {name: KINDS[name](features) for name in kinds},
+            )
+        return reading
+
+    def score(self, features: PageFeatures) -> Floats:
+        """Log-odds that each block of a page is content, from the page alone."""
+        if not len(features.matrix):
+            return np.zeros(0)
+        return self.together.score(features.matrix, self._context(features))
+
+    def _context(self, features: PageFeatures) -> NDArray[np.float32]:
+        return context_features(features, self.alone.score(features.matrix))[1]
+
+
+@lru_cache(maxsize=1)
+def load_model(path: Traversable = WEIGHTS) -> EvidenceModel:
+    """The model in a file that `save_model` wrote; arrays only, nothing in it is run."""
+    # The package may be in a zip, as Spark gives it to its workers.
+    with np.load(BytesIO(path.read_bytes()), allow_pickle=False) as data:
+        stages = [_read(data, stage) for stage in ("alone", "together")]
+    return EvidenceModel(*stages)
+
+
+def save_model(model: EvidenceModel, path: Path, provenance: dict[str, Any]) -> None:
+    """Write the weights, and beside them where they come from, as JSON."""
+    arrays: dict[str, Any] = {}
+    for stage, trees in (("alone", model.alone), ("together", model.together)):
+        arrays[f"{stage}_names"] = np.array(trees.names)
+        arrays[f"{stage}_features"] = trees.features.astype(np.uint16)
+        arrays[f"{stage}_borders"] = trees.borders
+        arrays[f"{stage}_values"] = trees.values
+        arrays[f"{stage}_bias"] = np.array(trees.bias)
+        for level, means in enumerate(trees.means):
+            arrays[f"{stage}_means{level}"] = means
+    np.savez_compressed(path, **arrays)
+    text = json.dumps(provenance, indent=1) + "\n"
+    path.with_suffix(".json").write_text(text, encoding="utf-8")
+
+
+def _read(data: Any, stage: str) -> BoostedTrees:
+    features = data[f"{stage}_features"].astype(np.int64)
+    return BoostedTrees(
+        tuple(str(name) for name in data[f"{stage}_names"]),
+        features,
+        data[f"{stage}_borders"],
+        data[f"{stage}_values"],
+        tuple(data[f"{stage}_means{level}"] for level in range(features.shape[1])),
+        float(data[f"{stage}_bias"]),
+    )

@@ -1,0 +1,107 @@
+"""Which blocks of a page stand at the same place of the site's layout, and the places' keys."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noiseclean_scrapy import kernels
+from noiseclean_scrapy.methods.evidence_model.tree_index import (
+    Floats,
+    Integers,
+    PageArrays,
+    page_arrays,
+)
+from noiseclean_scrapy.page import Page
+from noiseclean_scrapy.page.hashes import hash64
+
+PLACE_LEVELS = 4
+"""Labels, the innermost first, that name a place in the layout: an added wrapper far up moves
+nothing."""
+
+FACTORS = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB, 0xD6E8FEB86659FD93)
+"""Odd factors of the labels' hashes, by level; the sum modulo 2^64 is the hash of the path."""
+OWN, AROUND = 0x243F6A8885A308D3, 0x13198A2E03707344
+"""What the path's hash is combined with in the key of a block's place, and of that around it."""
+
+Keys = NDArray[np.uint64]
+
+_FACTORS = np.array(FACTORS[:PLACE_LEVELS], dtype=np.uint64)
+_MARKS = np.array((OWN, AROUND), dtype=np.uint64)
+
+
+class PagePlaces:
+    """The distinct places of a page's B blocks, P in all.
+
+    `keys` (P) are their hashes; `own` (B) says which of them is that of a block's element, `around`
+    (B) which is that of the element's surroundings. No place is both.
+    """
+
+    keys: list[int]
+    own: Integers
+    around: Integers
+
+    def __init__(self, arrays: PageArrays) -> None:
+        if kernels.blocks is not None:
+            parent, element = arrays.parent, arrays.element
+            found = kernels.blocks.page_places(
+                _label_hashes(arrays), parent, element, _FACTORS, _MARKS
+            )
+            self.keys, self.own, self.around = found
+        else:
+            self._find(arrays)
+
+    def _find(self, arrays: PageArrays) -> None:
+        paths = _path_hashes(arrays)
+        own, self.own = np.unique(
+            _mixed(paths[arrays.element] ^ np.uint64(OWN)), return_inverse=True
+        )
+        around, number = np.unique(
+            _mixed(paths[arrays.parent[arrays.element]] ^ np.uint64(AROUND)), return_inverse=True
+        )
+        self.around = number + len(own)
+        self.keys = [*own.tolist(), *around.tolist()]
+
+    def means(self, scores: Floats) -> Floats:
+        """Means (P) of block scores (B) by place."""
+        of = np.concatenate((self.own, self.around))
+        return np.bincount(of, weights=np.concatenate((scores, scores))) / np.bincount(of)
+
+
+def page_places(page: Page) -> PagePlaces:
+    """The places of a page's blocks."""
+    return PagePlaces(page_arrays(page))
+
+
+def _path_hashes(arrays: PageArrays) -> Keys:
+    """Hashes (E) of the last `PLACE_LEVELS` labels of each element."""
+    labels = _label_hashes(arrays)
+    at = np.arange(len(labels))
+    hashes = np.zeros(len(labels), dtype=np.uint64)
+    inside = np.ones(len(labels), dtype=np.uint64)
+    for factor in FACTORS[:PLACE_LEVELS]:
+        hashes += labels[at] * inside * np.uint64(factor)
+        inside = inside * (at > 0)
+        at = arrays.parent[at]
+    return hashes
+
+
+def _label_hashes(arrays: PageArrays) -> Keys:
+    """Hashes (E) of the elements' labels."""
+    names = [_label_hash(name) for name in arrays.label_names]
+    hashes: Keys = np.array(names, dtype=np.uint64)[arrays.labels]
+    return hashes
+
+
+def _mixed(hashes: Keys) -> Keys:
+    """Each bit of a hash spread over all (the finalizer of SplitMix64, Steele et al. 2014)."""
+    hashes = (hashes ^ hashes >> np.uint64(30)) * np.uint64(FACTORS[1])
+    hashes = (hashes ^ hashes >> np.uint64(27)) * np.uint64(FACTORS[2])
+    return hashes ^ hashes >> np.uint64(31)
+
+
+@lru_cache(maxsize=50_000)
+def _label_hash(label: str) -> int:
+    return hash64(label)

@@ -1,0 +1,218 @@
+"""Evidence of the site: what other pages hold at a block's place, and how many show its text."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noiseclean_scrapy import kernels
+from noiseclean_scrapy.methods.evidence_model.fingerprints import PageKeys, page_keys
+from noiseclean_scrapy.methods.evidence_model.sample import PageSample, PageVotes
+from noiseclean_scrapy.methods.evidence_model.tree_index import Floats
+from noiseclean_scrapy.methods.trees.counts import read_number
+from noiseclean_scrapy.page import Page
+
+PLACE_WEIGHT = 0.4
+"""How far a block's log-odds move towards the mean of its place on other pages, at full support."""
+REPETITION = 5.0
+"""Log-odds that a text loses by the share of the other pages that show it."""
+COMMON = 0.3
+"""Share of the other pages from which on a text is common."""
+COMMON_REPETITION = 6.0
+"""Log-odds that a common text loses besides."""
+SUPPORT, COMMON_SUPPORT = 6.0, 3.0
+"""Pages that give a place, and a common text, half of the full weight."""
+CLIP = 6.0
+"""Log-odds of single blocks and of places are cut off here."""
+
+LAYOUT = 0.9
+"""Share of a page's blocks whose places are on no more pages than the page's layout."""
+ENTRIES = 125
+"""Places and texts that are reckoned a page, to bound the number of pages that vote."""
+
+_Sums: TypeAlias = tuple[Floats, Floats, Floats, NDArray[np.bool_]]
+_NO_VOTES = (0.0, 0.0)
+_NOBODY = PageVotes(0, 0, array("Q"), array("Q"), array("d"), 0.0)
+_LEAST = 2.0**-10
+
+
+@dataclass(frozen=True, slots=True)
+class SiteTerms:
+    """What the site adds to each block's log-odds, and why.
+
+    `place_pages` and `text_pages` count the other pages that have the block's place, and that show
+    its text there; `known` tells whether any page has the place, this one included if it was
+    observed.
+    """
+
+    place: Floats
+    repetition: Floats
+    place_pages: Floats
+    text_pages: Floats
+    known: NDArray[np.bool_]
+
+    @property
+    def total(self) -> Floats:
+        return self.place + self.repetition
+
+
+class SiteEvidence:
+    """Sums over the pages of a site: additive, mergeable, bounded.
+
+    For each place the number of pages that have it and the sum of their mean log-odds there; for
+    each text, digits masked, the number of pages that show it at the same place. A place is named
+    twice: as that of a block and as that of the block's surroundings. Of pages with nearly the same
+    content and layout one counts. Above `max_entries / ENTRIES` pages a sample of them does.
+    """
+
+    def __init__(self, max_entries: int) -> None:
+        self.max_entries = max_entries
+        self.pages = 0.0
+        self.sample = PageSample(max(1, max_entries // ENTRIES))
+        self.places: dict[int, tuple[float, float]] = {}
+        self.texts: dict[int, float] = {}
+
+    def observe(self, page: Page, scores: Floats) -> None:
+        """Count a page whose blocks have these log-odds by the page alone."""
+        self.pages += 1
+        self._add(PageVotes.of(page_keys(page, scores)))
+        if len(self.sample.votes) > 1.25 * self.sample.most:
+            self._prune()
+
+    def terms(self, page: Page, scores: Floats) -> SiteTerms:
+        """What the other pages of the site say of each block; zeros where there are none."""
+        count = len(page.table.texts)
+        zeros = np.zeros(count)
+        if not self.sample.votes or not count:
+            return SiteTerms(zeros, zeros, zeros, zeros, np.zeros(count, dtype=bool))
+        keys = page_keys(page, scores)
+        # Neither the page nor a copy of it votes on itself.
+        own = self.sample.votes.get(keys.signature, _NOBODY)
+        find = self._sums if kernels.blocks is None else self._compiled_sums
+        moved, support, shown, known = find(keys, own)
+        share = shown / np.maximum(_pages_of_layout(support), _LEAST)
+        lost = REPETITION * share * shown / (shown + 1)
+        lost += np.where(share >= COMMON, COMMON_REPETITION * shown / (shown + COMMON_SUPPORT), 0)
+        return SiteTerms(moved, -lost, support, shown, known)
+
+    def _compiled_sums(self, keys: PageKeys, own: PageVotes) -> _Sums:
+        sums: _Sums = kernels.blocks.site_sums(
+            *(self.places, self.texts, keys.places, keys.texts, keys.own, keys.around, keys.scores),
+            *(own.weight, own.places, own.means, own.texts, CLIP, PLACE_WEIGHT, SUPPORT),
+        )
+        return sums
+
+    def _sums(self, keys: PageKeys, own: PageVotes) -> _Sums:
+        """What places add to each block, their other pages, those of texts, what is known at all.
+
+        `own` are the votes of the page itself.
+        """
+        weight, texts = own.weight, frozenset(own.texts)
+        means = dict(zip(own.places, own.means, strict=True))
+        sums = [self.places.get(place, _NO_VOTES) for place in keys.places]
+        known = np.array([votes > 0 for votes, _ in sums], dtype=bool)[keys.own]
+        mine = np.array([place in means for place in keys.places])
+        pages = np.array([votes for votes, _ in sums]) - weight * mine
+        total = np.array([total for _, total in sums])
+        total -= weight * np.array([means.get(place, 0.0) for place in keys.places])
+        there = np.clip(total / np.where(pages > 0, pages, 1.0), -CLIP, CLIP)
+        pull = PLACE_WEIGHT * _trust(pages)
+        here = np.clip(keys.scores, -CLIP, CLIP)
+        moved = pull[keys.own] * (there[keys.own] - here)
+        moved += pull[keys.around] * (there[keys.around] - here)
+        shown = np.array([self.texts.get(text, 0.0) for text in keys.texts])
+        shown -= weight * np.array([text in texts for text in keys.texts])
+        return moved, pages[keys.own], shown, known
+
+    def merge(self, other: SiteEvidence) -> None:
+        """Add what was learned from other pages; copies of pages count once."""
+        self.pages += other.pages
+        for votes in other.sample.votes.values():
+            self._add(votes)
+        self._prune()
+
+    def copy(self) -> SiteEvidence:
+        """The same evidence, which later pages do not change."""
+        self._prune()
+        copied = SiteEvidence(self.max_entries)
+        copied.pages = self.pages
+        copied.sample.votes = dict(self.sample.votes)
+        copied.texts = dict(self.texts)
+        copied.places = dict(self.places)
+        return copied
+
+    def decay(self, factor: float) -> None:
+        """Let every page so far count `factor` of a page."""
+        self._prune()
+        self.pages *= factor
+        self.sample.decay(factor)
+        self._count_anew()
+
+    def state(self) -> dict[str, Any]:
+        """All votes, as JSON values in a fixed order."""
+        self._prune()
+        return {"pages": self.pages, **self.sample.state()}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take over what `state` returned; raises KeyError, TypeError or ValueError on others."""
+        pages = read_number(state["pages"])
+        sample = PageSample(self.sample.most)
+        sample.restore(state)
+        self.pages, self.sample = pages, sample
+        self._count_anew()
+        self._prune()
+
+    def _add(self, votes: PageVotes) -> None:
+        replaced = self.sample.add(votes)
+        if replaced is not votes:
+            self._tally(votes, votes.weight)
+            if replaced is not None:
+                self._tally(replaced, -replaced.weight)
+
+    def _prune(self) -> None:
+        for votes in self.sample.prune():
+            self._tally(votes, -votes.weight)
+
+    def _count_anew(self) -> None:
+        self.places, self.texts = {}, {}
+        for votes in self.sample.votes.values():
+            self._tally(votes, votes.weight)
+
+    def _tally(self, votes: PageVotes, weight: float) -> None:
+        """Add a page's votes to the sums, or take them out where `weight` is below 0."""
+        texts, places = self.texts, self.places
+        for text in votes.texts:
+            total = texts.get(text, 0.0) + weight
+            if total:
+                texts[text] = total
+            else:
+                del texts[text]
+        for place, mean in zip(votes.places, votes.means, strict=True):
+            pages, total = places.get(place, _NO_VOTES)
+            if pages + weight:
+                places[place] = pages + weight, total + weight * mean
+            else:
+                del places[place]
+
+
+def _pages_of_layout(support: Floats) -> Floats:
+    """Other pages with a block's layout: those with its place, or with nearly the commonest one.
+
+    A text of a new design is not rare because many pages still have the old one.
+    """
+    most: float = np.sort(support)[int(LAYOUT * (len(support) - 1))]
+    return np.maximum(support, most)
+
+
+def _trust(pages: Floats) -> Floats:
+    """Share of the full weight that a place has from so many other pages: few may all err alike.
+
+    >>> _trust(np.array([3.0, 6.0, 18.0])).tolist()
+    [0.2, 0.5, 0.9]
+    """
+    return pages**2 / (pages**2 + SUPPORT**2)

@@ -1,0 +1,266 @@
+"""What the text of each block looks like: characters, words and marks, for all blocks at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noiseclean_scrapy import kernels
+from noiseclean_scrapy.methods.evidence_model.tree_index import Floats, Integers
+from noiseclean_scrapy.page import Page
+from noiseclean_scrapy.page.hashes import hash64
+from noiseclean_scrapy.page.words import mask_digits
+
+HAN_KANA = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af]")
+"""Characters that say more than a letter: Han, Kana and Hangul."""
+
+_KINDS = {
+    "stop": r"[.!?…]",
+    "whole stop": r"[。！？।؟]",
+    "pause": r"[,;:，、；：،]",
+    "digit": r"\d",
+    "separator": r"[|›»•·→←▸►/]",
+    "currency": r"[$€£¥₽]",
+    "rights": r"[©®™]",
+    "code": r"[{}<>=;_\\#$]",
+    "quote": r"[\"“”„«»「」]",
+    "han": HAN_KANA.pattern,
+}
+_CHARACTERS = 0x20000  # behind it are ideographs that are of no kind
+_CLOSE = "\"'”’»)]"  # may follow the stop of a sentence
+_STOPS, _CLOSING = tuple(".!?…。！？।؟"), "\"'”’»)]」』"
+# A year from 1900 on, or two numbers with one of these between. All begin with a digit, which is
+# quick to look for.
+_DATE_MARKS = ":./-"
+_DATE = re.compile(rf"\d(?:[{_DATE_MARKS}]\d|(?<!\w\d)(?:(?<=1)9|(?<=2)0)\d\d\b)")
+_CURRENCIES = ("USD", "EUR", "GBP")
+_CURRENCY = re.compile(rf"\b(?:{'|'.join(_CURRENCIES)})\b")
+_RIGHTS = re.compile(r"\ball rights\b|\bcopyright\b", re.IGNORECASE)
+_ADDRESS = re.compile(r"\bhttps?:|www\.|@\w")
+# A pattern is looked for only where one of these stands; of rights in lower case. Without regard to
+# case more letters are alike than lower() makes alike, but not these.
+_HINTS = (_CURRENCIES, ("all r", "copyr"), ("http", "www.", "@"))
+_COLONS = (":", "：")
+_HAN_WEIGHT = 1.5
+
+
+FIELDS = (
+    "length",
+    "words",
+    "word_length",
+    "sentences",
+    "ends_sentence",
+    "pauses",
+    "digits",
+    "capitals",
+    "upper",
+    "date",
+    "separators",
+    "currency",
+    "rights",
+    "address",
+    "code",
+    "quotes",
+    "lower_start",
+    "colon",
+)
+"""Features that depend on the text alone, in the order of the rows of `TextTable.features`."""
+
+Hints: TypeAlias = tuple[str, ...]
+Places: TypeAlias = NDArray[np.bool_]
+
+LONGEST_KEPT = 200
+"""Characters of the longest text whose row is kept: longer ones are rarely on several pages."""
+MOST_KEPT = 20_000
+"""Rows that are kept of texts of any page; when there are so many, all are forgotten."""
+
+_WEIGHED, _COUNTED, _KEY = range(len(FIELDS), len(FIELDS) + 3)
+_WIDTH = len(FIELDS) + 3
+_BYTES = 8 * _WIDTH
+_kept: dict[str, bytes] = {}
+
+
+class TextTable:
+    """What the texts of a page's B blocks say by themselves.
+
+    `features` (FIELDS, B); `lengths` (B) are characters, one of Han, Kana or Hangul counting 2.5,
+    as it says so much more, and `characters` (B) just that; `keys` (B) are hashes of the texts in
+    lower case, digits masked.
+    """
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        joined = b"".join(_rows(texts))
+        table = np.frombuffer(joined, dtype=np.float64).reshape(len(texts), _WIDTH)
+        columns = np.ascontiguousarray(table[:, :_KEY].T)
+        self.features = columns[: len(FIELDS)]
+        self.lengths, self.characters = columns[len(FIELDS) :]
+        self.keys = table.view(np.uint64)[:, _KEY]
+
+
+def text_table(page: Page) -> TextTable:
+    """The table of a page's texts; made once, then kept with the page."""
+    table = page.texts
+    if not isinstance(table, TextTable):
+        table = page.texts = TextTable(page.table.texts)
+    return table
+
+
+def _rows(texts: Sequence[str]) -> list[bytes]:
+    """A row of the table for each text; those of short texts are kept, for they come again."""
+    rows = list(map(_kept.get, texts))
+    if None in rows:
+        unknown = [text for text, row in zip(texts, rows, strict=True) if row is None]
+        new = list(dict.fromkeys(unknown))
+        data = _measure(new).tobytes()
+        made = {text: data[i * _BYTES : (i + 1) * _BYTES] for i, text in enumerate(new)}
+        if len(_kept) + len(made) > MOST_KEPT:
+            _kept.clear()
+        _kept.update((t, row) for t, row in made.items() if len(t) <= LONGEST_KEPT)
+        return [made[t] if row is None else row for t, row in zip(texts, rows, strict=True)]
+    return cast("list[bytes]", rows)
+
+
+def _measure(texts: list[str]) -> Floats:
+    """The rows (B, columns) of B > 0 different texts, whose white space is single blanks."""
+    if kernels.texts is not None:
+        table: Floats = _twin().measure(texts, _WIDTH)
+        np.log1p(table[:, :2], out=table[:, :2])  # as below: another library's may differ by a bit
+        return table
+    joined = "\n".join(("", *texts, ""))
+    lowered = joined.lower()
+    lowered_texts = lowered.split("\n")[1:-1]
+    count = _count_kinds(joined, texts)
+    stops, digits = (count["stop"] + count["whole stop"]).tolist(), count["digit"].tolist()
+    characters = np.array([len(text) for text in texts], dtype=np.float64)
+    parts = np.array([text.count(" ") + 1 if text else 0 for text in texts], dtype=np.float64)
+    words = np.maximum(parts, count["han"] / 2)
+    lengths = characters + _HAN_WEIGHT * count["han"]
+    divisor = np.maximum(lengths, 1.0)
+
+    def found(pattern: re.Pattern[str], text: str, parts: Sequence[str], hints: Hints) -> Places:
+        """Where a pattern stands; it is looked for where one of the hints is in the part."""
+        places = np.zeros(len(texts), dtype=bool)
+        for hint in hints:
+            if hint in text:
+                for index, part in enumerate(parts):
+                    if hint in part and not places[index]:
+                        places[index] = bool(pattern.search(texts[index]))
+        return places
+
+    columns = np.empty((_WIDTH, len(texts)))
+    values: dict[str, Any] = {
+        "length": np.log1p(lengths),
+        "words": np.log1p(words),
+        "word_length": divisor / np.maximum(words, 1),
+        "sentences": count["sentence"] + count["whole stop"],
+        "ends_sentence": [
+            n > 0 and text.rstrip(_CLOSING).endswith(_STOPS)
+            for text, n in zip(texts, stops, strict=True)
+        ],
+        "pauses": count["pause"] / divisor * 100,
+        "digits": count["digit"] / divisor,
+        "capitals": count["initial"] / np.maximum(parts, 1),
+        "upper": [text.isupper() for text in texts],
+        "date": [n > 1 and bool(_DATE.search(text)) for text, n in zip(texts, digits, strict=True)],
+        "separators": count["separator"],
+        "currency": (count["currency"] > 0) | found(_CURRENCY, joined, texts, _HINTS[0]),
+        "rights": (count["rights"] > 0) | found(_RIGHTS, lowered, lowered_texts, _HINTS[1]),
+        "address": found(_ADDRESS, joined, texts, _HINTS[2]),
+        "code": count["code"] / divisor,
+        "quotes": count["quote"] > 0,
+        "lower_start": [text[:1].islower() for text in texts],
+        "colon": [text.endswith(_COLONS) for text in texts],
+    }
+    for row, name in enumerate(FIELDS):
+        columns[row] = values[name]
+    columns[_WEIGHED], columns[_COUNTED] = lengths, characters
+    keys = [
+        hash64(mask_digits(low) if n else low) for low, n in zip(lowered_texts, digits, strict=True)
+    ]
+    columns.view(np.uint64)[_KEY] = np.array(keys, dtype=np.uint64)
+    return np.ascontiguousarray(columns.T)
+
+
+def _count_kinds(joined: str, texts: Sequence[str]) -> dict[str, Floats]:
+    """How many characters of each kind a text has; stops that end a sentence; initial capitals."""
+    kind_of, members, closes = _kind_table()
+    codes = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    known = np.minimum(codes, _CHARACTERS - 1)
+    kinds = kind_of[known]
+    special = np.flatnonzero(kinds)
+    kinds = kinds[special]
+    starts = np.cumsum([1, *[len(text) + 1 for text in texts]])
+    text_of = np.searchsorted(starts, special, side="right") - 1
+    size = len(texts) * len(members)
+    counts = np.bincount(text_of * len(members) + kinds, minlength=size).reshape(len(texts), -1)
+    found = dict(zip(_KINDS, (counts @ members).T, strict=False))
+
+    def where(kind: int, places: Integers) -> Floats:
+        """Characters of a kind with white space at these places."""
+        there = codes[places]
+        ends = members[kinds, kind] * ((there == ord(" ")) | (there == ord("\n")))
+        return np.bincount(text_of, weights=ends, minlength=len(texts)).astype(np.float64)
+
+    behind = special + 1
+    closing = closes[known]
+    if closing[behind].any():
+        at = np.arange(len(codes))
+        at[closing] = len(codes)
+        behind = np.minimum.accumulate(at[::-1])[::-1][behind]
+    return {**found, "sentence": where(0, behind), "initial": where(-1, special - 1)}
+
+
+@lru_cache(maxsize=1)
+def _kind_table() -> tuple[NDArray[np.uint8], Floats, NDArray[np.bool_]]:
+    """For each character a number, and for each number (rows) of which kinds it is (0.0 or 1.0).
+
+    Most characters are of none and have number 0. Last which characters may stand between the stop
+    of a sentence and its end.
+    """
+    distinct, numbers = np.unique(_character_kinds(), return_inverse=True)
+    members = distinct[:, None] >> np.arange(len(_KINDS) + 1) & 1
+    return numbers.astype(np.uint8), members.astype(np.float64), _character_closes() & 1 > 0
+
+
+@lru_cache(maxsize=1)
+def _twin() -> Any:
+    patterns = [pattern.search for pattern in (_DATE, _CURRENCY, _RIGHTS, _ADDRESS)]
+    return kernels.texts.TextMeasure(
+        _character_kinds(),
+        _character_closes(),
+        list(_KINDS),
+        _HAN_WEIGHT,
+        patterns,
+        _HINTS,
+        _COLONS,
+        mask_digits,
+    )
+
+
+@lru_cache(maxsize=1)
+def _character_kinds() -> NDArray[np.uint16]:
+    """Of which `_KINDS` each character is, as bits; the last kind is that of upper case letters."""
+    characters = "".join(map(chr, range(_CHARACTERS)))
+    bits = np.zeros(_CHARACTERS, dtype=np.uint16)
+    for bit, pattern in enumerate(_KINDS.values()):
+        bits[[found.start() for found in re.finditer(pattern, characters)]] |= 1 << bit
+    upper = [code for code, character in enumerate(characters) if character.isupper()]
+    bits[upper] |= 1 << len(_KINDS)
+    return bits
+
+
+@lru_cache(maxsize=1)
+def _character_closes() -> NDArray[np.uint8]:
+    """1 and 2 for characters that may follow the stop of a sentence, and that of the last one.
+
+    4 for those that stand between the numbers of a date.
+    """
+    closes = np.zeros(_CHARACTERS, dtype=np.uint8)
+    for bit, characters in ((1, _CLOSE), (2, _CLOSING), (4, _DATE_MARKS)):
+        closes[[ord(character) for character in characters]] |= bit
+    return closes

@@ -1,0 +1,177 @@
+"""A page as arrays: which blocks stand below which element, and sums over them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noiseclean_scrapy import kernels
+from noiseclean_scrapy.page import Page, PageTable
+
+Floats: TypeAlias = NDArray[np.float64]
+Integers: TypeAlias = NDArray[np.int64]
+
+
+class PageArrays:
+    """Index arrays of a page with B text blocks and E block-level elements.
+
+    `parent` (E) is 0 for the root, `depth` (E) counts from 0; blocks `first[e]` to `end[e]` stand
+    in element e or below it; `labels` (E) numbers the distinct labels, which `label_names` and
+    `label_tags` list; `places` (E) numbers elements with an equal label under an equal parent
+    label alike, `groups` (E) siblings that are labelled alike, of which there are `group_sizes` (E)
+    in all and `group_numbers` (E) before.
+    """
+
+    def __init__(self, page: Page) -> None:
+        table = page.table
+        if kernels.blocks is not None:
+            names, arrays = kernels.blocks.index_page(
+                table.parents, table.labels, table.tags, table.owners
+            )
+            self.label_names, self.label_tags = names
+            self.labels, self.parent, self.element, self.depth, self.first, self.end = arrays[:6]
+            self.places, self.groups, self.group_sizes, self.group_numbers = arrays[6:]
+        else:
+            self._index(table)
+
+    def _index(self, table: PageTable) -> None:
+        count = len(table.labels)
+        tags = dict(zip(table.labels, table.tags, strict=True))
+        self.label_names, self.label_tags = list(tags), list(tags.values())
+        number = dict(zip(tags, range(len(tags)), strict=True))
+        self.labels = _integers([number[name] for name in table.labels])
+        self.parent = np.array(table.parents, dtype=np.int64)
+        self.parent[0] = 0
+        self.element = np.array(table.owners, dtype=np.int64)
+        self.depth = self._depth()
+        self.first, self.end = self._ranges(self.parent.tolist())
+        self.places = _numbered(self.labels[self.parent] * len(tags) + self.labels)
+        _, self.groups, sizes = np.unique(
+            self.parent * (len(tags) + 1) + self.labels + (np.arange(count) > 0),
+            return_inverse=True,
+            return_counts=True,
+        )
+        self.group_sizes = sizes[self.groups]
+        order = self.groups.argsort(kind="stable")
+        starts = np.cumsum(sizes) - sizes
+        self.group_numbers = np.empty_like(order)
+        self.group_numbers[order] = np.arange(count) - starts[self.groups[order]]
+
+    def ancestors(self, levels: int) -> Integers:
+        """For each block (row 0) its element, (row 1) that one's parent, and so on to the root."""
+        found = np.empty((levels + 1, len(self.element)), dtype=np.int64)
+        found[0] = self.element
+        for level in range(levels):
+            self.parent.take(found[level], out=found[level + 1], mode="clip")
+        return found
+
+    def below(self, values: Floats) -> Floats:
+        """Sums of block values (..., B) over each element and all below it (..., E)."""
+        sums = summed(values)
+        result: Floats = sums.take(self.end, axis=-1) - sums.take(self.first, axis=-1)
+        return result
+
+    def inherit(self, masks: Integers) -> Integers:
+        """Bits of each element and all its ancestors."""
+        inherited, above = masks, self.parent
+        for _ in range(self._doublings):
+            inherited = inherited | inherited.take(above)
+            above = above.take(above)
+        return inherited
+
+    def repeated_item(self) -> Integers:
+        """For each element the nearest one, itself or above, with like siblings; 0 without one."""
+        return self.nearest(self.group_sizes > 1)
+
+    def nearest(self, marked: NDArray[np.bool_]) -> Integers:
+        """For each element the nearest marked one, itself or above; the root without one."""
+        nearest: Integers = np.where(marked, np.arange(len(self.parent)), self.parent)
+        for _ in range(self._doublings):
+            nearest = nearest.take(nearest)
+        return nearest
+
+    @cached_property
+    def repeated_items(self) -> Integers:
+        """For each block the nearest element with like siblings, and the nearest around that."""
+        if kernels.blocks is not None:
+            items: Integers = kernels.blocks.repeated_items(
+                self.parent, self.group_sizes, self.element
+            )
+            return items
+        nearest = self.repeated_item()
+        item = nearest[self.element]
+        return np.stack((item, nearest[self.parent[item]]))
+
+    def _depth(self) -> Integers:
+        depth, above = np.ones(len(self.parent), dtype=np.int64), self.parent
+        depth[0] = 0
+        while above.any():
+            depth = depth + depth.take(above)
+            above = above.take(above)
+        return depth
+
+    @cached_property
+    def _doublings(self) -> int:
+        """How often to go twice as far up, until the root is reached from everywhere."""
+        return int(self.depth.max()).bit_length()
+
+    def _ranges(self, parents: list[int]) -> tuple[Integers, Integers]:
+        last = list(range(len(parents)))  # of the elements below each, in document order
+        for index in range(len(parents) - 1, 0, -1):
+            parent = parents[index]
+            if last[index] > last[parent]:
+                last[parent] = last[index]
+        count = len(self.element)
+        own = summed(np.bincount(self.element, minlength=len(parents)))
+        blocks = own[_integers(last) + 1] - own[:-1]
+        # The first block in or behind the start of an element is in it, if it has any.
+        first = np.full(len(parents), count)
+        first[self.element[::-1]] = np.arange(count - 1, -1, -1)
+        first = np.where(blocks > 0, np.minimum.accumulate(first[::-1])[::-1], 0)
+        return first, first + blocks
+
+
+def page_arrays(page: Page) -> PageArrays:
+    """The arrays of a page; made once, then kept with the page."""
+    arrays = page.arrays
+    if not isinstance(arrays, PageArrays):
+        arrays = page.arrays = PageArrays(page)
+    return arrays
+
+
+def summed(values: NDArray[np.generic]) -> NDArray[Any]:
+    """Sums (..., n + 1) of the first 0, 1, ... n values (..., n)."""
+    sums = np.zeros((*values.shape[:-1], values.shape[-1] + 1), dtype=values.dtype)
+    np.cumsum(values, axis=-1, out=sums[..., 1:])
+    return sums
+
+
+def window_means(values: Floats, weights: Floats, reaches: Sequence[int]) -> Floats:
+    """Sums of values (V, B) by sums of weights (B) over up to `reach` blocks around each block.
+
+    (V, reaches, 2, B): with V values and R reaches, over the blocks before and those after.
+    """
+    count = values.shape[-1]
+    index = np.arange(count)
+    reach = np.array(reaches)[:, None]
+    at = np.empty((2, len(reaches), 2, count), dtype=np.int64)  # ends, reaches, sides
+    at[0, :, 0] = np.maximum(index - reach, 0)
+    at[1, :, 0] = index
+    at[0, :, 1] = index + 1
+    at[1, :, 1] = np.minimum(index + 1 + reach, count)
+    sums = summed(values).take(at, axis=-1)
+    weighed = summed(weights).take(at)
+    means: Floats = (sums[:, 1] - sums[:, 0]) / np.maximum(weighed[1] - weighed[0], 1)
+    return means
+
+
+def _numbered(keys: Integers) -> Integers:
+    return np.unique(keys, return_inverse=True)[1]
+
+
+def _integers(values: list[int]) -> Integers:
+    return np.array(values, dtype=np.int64)

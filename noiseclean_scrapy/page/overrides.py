@@ -1,0 +1,230 @@
+"""Overrides: what users say, in a TOML file, to keep or drop on the pages of a site."""
+
+from __future__ import annotations
+
+import difflib
+import logging
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from lxml.cssselect import CSSSelector, SelectorError
+
+from noiseclean_scrapy.errors import ConfigurationError
+from noiseclean_scrapy.page.parse import document_roots
+from noiseclean_scrapy.page.patterns import Pattern
+from noiseclean_scrapy.page.urls import host
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+    from noiseclean_scrapy.page import Rule, Rules
+
+    class _Written(CSSSelector):
+        """What a selector was written as, and what it became."""
+
+        css: str
+        path: str
+
+
+logger = logging.getLogger(__name__)
+
+# Of the rules that name one element, the last counts.
+_RULES: tuple[Rule, ...] = ("drop", "keep", "title")
+_PAGES = "pages"
+_URL = "url"
+_MOST_STEPS = 4_000_000_000
+"""On one page a selector takes some seconds for so many."""
+_AMONG_SIBLINGS = re.compile(r"sibling|parent::")
+_HOST = re.compile(r"[\w-]+(?:\.[\w-]+)*\.?")
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSet:
+    """Selectors that hold on the pages whose URL `pattern` is found in (None: on all)."""
+
+    selectors: tuple[tuple[Rule, CSSSelector], ...]
+    pattern: Pattern | None = None
+
+    def holds(self, url: str) -> bool:
+        return self.pattern is None or self.pattern.is_found(url)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Compiled selectors do not travel between processes; what they were written as does.
+        written = tuple((rule, cast(Any, selector).css) for rule, selector in self.selectors)
+        return _compiled, (written, self.pattern)
+
+
+@dataclass(frozen=True, slots=True)
+class Overrides:
+    """Rule sets by site, a site being a host name; they hold on its sub-domains too.
+
+    A site's first rule set holds on all its pages.
+    """
+
+    sites: Mapping[str, tuple[RuleSet, ...]]
+
+    @classmethod
+    def read(cls, path: str | Path) -> Overrides:
+        """Read a TOML file; raises ConfigurationError that names file, site and key."""
+        try:
+            source = Path(path).read_text("utf-8")
+            return cls({site.lower(): _read_site(site, t) for site, t in _tables(source).items()})
+        except OSError as error:
+            reason = error.strerror or error
+            raise ConfigurationError(f"{path}: the overrides cannot be read: {reason}") from None
+        except (ConfigurationError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise ConfigurationError(f"{path}: {error}") from None
+
+    def rules_for(self, url: str) -> Rules | None:
+        """What `build_page` is to do on the page of `url`; None where nothing is overridden.
+
+        Where two rules name one element, the more special one counts: of a sub-domain before its
+        domain, of a URL pattern before the whole site, of a later pattern before an earlier one;
+        in one table `title` before `keep` before `drop`.
+        """
+        rule_sets = [
+            rule_set
+            for site in _domains(host(url))
+            for rule_set in self.sites.get(site, ())
+            if rule_set.selectors and rule_set.holds(url)
+        ]
+        return (lambda root: _match(url, root, rule_sets)) if rule_sets else None
+
+
+NO_OVERRIDES = Overrides({})
+
+
+def _domains(name: str) -> list[str]:
+    """A host name with its parent domains, the widest first.
+
+    >>> _domains("news.example.com")
+    ['com', 'example.com', 'news.example.com']
+    """
+    parts = name.split(".")
+    return [".".join(parts[start:]) for start in reversed(range(len(parts)))]
+
+
+def _match(url: str, root: _Element, rule_sets: Iterable[RuleSet]) -> dict[_Element, Rule]:
+    found: dict[_Element, Rule] = {}
+    for part in document_roots(root):
+        pairs, triples = _steps(part)
+        for rule_set in rule_sets:
+            for rule, selector in rule_set.selectors:
+                written = cast("_Written", selector)
+                if (pairs > _MOST_STEPS and written.path.count("descendant") > 1) or (
+                    triples > _MOST_STEPS and _AMONG_SIBLINGS.search(written.path)
+                ):
+                    logger.warning("%s is too large for the selector %r", url, written.css)
+                    continue
+                found.update(dict.fromkeys(cast("list[_Element]", selector(part)), rule))
+    return found
+
+
+def _steps(root: _Element) -> tuple[int, int]:
+    """How long selectors may take: of elements in elements, and of elements beside others.
+
+    libxml2 compares what it finds below several elements in pairs, and siblings three by three.
+    """
+    number = depths = triples = 0
+    level, depth = [root], 1
+    while level and max(number * depths, triples) <= _MOST_STEPS:
+        number += len(level)
+        depths += depth * len(level)
+        triples += sum(len(element) ** 3 for element in level)
+        level = [child for element in level for child in element]
+        depth += 1
+    return number * depths, triples
+
+
+def _tables(source: str) -> dict[str, Any]:
+    tables = tomllib.loads(source)
+    for site, table in tables.items():
+        if not isinstance(table, dict):
+            raise ConfigurationError(f'{site!r} stands outside a site: begin with ["example.com"]')
+        if not _HOST.fullmatch(site):
+            raise ConfigurationError(f"{site!r} is no site: give a host name such as example.com")
+    return tables
+
+
+def _read_site(site: str, table: dict[str, Any]) -> tuple[RuleSet, ...]:
+    pages = table.get(_PAGES, [])
+    if not isinstance(pages, list) or not all(isinstance(page, dict) for page in pages):
+        raise ConfigurationError(f'{site}: write [["{site}".{_PAGES}]] with two brackets')
+    every_page = {key: value for key, value in table.items() if key != _PAGES}
+    return (
+        RuleSet(_selectors(site, every_page, (*_RULES, _PAGES))),
+        *(_read_pages(f"{site}, {_PAGES} {number}", t) for number, t in enumerate(pages, 1)),
+    )
+
+
+def _read_pages(where: str, table: dict[str, Any]) -> RuleSet:
+    pattern = table.get(_URL)
+    if not isinstance(pattern, str):
+        raise ConfigurationError(f"{where}: {_URL} must be a regular expression, not {pattern!r}")
+    try:
+        compiled = Pattern(pattern)
+    except re.error as error:
+        raise ConfigurationError(
+            f"{where}, {_URL}: {pattern!r} is no regular expression: {error}"
+        ) from None
+    rest = {key: value for key, value in table.items() if key != _URL}
+    return RuleSet(_selectors(where, rest, (*_RULES, _URL)), compiled)
+
+
+def _selectors(
+    where: str, table: dict[str, Any], known: tuple[str, ...]
+) -> tuple[tuple[Rule, CSSSelector], ...]:
+    for key, value in table.items():
+        if key in _RULES:
+            continue
+        if isinstance(value, dict):
+            name = ".".join([where, key, *_dotted(value)])
+            raise ConfigurationError(f'{name}: the name of a site needs quotes: ["{name}"]')
+        nearest = difflib.get_close_matches(key, known, n=1, cutoff=0.0)[0]
+        raise ConfigurationError(f"{where}: there is no key {key!r}; did you mean {nearest!r}?")
+    return tuple(
+        (rule, _selector(f"{where}, {rule}", selector))
+        for rule in _RULES
+        for selector in _list(f"{where}, {rule}", table.get(rule, []))
+    )
+
+
+def _dotted(table: dict[str, Any]) -> list[str]:
+    """The rest of a site's name that TOML took for tables in tables."""
+    parts = []
+    while len(table) == 1 and isinstance(next(iter(table.values())), dict):
+        ((part, table),) = table.items()
+        parts.append(part)
+    return parts
+
+
+def _list(where: str, value: Any) -> list[str]:
+    values = [value] if isinstance(value, str) else value
+    if not isinstance(values, list) or not all(isinstance(item, str) for item in values):
+        raise ConfigurationError(f"{where}: give a CSS selector or a list of them, not {value!r}")
+    return values
+
+
+def _compiled(written: Iterable[tuple[Rule, str]], pattern: Pattern | None) -> RuleSet:
+    selectors = tuple((rule, CSSSelector(css, translator="html")) for rule, css in written)
+    return RuleSet(selectors, pattern)
+
+
+def _selector(where: str, selector: str) -> CSSSelector:
+    try:
+        compiled = CSSSelector(selector, translator="html")
+    except SelectorError as error:
+        raise ConfigurationError(f"{where}: {selector!r} is no CSS selector: {error}") from None
+    if "lower-case(" in cast("_Written", compiled).path:
+        # lxml finds the function that this needs on some documents only.
+        raise ConfigurationError(f"{where}: {selector!r}: ':contains' cannot be used")
+    return compiled

@@ -1,0 +1,251 @@
+"""The nodes of a document to the columns of a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, cast
+
+from noiseclean_scrapy.page.budget import PageBudget
+from noiseclean_scrapy.page.document import collapse
+from noiseclean_scrapy.page.hidden import hides, style_hides
+from noiseclean_scrapy.page.labels import element_label
+from noiseclean_scrapy.page.page import PageTable, Rule
+from noiseclean_scrapy.page.tags import IS_BLOCK, IS_LINK, IS_SKIPPED, Tags
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+IMAGE_SOURCES = ("src", "data-src", "data-original")
+HIDDEN_INLINE = frozenset({"span", "font", "b", "i", "em", "strong", "small", "a"})
+ANCHOR, IMAGE, LINE_BREAK = 1, 2, 3
+ROLES = {"a": ANCHOR, "img": IMAGE, "br": LINE_BREAK}
+MOST_STYLINGS = 20_000
+STYLING = frozenset("id class role bgcolor width align itemprop style hidden aria-hidden".split())
+_NOWHERE = 1 << 62
+DEEPEST = 100
+LONGEST_VALUE = 2000
+LONGEST_KEPT = 1000  # characters of the attributes of an element that is remembered
+
+
+class BudgetSpent(Exception):  # noqa: N818
+    """The page has more elements or blocks than are read of one."""
+
+
+class NotCompiled(Exception):  # noqa: N818
+    """The document has what the compiled reader leaves to the one here.
+
+    That is namespaces, more than a hundred different tags, or thousands of levels.
+    """
+
+
+class NodeReader:
+    """Reads elements of one document, one after the other, into one table.
+
+    `body` is the element that the others belong to. `skipped` are the tags that are never read,
+    `ruled` the elements with a rule of the user.
+    """
+
+    def __init__(
+        self,
+        body: _Element,
+        skipped: frozenset[str],
+        ruled: Mapping[_Element, Rule],
+        budget: PageBudget,
+    ) -> None:
+        self.body = body
+        self.table = PageTable()
+        self._most = budget.elements
+        self._reads_hidden = budget.hidden
+        self._tags = Tags(skipped)
+        self._ruled = ruled
+        # What those nodes are of which the tag does not tell.
+        self._special = {body: IS_BLOCK}
+        for node, rule in ruled.items():
+            kind = self._tags[node.tag][2]
+            self._special[node] = kind | IS_BLOCK if rule == "drop" else IS_BLOCK
+        self._open: list[int] = []  # the block-level elements around
+        self._rules: list[Rule | None] = []  # of each block-level element
+        self._anchors: list[str] = []  # targets of the open anchors
+        self._pieces: list[str] = []
+        self._linked: list[str] = []  # those of the pieces that are anchor text
+        self._images: list[str] = []
+        self._links: list[str] = []
+        self._breaks = False
+
+    def walk(self, top: _Element, top_test: str, top_number: int) -> None:
+        """Read an element, whose node test in an XPath and number are given.
+
+        What a node costs here is most of what a page costs. Raises BudgetSpent.
+        """
+        tags, special, pieces, anchors = self._tags, self._special, self._pieces, self._anchors
+        stack: list[tuple[_Element, int, Iterator[_Element], dict[str, int], int]] = []
+        children = iter((top,))
+        numbers: dict[str, int] = {}  # how many children of each name the open element had so far
+        count = 0  # of all its children
+        inline = _NOWHERE  # from this depth on nothing holds a block-level element
+        while True:
+            for node in children:
+                name, test, kind = tags[node.tag]
+                has_children = len(node) > 0
+                if kind != IS_BLOCK:
+                    if node in special:
+                        kind = special[node]
+                    elif has_children and not kind and len(stack) < inline:
+                        if self._holds_block(node):
+                            kind = IS_BLOCK
+                        else:
+                            inline = len(stack)
+                if not kind and name in HIDDEN_INLINE and self._is_hidden(node):
+                    kind = IS_SKIPPED
+                if test:
+                    count += 1
+                    number = numbers[test] = numbers.get(test, 0) + 1
+                    if not kind & IS_SKIPPED:
+                        if kind & IS_BLOCK:
+                            if not stack:
+                                test, number = top_test, top_number
+                            elif test == "*":
+                                number = count
+                            self._open_element(node, name, test, number)
+                        if name in ROLES:
+                            if ROLES[name] != ANCHOR:
+                                self._read_inline(node, ROLES[name])
+                            elif href := node.get("href"):
+                                anchors.append(href)
+                                self._links.append(href)
+                                kind |= IS_LINK
+                        text = node.text
+                        if text and (pieces or not text.isspace()):
+                            self.add(text)
+                        if has_children:
+                            stack.append((node, kind, children, numbers, count))
+                            children, numbers, count = iter(node), {}, 0
+                            break
+                        if kind:
+                            self._close(node, kind)
+                if stack:
+                    text = node.tail
+                    if text and (pieces or not text.isspace()):
+                        self.add(text)
+            else:
+                if not stack:
+                    return
+                node, kind, children, numbers, count = stack.pop()
+                if len(stack) == inline:
+                    inline = _NOWHERE
+                if kind:
+                    self._close(node, kind)
+                if stack:
+                    self.add(node.tail)
+
+    def _is_hidden(self, node: _Element) -> bool:
+        """Whether inline content is hidden by its own style, and hidden text is not asked for."""
+        style = node.get("style")
+        found = style_hides(style[:LONGEST_VALUE]) if style else node.get("hidden") is not None
+        return found and not self._reads_hidden
+
+    def _holds_block(self, node: _Element) -> bool:
+        """Whether an inline element holds a block-level one, and so is one; notes what else is.
+
+        In the elements before the one that is found there is none, so that no element is looked at
+        more than twice.
+        """
+        tags, special = self._tags, self._special
+        for below in node.iterdescendants():
+            if tags[below.tag][2] & IS_BLOCK or below in special:
+                around: Any = below
+                while around is not node:
+                    special.setdefault(around, tags[around.tag][2] | IS_BLOCK)
+                    around = around.getparent()
+                return True
+        return False
+
+    def _open_element(self, node: _Element, name: str, test: str, number: int) -> None:
+        if self._pieces or self._images or self._links or self._breaks:
+            self.flush()
+        if len(self._open) >= DEEPEST:
+            self._open.append(self._open[-1])
+            return
+        table = self.table
+        index = len(table.tags)
+        if index >= self._most:
+            raise BudgetSpent
+        parent = self._open[-1] if self._open else -1
+        items = cast("list[tuple[str, str]]", node.items())
+        attributes = tuple([(key, value[:LONGEST_VALUE]) for key, value in items if key in STYLING])
+        is_short = sum([len(value) for _, value in attributes]) <= LONGEST_KEPT
+        read_styling = _kept_styling if is_short else styling
+        label, hidden = read_styling(name, attributes) if attributes else (name, False)
+        label = label if node is not self.body else name
+        table.add_element(parent, name, label, test, number, hidden)
+        if self._ruled:
+            self._rules.append(self._rule(node, parent))
+        self._open.append(index)
+
+    def _rule(self, node: _Element, parent: int) -> Rule | None:
+        if parent >= 0:
+            return self._ruled.get(node, self._rules[parent])
+        around = (node, *node.iterancestors())
+        return next((self._ruled[part] for part in around if part in self._ruled), None)
+
+    def _read_inline(self, node: _Element, role: int) -> None:
+        """Read an image or a line break."""
+        if role == IMAGE:
+            source = next(filter(None, map(node.get, IMAGE_SOURCES)), None)
+            if source:
+                self._images.append(source)
+        elif self._breaks:
+            self.flush()
+        else:
+            self._pieces.append(" ")
+            self._breaks = True
+
+    def _close(self, node: _Element, kind: int) -> None:
+        if kind & IS_BLOCK:
+            if self._pieces or self._images or self._links or self._breaks:
+                self.flush()
+            if node is not self.body:  # what the parser put after BODY still belongs to it
+                self._open.pop()
+        if kind & IS_LINK:
+            self._anchors.pop()
+            if kind & IS_BLOCK:
+                self._links = self._anchors[-1:]
+
+    def add(self, text: str | None) -> None:
+        if text and (self._pieces or not text.isspace()):
+            self._pieces.append(text)
+            if self._anchors:
+                self._linked.append(text)
+            if self._breaks and not text.isspace():
+                self._breaks = False
+
+    def flush(self) -> None:
+        """End the current run of inline content."""
+        if self._pieces or self._images:
+            text = collapse(self._pieces)
+            if text or self._images:
+                self._add_block(text)
+                self._images.clear()
+            self._pieces.clear()
+            self._linked.clear()
+        self._links = self._anchors[-1:]  # an anchor may span several runs
+        self._breaks = False
+
+    def _add_block(self, text: str) -> None:
+        table = self.table
+        if len(table.texts) >= self._most:
+            raise BudgetSpent
+        element = self._open[-1]
+        linked = min(len(collapse(self._linked)), len(text)) if self._linked else 0
+        rule = self._rules[element] if self._ruled else None
+        table.add_block(element, text, linked, tuple(self._images), tuple(self._links), rule)
+
+
+def styling(name: str, attributes: tuple[tuple[str, str], ...]) -> tuple[str, bool]:
+    """The label of an element, and whether its own attributes hide it."""
+    values = dict(attributes)
+    return element_label(name, values), hides(values)
+
+
+_kept_styling = lru_cache(maxsize=MOST_STYLINGS)(styling)

@@ -1,0 +1,90 @@
+"""The full-text index of PostgreSQL: a tsvector of the terms a page, and GIN over them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+
+from sqlalchemy import CTE, Connection, Float, column, text
+
+from noiseclean_scrapy.store.column_types import StorableText
+from noiseclean_scrapy.store.search.query import AnalyzedAlternative, Forms
+from noiseclean_scrapy.store.search.terms import PageTerms, Phrase
+
+# PostgreSQL refuses a tsvector of a megabyte, and knows no later position than this one.
+_VECTOR_BYTES = 1_000_000
+_LAST_POSITION = 16_383
+
+_DDL = (
+    """
+    CREATE TABLE noiseclean_search (
+        key TEXT PRIMARY KEY REFERENCES noiseclean_page (key) ON DELETE CASCADE,
+        terms TSVECTOR NOT NULL
+    )
+    """,
+    "CREATE INDEX noiseclean_search_by_terms ON noiseclean_search USING GIN (terms)",
+)
+_REPLACE = text(
+    """
+    INSERT INTO noiseclean_search (key, terms) VALUES (:key, CAST(:terms AS TSVECTOR))
+    ON CONFLICT (key) DO UPDATE SET terms = excluded.terms
+    """
+)
+# Weights of D (the text), C, B and A (the title); 1 makes long pages count less.
+_MATCHES = """
+    SELECT key, ts_rank_cd('{0.2, 0, 0, 1}', terms, CAST(:match AS TSQUERY), 1) AS score
+    FROM noiseclean_search
+    WHERE terms @@ CAST(:match AS TSQUERY)
+"""
+
+
+def create(connection: Connection) -> None:
+    for statement in _DDL:
+        connection.execute(text(statement))
+
+
+def replace(connection: Connection, pages: Sequence[PageTerms]) -> None:
+    rows = [{"key": page.key, "terms": _vector(page)} for page in pages]
+    connection.execute(_REPLACE, rows)
+
+
+def matches(alternatives: Sequence[AnalyzedAlternative]) -> CTE:
+    expression = " | ".join(map(_alternative, alternatives))
+    query = text(_MATCHES).bindparams(match=expression)
+    return query.columns(column("key", StorableText), column("score", Float)).cte("found")
+
+
+def _vector(page: PageTerms) -> str:
+    """The terms with their places and weights; what PostgreSQL has no room for is left out.
+
+    >>> _vector(PageTerms("1", ("ferry",), ("ferry", "sails")))
+    "'ferry':1A,3 'sails':4"
+    """
+    places: dict[str, list[str]] = {}
+    size = 0
+    # No phrase reaches from the title into the text.
+    first = len(page.title) + 2
+    numbered = chain(
+        ((term, number, "A") for number, term in enumerate(page.title, 1)),
+        ((term, number, "") for number, term in enumerate(page.text, first)),
+    )
+    for term, number, weight in numbered:
+        size += len(term.encode()) + 8 if term not in places else 2
+        if size > _VECTOR_BYTES:
+            break
+        places.setdefault(term, []).append(f"{min(number, _LAST_POSITION)}{weight}")
+    return " ".join(f"'{term}':{','.join(numbers)}" for term, numbers in places.items())
+
+
+def _alternative(alternative: AnalyzedAlternative) -> str:
+    wanted = " & ".join(map(_forms, alternative.wanted))
+    excluded = "".join(f" & !{_forms(forms)}" for forms in alternative.excluded)
+    return f"({wanted}{excluded})"
+
+
+def _forms(forms: Forms) -> str:
+    return f"({' | '.join(map(_phrase, forms))})"
+
+
+def _phrase(phrase: Phrase) -> str:
+    return " <-> ".join(f"'{term}'" for term in phrase.terms) + ":*" * phrase.open

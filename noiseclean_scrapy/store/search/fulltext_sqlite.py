@@ -1,0 +1,81 @@
+"""The full-text index of SQLite: FTS5 over the terms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import CTE, Connection, Float, column, text
+
+from noiseclean_scrapy.store.column_types import StorableText
+from noiseclean_scrapy.store.search.query import AnalyzedAlternative, Forms
+from noiseclean_scrapy.store.search.terms import PageTerms, Phrase
+
+_DDL = (
+    # FTS5 numbers its rows; the row of a page has a number that VACUUM cannot change.
+    """
+    CREATE TABLE noiseclean_search (
+        id INTEGER PRIMARY KEY,
+        key TEXT NOT NULL UNIQUE REFERENCES noiseclean_page (key) ON DELETE CASCADE
+    )
+    """,
+    # This tokenizer parts at ASCII signs alone, and terms have none.
+    """
+    CREATE VIRTUAL TABLE noiseclean_search_terms USING fts5 (title, text, tokenize = 'ascii')
+    """,
+    """
+    CREATE TRIGGER noiseclean_search_deleted AFTER DELETE ON noiseclean_search BEGIN
+        DELETE FROM noiseclean_search_terms WHERE rowid = old.id;
+    END
+    """,
+)
+_NUMBER = text("INSERT INTO noiseclean_search (key) VALUES (:key) ON CONFLICT (key) DO NOTHING")
+_REPLACE = text(
+    """
+    INSERT OR REPLACE INTO noiseclean_search_terms (rowid, title, text)
+    SELECT id, :title, :text FROM noiseclean_search WHERE key = :key
+    """
+)
+# bm25 is smaller for better matches; a word of the title counts as much as five of the text.
+_MATCHES = """
+    SELECT noiseclean_search.key, -bm25(noiseclean_search_terms, 5.0, 1.0) AS score
+    FROM noiseclean_search_terms
+    CROSS JOIN noiseclean_search ON noiseclean_search.id = noiseclean_search_terms.rowid
+    WHERE noiseclean_search_terms MATCH :match
+"""
+
+
+def create(connection: Connection) -> None:
+    for statement in _DDL:
+        connection.execute(text(statement))
+
+
+def replace(connection: Connection, pages: Sequence[PageTerms]) -> None:
+    connection.execute(_NUMBER, [{"key": page.key} for page in pages])
+    rows = [
+        {"key": page.key, "title": " ".join(page.title), "text": " ".join(page.text)}
+        for page in pages
+    ]
+    connection.execute(_REPLACE, rows)
+
+
+def matches(alternatives: Sequence[AnalyzedAlternative]) -> CTE:
+    expression = " OR ".join(map(_alternative, alternatives))
+    query = text(_MATCHES).bindparams(match=expression)
+    found = query.columns(column("key", StorableText), column("score", Float)).cte("found")
+    # Else SQLite may go through all pages of a site and ask FTS5 for each.
+    return found.prefix_with("MATERIALIZED")
+
+
+def _alternative(alternative: AnalyzedAlternative) -> str:
+    wanted = " AND ".join(map(_forms, alternative.wanted))
+    if not alternative.excluded:
+        return f"({wanted})"
+    return f"(({wanted}) NOT ({' OR '.join(map(_forms, alternative.excluded))}))"
+
+
+def _forms(forms: Forms) -> str:
+    return f"({' OR '.join(map(_phrase, forms))})"
+
+
+def _phrase(phrase: Phrase) -> str:
+    return f'"{" ".join(phrase.terms)}"' + " *" * phrase.open

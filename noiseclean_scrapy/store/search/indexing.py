@@ -1,0 +1,50 @@
+"""The full-text index follows the pages, in the transactions that write them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, Row, select
+
+from noiseclean_scrapy.store.schema import page_table
+from noiseclean_scrapy.store.search import fulltext
+from noiseclean_scrapy.store.search.terms import Analyzer, PageTerms
+
+# Of so many pages the terms are in memory; databases bound the values of a statement as well.
+_CHUNK_PAGES = 200
+
+_Key = TypeVar("_Key")
+
+
+def index_pages(connection: Connection, analyzer: Analyzer, keys: Iterable[str]) -> None:
+    """Index stored pages that the caller has locked; those without a text are left out."""
+    # In one order, like all locks.
+    backend = fulltext.backend(connection)
+    for chunk in in_chunks(sorted(set(keys))):
+        pages = [_page_terms(row, analyzer) for row in _read_texts(connection, chunk)]
+        if pages:
+            backend.replace(connection, pages)
+
+
+def in_chunks(keys: Sequence[_Key]) -> Iterator[Sequence[_Key]]:
+    """The keys in parts that fit into one statement."""
+    for start in range(0, len(keys), _CHUNK_PAGES):
+        yield keys[start : start + _CHUNK_PAGES]
+
+
+def _read_texts(connection: Connection, keys: Sequence[str]) -> Iterator[Row[Any]]:
+    page = page_table.c
+    query = select(page.key, page.title, page.text, page.language)
+    query = query.where(page.key.in_(keys), page.text.is_not(None)).order_by(page.key)
+    return iter(connection.execute(query))
+
+
+def _page_terms(row: Row[Any], analyzer: Analyzer) -> PageTerms:
+    title, text, language = map(as_text, (row.title, row.text, row.language))
+    return PageTerms(row.key, analyzer.terms(title, language), analyzer.terms(text, language))
+
+
+def as_text(value: object) -> str:
+    """A text of a row, empty where there is none: SQLite may hold values of any type."""
+    return value if isinstance(value, str) else ""
