@@ -379,3 +379,14 @@ def test_archive_pages_are_decoded_by_their_headers(tmp_path: Path) -> None:
     (tmp_path / "a.warc").write_bytes(warc(record, zipped=False))
     (page,) = archive_pages(tmp_path / "a.warc", Config())
     assert (page.url, page.site, page.html) == ("http://a.org/1", "a.org", "<p>Größe")
+
+
+def test_archives_of_saved_pages_are_utf_8_whatever_they_declare(tmp_path: Path) -> None:
+    html = "<meta charset=gb2312><p>Größe"
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages/1.html").write_text(html, encoding="utf-8")
+    record = ("response", "http://a.org/1", "text/html", html.encode())
+    (tmp_path / "a.warc").write_bytes(warc(record, zipped=False))
+    for source in ("pages", "a.warc"):
+        (page,) = archive_pages(tmp_path / source, Config())
+        assert page.html == html

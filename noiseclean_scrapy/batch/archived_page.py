@@ -9,6 +9,10 @@ from datetime import datetime
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
+from w3lib.encoding import http_content_type_encoding
+
+from noiseclean_scrapy.page.parse import is_utf8
+
 logger = logging.getLogger(__name__)
 
 ProblemKind = Literal["missing", "damaged"]
@@ -36,6 +40,12 @@ class ArchivedPage:
     def site(self) -> str:
         """The site by the manifest, else the host of the URL."""
         return str(self.row["site"]) if "site" in self.row else urlsplit(self.url).hostname or ""
+
+    @property
+    def encoding(self) -> str | None:
+        """UTF-8 where no header names a charset and the bytes are that, whatever META says."""
+        named = http_content_type_encoding(self.headers.get("Content-Type", ""))
+        return "utf-8" if named is None and is_utf8(self.body) else None
 
 
 @dataclass(frozen=True, slots=True)

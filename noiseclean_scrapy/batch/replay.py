@@ -67,7 +67,11 @@ class ReplayMiddleware:
             self.crawler.stats.inc_value("noiseclean/archive/refused")
             raise IgnoreRequest(f"Not in the archive, and a replay uses no network: {request.url}")
         return HtmlResponse(
-            request.url, status=page.status, headers=dict(page.headers), body=page.body
+            request.url,
+            status=page.status,
+            headers=dict(page.headers),
+            body=page.body,
+            encoding=page.encoding,
         )
 
 

@@ -204,7 +204,11 @@ def _source_page(page: ArchivedPage, config: Config) -> SourcePage | None:
     from noiseclean_scrapy.crawl.bounded import bounded_response
 
     response = HtmlResponse(
-        page.url, status=page.status, headers=dict(page.headers), body=page.body
+        page.url,
+        status=page.status,
+        headers=dict(page.headers),
+        body=page.body,
+        encoding=page.encoding,
     )
     site = config.cluster_by(response) if config.wants(page.url) else None
     text = bounded_response(response, config.page_budget).text

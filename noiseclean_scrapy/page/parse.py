@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import html
 import re
 import sys
@@ -68,7 +69,7 @@ def parse_html(
 ) -> ParsedHtml:
     """Parse `source`; a parsed one (selector or element) is used as it is, never parsed again.
 
-    Bytes are decoded as Scrapy does without headers: byte order mark, declared charset, UTF-8,
+    Bytes are decoded by `decode`: byte order mark, UTF-8 where they are that, declared charset,
     else the best guess. `text` is the source of an already parsed page, where the caller has it:
     with it, lost text is noticed. Of bytes and text no more than the budget is parsed. Never raises
     on any bytes, text, selector or element.
@@ -97,12 +98,26 @@ def parse_html(
 
 
 def decode(data: bytes) -> str:
-    """Text of `data`, its encoding found as in `scrapy.http.TextResponse` without headers.
+    """Text of `data`: UTF-8 where it is that, else as `scrapy.http.TextResponse` without headers.
 
-    >>> decode('<meta charset="windows-1251">Привет'.encode("cp1251"))
-    '<meta charset="windows-1251">Привет'
+    >>> page = '<meta charset="windows-1251">Привет'
+    >>> decode(page.encode("cp1251")) == decode(page.encode()) == page
+    True
     """
-    return html_to_unicode(None, data, default_encoding="ascii", auto_detect_fun=_detect)[1]
+    header = "charset=utf-8" if is_utf8(data) else None
+    return html_to_unicode(header, data, default_encoding="ascii", auto_detect_fun=_detect)[1]
+
+
+def is_utf8(data: bytes) -> bool:
+    """Whether the bytes are valid UTF-8, which may be cut off in a character, and not plain ASCII.
+
+    No other encoding looks like it by chance. Pages that a browser or a program has saved are
+    UTF-8, whatever their META still says.
+    """
+    try:
+        return not codecs.utf_8_decode(data, "strict", False)[0].isascii()
+    except UnicodeDecodeError:
+        return False
 
 
 def document_roots(root: _Element) -> list[_Element]:
