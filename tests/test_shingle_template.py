@@ -70,23 +70,46 @@ def test_near_copies_share_a_fingerprint_as_often_as_shingles_agree() -> None:
     assert same / 400 == pytest.approx(36 / 38, abs=0.04)
 
 
+def tags_of(page: Page, k: int) -> list[str]:
+    return [page.elements[p.element].tag for p in pagelets(page, k)]
+
+
 def test_pagelets() -> None:
-    # UL: three hyperlinks, LI one each. ASIDE: 3 + 1, but a child has three. ARTICLE: its P have
-    # two and one. FOOTER has two only.
+    # BODY and ASIDE have a child with three hyperlinks: the page falls into UL, P, ARTICLE, FOOTER.
     page = page_of(
         f"<aside>{MENU}<p><a href=/more>More</a></p></aside>"
         "<article><p>See <a href=/1>one</a> and <a href=/2>two</a>.</p><p><a href=/3>Three</a></p>"
         "</article><footer><a href=/c>Contact</a> <a href=/i>Imprint</a></footer>"
     )
-    first, second = pagelets(page, 3)
-    assert [page.elements[p.element].tag for p in (first, second)] == ["ul", "article"]
-    assert (first.links, second.links) == (3, 3)
-    assert [b.text for b in first.blocks] == ["Home", "News", "Sport"]
-    assert [b.text for b in second.blocks] == ["See one and two.", "Three"]
-    assert first.fingerprint == hashed("home news sport")
-    assert [page.elements[p.element].tag for p in pagelets(page, 2)] == ["ul", "p", "footer"]
-    assert pagelets(page, 10) == []
-    assert [p.links for p in pagelets(page, 5)] == [9]  # BODY
+    assert tags_of(page, 3) == ["ul", "p", "article", "footer"]
+    found = pagelets(page, 3)
+    assert [p.links for p in found] == [3, 1, 3, 2]
+    assert [b.text for b in found[0].blocks] == ["Home", "News", "Sport"]
+    assert [b.text for b in found[2].blocks] == ["See one and two.", "Three"]
+    assert found[0].fingerprint == hashed("home news sport")
+    assert tags_of(page, 2) == ["ul", "p", "p", "p", "footer"]
+    assert tags_of(page, 5) == tags_of(page, 10) == ["body"]
+    assert [p.links for p in pagelets(page, 5)] == [9]
+
+
+def test_parts_without_links_are_pagelets() -> None:
+    # Menu, main part and footer; only the menu has hyperlinks.
+    page = page_of(f"{MENU}<div><p>Story</p><p>Goes on</p></div><div>All rights reserved</div>")
+    assert [(p.links, [b.text for b in p.blocks]) for p in pagelets(page, 3)] == [
+        (3, ["Home", "News", "Sport"]),
+        (0, ["Story", "Goes on"]),
+        (0, ["All rights reserved"]),
+    ]
+    assert tags_of(page_of("<p>One</p><p>Two</p>"), 3) == ["body"]
+
+
+def test_text_beside_a_list_of_links_is_a_pagelet() -> None:
+    found = pagelets(page_of(f"One <a href=/x>two</a>{MENU}three"), 3)
+    assert [(p.element, p.links, [b.text for b in p.blocks]) for p in found] == [
+        (0, 1, ["One two"]),
+        (1, 3, ["Home", "News", "Sport"]),
+        (0, 0, ["three"]),
+    ]
 
 
 def test_an_anchor_around_blocks_is_one_hyperlink() -> None:
@@ -94,7 +117,7 @@ def test_an_anchor_around_blocks_is_one_hyperlink() -> None:
     page = page_of(card)
     assert [page.elements[n].tag for n, links in enumerate(hyperlinks(page)) if links] == ["a"]
     assert sum(hyperlinks(page)) == 1
-    assert pagelets(page, 3) == []
+    assert [p.links for p in pagelets(page, 3)] == [1]
     # Of two images and titles with the same target each is a hyperlink of its own.
     twice = page_of(
         "<div><p><a href=/x>A</a></p><p><a href=/x>B</a></p><p><a href=/x>C</a></p></div>"
@@ -125,6 +148,12 @@ def test_the_whole_pagelet_goes() -> None:
     assert method.model().judge(pages[0]).weights == {"k": 1}
 
 
+def test_a_footer_without_links_goes() -> None:
+    footer = "<div>All rights reserved</div>"
+    pages = [page_of(f"{MENU}<p>{word}</p>{footer}") for word in ("one", "two")]
+    assert kept(learn(pages), pages[0]) == ["one"]
+
+
 def test_score_evidence_and_fit() -> None:
     pages = [page_of(f"{MENU}<p>{word}</p>") for word in ("one", "two", "three", "four")]
     method = learn(pages)
@@ -132,12 +161,12 @@ def test_score_evidence_and_fit() -> None:
     verdict = model.judge(pages[0])
     assert [(v.kept, v.score) for v in verdict.verdicts] == [(False, 0.25)] * 3 + [(True, 1.0)]
     assert verdict.verdicts[0].evidence == {"links": 3.0, "template_pages": 4.0}
-    assert verdict.verdicts[3].evidence == {}
+    assert verdict.verdicts[3].evidence == {"links": 0.0, "template_pages": 0.0}
     assert verdict.fit == 1
     redesigned = page_of(MENU.replace("Sport", "Weather"))
     assert model.judge(redesigned).fit == 0
     assert [(v.kept, v.score) for v in model.judge(redesigned).verdicts] == [(True, 1.0)] * 3
-    assert model.judge(page_of("<p>No links</p>")).fit == 1
+    assert model.judge(page_of("<img src=i>")).fit == 1
     assert ShingleTemplateMethod().model().judge(redesigned).fit == 1
     method.decay(0.25)
     assert model.judge(pages[0]) == verdict  # a model does not change any more
@@ -147,8 +176,8 @@ def test_score_evidence_and_fit() -> None:
 # (b) Against the definition, on the DOM.
 
 
-def slow_pagelets(source: str, page: Page, k: int) -> dict[int, str]:
-    """Words of each pagelet, by element."""
+def slow_pagelets(source: str, page: Page, k: int) -> list[tuple[str, set[int]]]:
+    """Words and blocks of each pagelet, from the top of the document down."""
     root: Any = lxml_html.fromstring(source).getroottree()
 
     def links(element: int) -> int:
@@ -156,13 +185,22 @@ def slow_pagelets(source: str, page: Page, k: int) -> dict[int, str]:
         (node,) = root.xpath("".join(reversed(steps)))
         return len(node.xpath("descendant-or-self::a[@href]"))
 
-    found = {}
-    for element in page.elements:
-        children = [e.index for e in page.elements[1:] if e.parent == element.index]
-        if links(element.index) >= k and not any(links(child) >= k for child in children):
-            below = [b for b in page.blocks if element in page.path(b.element)]
-            found[element.index] = " ".join(w for b in below for w in words(b.text))
-    return {element: text for element, text in found.items() if text}
+    found = []
+    queue = [0]
+    while queue:
+        content = queue.pop(0)
+        children = page.elements[content].content if content >= 0 else []
+        if any(child >= 0 and links(child) >= k for child in children):
+            queue.extend(children)
+            continue
+        below = [
+            block
+            for block in page.blocks
+            if content == ~block.index or content in [e.index for e in page.path(block.element)]
+        ]
+        text = " ".join(word for block in below for word in words(block.text))
+        found.append((text, {block.index for block in below}))
+    return [(text, blocks) for text, blocks in found if text]
 
 
 def slow_fingerprint(text: str) -> int:
@@ -175,12 +213,14 @@ def slow_fingerprint(text: str) -> int:
 def slow_kept(sources: list[str], source: str, k: int) -> list[bool]:
     pages_with: Counter[int] = Counter()
     for other in sources:
-        found = slow_pagelets(other, build_page(other), k).values()
-        pages_with.update({slow_fingerprint(text) for text in found})
+        found = slow_pagelets(other, build_page(other), k)
+        pages_with.update({slow_fingerprint(text) for text, _ in found})
     page = build_page(source)
-    own = slow_pagelets(source, page, k)
-    template = {e for e, text in own.items() if pages_with[slow_fingerprint(text)] >= 2}
-    return [not any(e.index in template for e in page.path(b.element)) for b in page.blocks]
+    template: set[int] = set()
+    for text, blocks in slow_pagelets(source, page, k):
+        if pages_with[slow_fingerprint(text)] >= 2:
+            template |= blocks
+    return [block.index not in template for block in page.blocks]
 
 
 texts = st.sampled_from(["a", "b", "c d", "e f g h i", "On 3 May"])

@@ -16,7 +16,7 @@ from noiseclean_scrapy.page.words import words
 from pictures.browser import framed
 from pictures.scene import GREEN, RED, Scene, bar, short_label
 
-HEIGHT = 1500
+HEIGHT = 1720
 
 
 def draw(scene: Scene) -> str:
@@ -30,8 +30,11 @@ def draw(scene: Scene) -> str:
         pages = counts.get(f"{pagelet.fingerprint:016x}", 0)
         colour = RED if pages >= TEMPLATE_PAGES else GREEN
         note = f"{number}: {pages:.0f} pages"
-        canvas.outline(pagelet.element, colour, note, width=3)
         label = canvas.page.elements[pagelet.element].label
+        if pagelet.is_element:
+            canvas.outline(pagelet.element, colour, note, width=3)
+        else:
+            label += " (its own text)"
         cards += (
             f"<div class='card' style='border-left-color:{colour}'><b style='color:{colour}'>"
             f"{number}</b> &nbsp;<code>{short_label(label, 44)}</code><br>"
@@ -43,17 +46,16 @@ def draw(scene: Scene) -> str:
     caption = (
         f"<span class='key' style='border-color:{RED};margin-left:0'></span>pagelet that "
         f"{TEMPLATE_PAGES} pages or more show: template, left out as a whole "
-        f"<span class='key' style='border-color:{GREEN}'></span>pagelet of this page alone &nbsp; "
-        "no outline: no pagelet, kept"
+        f"<span class='key' style='border-color:{GREEN}'></span>pagelet of this page alone"
     )
     panel = (
-        "<h2>The pagelets of this page</h2><p class='soft small'>A pagelet has at least "
-        f"{method.links} hyperlinks, and no child of it has as many. Its fingerprint is the least "
-        f"hash of its {SHINGLE_WORDS}-word shingles, so one shared shingle is enough for a match "
-        "if it is the least one. That is how a whole article can go.</p>" + cards
+        "<h2>The pagelets of this page</h2><p class='soft small'>The page is divided from the top "
+        f"down, as long as a child has {method.links} hyperlinks or more. A pagelet's fingerprint "
+        f"is the least hash of its {SHINGLE_WORDS}-word shingles, so one shared shingle is enough "
+        "for a match if it is the least one. That is how a whole article can go.</p>" + cards
     )
     content = f"{canvas.frame()}<div class='panel'>{panel}</div>"
-    return framed("shingle-template: link lists that recur", caption, content)
+    return framed("shingle-template: parts of a page that recur", caption, content)
 
 
 def _least_shingle(pagelet: Pagelet) -> str:

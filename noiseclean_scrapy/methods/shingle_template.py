@@ -30,7 +30,9 @@ TEMPLATE_PAGES = 2
 class ShingleTemplateMethod(Method):
     """Counts the pages of every pagelet fingerprint.
 
-    A pagelet is an element with at least `links` hyperlinks none of whose children has as many.
+    A page falls into pagelets from the top down: a pagelet is an element none of whose children has
+    `links` hyperlinks or more, and none of whose ancestors is a pagelet.
+
     Above `max_fingerprints` fingerprints the most frequent half of that number is kept (ties by
     fingerprint). Counts are exact up to there and never too high after it: the bound may leave a
     rare template on the pages, it never costs content.
@@ -90,8 +92,8 @@ class ShingleTemplateModel(Model):
     """The fingerprints that are template, and how many pages show them.
 
     `score` is 1 / (number of pages that show the pagelet) where that is template, 1 elsewhere.
-    `fit` is 0 on a page with pagelets of which none is template though templates are known, else 1:
-    after a redesign no fingerprint is found again.
+    `fit` is 0 on a page with text of which no pagelet is template though templates are known, else
+    1: after a redesign no fingerprint is found again.
     """
 
     def __init__(self, counts: Mapping[int, float], links: int) -> None:
@@ -115,39 +117,48 @@ class ShingleTemplateModel(Model):
 
 @dataclass(frozen=True, slots=True)
 class Pagelet:
-    """A pagelet: its number of hyperlinks, the blocks anywhere in it, and their fingerprint."""
+    """A pagelet: its number of hyperlinks, the blocks anywhere in it, and their fingerprint.
+
+    It is all of `element`, or where not `is_element` a run of the text directly in it.
+    """
 
     element: int
+    is_element: bool
     links: int
     blocks: tuple[TextBlock, ...]
     fingerprint: int
 
 
 def pagelets(page: Page, links: int) -> list[Pagelet]:
-    """The pagelets of a page in document order; those without any words are left out."""
+    """The page cut into pagelets, in the order of their text; those without any words are left out.
+
+    An element with a child that has at least `links` hyperlinks is divided into its children; each
+    run of text directly in it is a pagelet of its own.
+    """
     count = len(page.elements)
     below = hyperlinks(page)
-    most = [0] * count  # hyperlinks of the child that has most of them
+    divided = [False] * count
     for element in reversed(page.elements[1:]):
         below[element.parent] += below[element.index]
-        most[element.parent] = max(most[element.parent], below[element.index])
+        divided[element.parent] |= below[element.index] >= links
     around = [-1] * count  # the pagelet that an element is or lies in
-    members: dict[int, list[TextBlock]] = {}
-    for element in page.elements:
-        index = element.index
-        if below[index] >= links and most[index] < links:
-            around[index] = index
-            members[index] = []
-        elif index:
-            around[index] = around[element.parent]
+    for element in page.elements:  # parents come before their children
+        if element.index and around[element.parent] >= 0:
+            around[element.index] = around[element.parent]
+        elif not divided[element.index]:
+            around[element.index] = element.index
+    members: dict[int, list[TextBlock]] = {}  # of an element, or of ~index of a block alone
     for block in page.blocks:
-        if around[block.element] >= 0:
-            members[around[block.element]].append(block)
-    return [
-        Pagelet(index, below[index], tuple(blocks), fingerprint(sequence))
-        for index, blocks in members.items()
-        if (sequence := [word for block in blocks for word in words(block.text)])
-    ]
+        pagelet = around[block.element]
+        members.setdefault(pagelet if pagelet >= 0 else ~block.index, []).append(block)
+    found = []
+    for place, blocks in members.items():
+        if sequence := [word for block in blocks for word in words(block.text)]:
+            here = (place, True, below[place])
+            if place < 0:
+                here = (blocks[0].element, False, len(blocks[0].links))
+            found.append(Pagelet(*here, tuple(blocks), fingerprint(sequence)))
+    return found
 
 
 def hyperlinks(page: Page) -> list[int]:
