@@ -14,6 +14,7 @@ import grimp
 
 from tests.support.command_line import ROOT
 
+pytestmark = pytest.mark.extras
 PACKAGE = "noiseclean_scrapy"
 CORE = ("page", "methods", "kernels", "cleaner", "clean_page", "notebook")
 ABOVE_CORE = ("addon", "config", "clusters", "crawl", "store", "output", "report", "commands")

@@ -89,6 +89,7 @@ class Replay:
         self.items = [json.loads(line) for line in feed.read_text().splitlines()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reactor", [True, False])
 def test_replay_keeps_the_order_and_holds_one_page(tmp_path: Path, reactor: bool) -> None:
     rows = [row(f"{i}", f"site-{i % 3}", None, "html.gz") for i in range(300)]
@@ -139,6 +140,7 @@ def test_replay_follows_nothing_and_decodes_as_a_crawl_does(tmp_path: Path) -> N
     assert replay.stats["noiseclean/archive/damaged"] == 1
 
 
+@pytest.mark.slow
 def test_replay_uses_no_network(tmp_path: Path) -> None:
     hits = []
 
@@ -180,6 +182,7 @@ def test_replay_without_an_archive_says_so_in_one_line(
     assert replay.items == []
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not CORPUS.is_dir(), reason="needs ../shared/corpora")
 def test_a_corpus_is_replayed_whole(tmp_path: Path) -> None:
     replay = Replay(tmp_path, {"source": str(CORPUS)})

@@ -120,6 +120,7 @@ B = "<div class=box><div><p>b</p></div></div>"
 AAA = "<div class=box><div><p>a</p></div></div>" * 3
 
 
+@pytest.mark.slow
 @examples
 @example([B, B, AAA, AAA], "element", 0.0)  # an entropy of just the threshold
 @given(sites(), MODES, st.sampled_from([0.0, 0.031, 0.17]))

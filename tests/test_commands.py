@@ -184,6 +184,7 @@ class TestSites:
         done = noiseclean(tmp_path, "sites", "--database", "sqlite:///empty.db", code=1)
         assert done.stderr == "No site is stored in sqlite:///empty.db.\n"
 
+    @pytest.mark.slow
     def test_database_of_the_project(self, tmp_path: Path, demo: DemoCrawl) -> None:
         enter_project(tmp_path)
         demo.database.rename(tmp_path / "noiseclean-demo.db")
@@ -427,6 +428,7 @@ class TestInspect:
 
 
 class TestPipes:
+    @pytest.mark.slow
     def test_reader_that_goes_away(self, tmp_path: Path, demo: DemoCrawl) -> None:
         for command in ("export", "explain " + demo.article()[0]):
             shell = f"{sys.executable} -m scrapy noiseclean {command} | head -c 10"

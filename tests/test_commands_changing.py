@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import signal
 import sqlite3
@@ -175,11 +174,9 @@ class TestExport:
         noiseclean(tmp_path, "export", "--site", demo.site, "-o", "pages.jsonl")
         assert (tmp_path / "pages.jsonl").read_text(encoding="utf-8") == done.stdout
 
+    @pytest.mark.extras
     def test_parquet(self, tmp_path: Path, demo: DemoCrawl) -> None:
-        if "CI" in os.environ:
-            import pyarrow.parquet as parquet
-        else:
-            parquet = pytest.importorskip("pyarrow.parquet")
+        parquet = pytest.importorskip("pyarrow.parquet", reason="needs the extra parquet")
         noiseclean(tmp_path, "export", "-o", "pages.parquet")
         table = parquet.read_table(tmp_path / "pages.parquet")
         assert table.column_names == list(COLUMNS)

@@ -86,6 +86,7 @@ def test_a_site_is_crawled_stored_and_searched(tmp_path: Path, server: PageServe
     assert [hit["url"] for hit in found["hits"]] == [f"{server.url}/6"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["maps.xml", "feed.rss", "old.xml.gz"])
 def test_sitemaps_and_feeds_can_be_named(tmp_path: Path, server: PageServer, path: str) -> None:
     run_console(tmp_path, "crawl", f"{server.url}/{path}", *QUICK)
@@ -95,6 +96,7 @@ def test_sitemaps_and_feeds_can_be_named(tmp_path: Path, server: PageServer, pat
     assert "9" not in found
 
 
+@pytest.mark.slow
 def test_the_number_of_pages_is_bounded(tmp_path: Path, server: PageServer) -> None:
     done = run_console(tmp_path, "crawl", f"{server.url}/", *QUICK, "--pages", "3")
     assert len(texts(tmp_path / "noiseclean.db")) == 3
@@ -102,12 +104,14 @@ def test_the_number_of_pages_is_bounded(tmp_path: Path, server: PageServer) -> N
     assert "Try next: noiseclean sites\n" in done.stderr
 
 
+@pytest.mark.slow
 def test_it_is_polite_unless_told_otherwise(tmp_path: Path, server: PageServer) -> None:
     done = run_console(tmp_path, "crawl", f"{server.url}/1", "--pages", "1", "-L", "INFO")
     for setting in ("ROBOTSTXT_OBEY': True", "AUTOTHROTTLE_ENABLED': True", "DOWNLOAD_DELAY': 1"):
         assert setting in done.stderr
 
 
+@pytest.mark.slow
 def test_a_project_gives_its_settings_and_keeps_its_feeds(
     tmp_path: Path, server: PageServer
 ) -> None:
@@ -118,6 +122,7 @@ def test_a_project_gives_its_settings_and_keeps_its_feeds(
     assert not (tmp_path / "items.jsonl").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
@@ -143,6 +148,7 @@ def test_what_cannot_be_crawled_is_told(
     assert message in run_console(tmp_path, *arguments, code=code).stderr
 
 
+@pytest.mark.slow
 def test_archives_are_replayed_into_the_database(tmp_path: Path) -> None:
     pages = [page for page in DemoSite(articles=8).pages.values() if page.kind == "article"]
     folder = tmp_path / "pages"

@@ -67,7 +67,7 @@ def news(tmp_path: Path) -> Path:
 COMMANDS = [
     ("export",),
     ("export", "--format", "csv"),
-    ("export", "--format", "parquet"),
+    pytest.param(("export", "--format", "parquet"), marks=pytest.mark.extras),
     ("export-tree", "SITE"),
     ("inspect", "SITE", "--no-open"),
     ("clean", "news"),
@@ -90,6 +90,7 @@ def reference(folder: Path, command: tuple[str, ...]) -> bytes:
     return data
 
 
+@pytest.mark.slow
 def test_devices_and_links_to_them_stay(
     tmp_path: Path, demo: DemoCrawl, news: Path, null: Path, command: tuple[str, ...]
 ) -> None:
@@ -103,6 +104,7 @@ def test_devices_and_links_to_them_stay(
     assert not list(tmp_path.glob("*.part"))
 
 
+@pytest.mark.slow
 def test_pipes_get_what_files_get(
     tmp_path: Path, demo: DemoCrawl, news: Path, command: tuple[str, ...]
 ) -> None:
@@ -128,6 +130,7 @@ def test_a_dash_is_stdout(
     assert not (tmp_path / "-").exists()
 
 
+@pytest.mark.slow
 def test_ordinary_files_keep_mode_and_links_are_followed(
     tmp_path: Path, demo: DemoCrawl, news: Path, command: tuple[str, ...]
 ) -> None:

@@ -80,6 +80,7 @@ def test_a_page_is_cleaned_without_what_others_need(tmp_path: Path, source: str,
     assert set(done.stderr.split()) & other_methods == set()
 
 
+@pytest.mark.slow
 def test_settings_and_projects_count(tmp_path: Path, demo: DemoCrawl) -> None:
     assert run_console(tmp_path, "sites").stdout == noiseclean(tmp_path, "sites").stdout
     elsewhere = ("-s", "NOISECLEAN_DATABASE_URL=sqlite:///elsewhere.db")

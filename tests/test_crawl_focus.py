@@ -145,6 +145,7 @@ def test_a_decision_is_explained(tmp_path: Path) -> None:
     assert any("/wind/1: page 0." in line and "div.teaser/h2" in line for line in lines)
 
 
+@pytest.mark.slow
 def test_a_site_s_budget_is_spent_on_relevance(tmp_path: Path) -> None:
     hosts = ("127.0.0.1", "localhost")
     crawled = crawl(tmp_path, newspaper(), hosts=hosts, NOISECLEAN_SITE_BUDGET=5)

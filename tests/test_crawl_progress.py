@@ -63,7 +63,14 @@ def crawl_slowly(
         return crawling.crawl(folder, plan, reactor=reactor)[0]
 
 
-@pytest.mark.parametrize("reactor", [crawling.ASYNCIO, crawling.SELECT, crawling.NO_REACTOR])
+@pytest.mark.parametrize(
+    "reactor",
+    [
+        crawling.ASYNCIO,
+        pytest.param(crawling.SELECT, marks=pytest.mark.slow),
+        pytest.param(crawling.NO_REACTOR, marks=pytest.mark.slow),
+    ],
+)
 def test_a_line_tells_how_far_the_crawl_is(tmp_path: Path, reactor: str) -> None:
     settings = {"LOGSTATS_INTERVAL": 0.1, "NOISECLEAN_SAMPLE_QUOTA": 4}
     crawled = crawl_slowly(tmp_path, settings, reactor)
@@ -103,6 +110,7 @@ def test_the_rate_is_that_since_the_line_before(tmp_path: Path) -> None:
     assert before >= PAGES - 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [{"LOGSTATS_INTERVAL": 0}, {"LOGSTATS_INTERVAL": 60}])
 def test_no_line_is_due(tmp_path: Path, settings: dict[str, Any]) -> None:
     crawled = crawl_slowly(tmp_path, settings)
@@ -110,6 +118,7 @@ def test_no_line_is_due(tmp_path: Path, settings: dict[str, Any]) -> None:
     assert len(crawled.items) == PAGES
 
 
+@pytest.mark.slow
 def test_a_crawl_without_pages_has_no_noise(tmp_path: Path) -> None:
     def late(_request: int) -> crawl_site.Answer:
         time.sleep(0.4)

@@ -29,6 +29,7 @@ class StoriesSpider(scrapy.Spider):
         yield {"number": int(response.url.rpartition("/")[2])}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "reactor",
     [

@@ -98,6 +98,7 @@ def rows(folder: Path) -> list[tuple[Any, ...]]:
     return read_rows(f"sqlite:///{folder}/noiseclean.db", query)
 
 
+@pytest.mark.slow
 def test_every_page_is_learned_once(crawls: list[Crawled], folder: Path, site: PageServer) -> None:
     first, _ = crawls
     found = {url.removeprefix(site.url): position for url, _, position in rows(folder)}
@@ -167,6 +168,7 @@ def by_remainder(response: HtmlResponse) -> str:
     return f"site {int(response.url.rpartition('/')[2]) % SITES}"
 
 
+@pytest.mark.slow
 def test_more_sites_than_memory_holds(tmp_path: Path) -> None:
     pages = {f"/{page}": story(page) for page in range(2 * SITES)}
     settings = {

@@ -164,6 +164,7 @@ def test_a_store_without_its_tables_stops_nothing(tmp_path: Path, site: PageServ
     assert crawled.ours["pages/learned"] == 4
 
 
+@pytest.mark.slow
 def test_a_site_that_was_one_with_others_begins_anew(tmp_path: Path, site: PageServer) -> None:
     """Databases made before ports were told apart have all of them in one site."""
     url = f"sqlite:///{tmp_path}/noiseclean.db"

@@ -185,6 +185,7 @@ def test_terminal_shows_progress_and_log_lines_above_it(tmp_path: Path) -> None:
     assert "Traceback" not in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "url",
     [

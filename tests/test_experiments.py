@@ -135,6 +135,7 @@ def test_features_of_a_small_site(tmp_path: Path) -> None:
     assert all(len(row) == len(t.header) for t in (means, curves) for row in t.rows)
 
 
+@pytest.mark.extras
 def test_curves_are_drawn(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="drawing needs the extra bench")
     write_corpus(tmp_path, news(10))

@@ -97,6 +97,7 @@ def full_disk(pages: int) -> Iterator[None]:
         event.remove(Engine, "begin", limit)
 
 
+@pytest.mark.slow
 def test_a_full_disk_loses_nothing(
     sqlite_url: str, through: tuple[int, Any], caplog: pytest.LogCaptureFixture
 ) -> None:

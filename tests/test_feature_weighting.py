@@ -188,6 +188,7 @@ def same_shape(element: StructureElement, node: SlowNode) -> None:
             waiting.append((match, below_slow))
 
 
+@pytest.mark.slow
 @examples
 @given(sites())
 def test_fast_is_as_defined(bodies: list[str]) -> None:

@@ -17,6 +17,9 @@ from benchmarks.focused_topics import TOPICS
 pytest.importorskip("matplotlib", reason="drawing needs the extra bench")
 
 
+pytestmark = pytest.mark.extras
+
+
 def test_newspapers_mix_their_topics() -> None:
     papers = newspapers(120, seed=3)
     for number, paper in enumerate(papers):

@@ -167,6 +167,7 @@ async def close(crawl: Crawl) -> None:
     crawl.writer.store.close()
 
 
+@pytest.mark.slow
 def test_a_page_of_long_paths_takes_no_more_than_it_is_long(sqlite_url: str) -> None:
     """Each of its 2,000 blocks has a path of 6,000 characters, which makes 12 MB."""
     html = costly_page(1, 2000)

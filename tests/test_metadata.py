@@ -277,6 +277,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Crawled, Path, st
         return crawling.crawl(folder, plan)[0], folder, server.url
 
 
+@pytest.mark.slow
 def test_items_get_the_facts(crawled: tuple[Crawled, Path, str]) -> None:
     result, _, url = crawled
     found = {item["url"]: item for item in result.items if "author" in item}

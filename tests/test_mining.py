@@ -27,6 +27,8 @@ from benchmarks.experiments.labelled import (
 )
 from benchmarks.extraction import NO_CLEANING
 
+pytestmark = pytest.mark.extras
+
 
 def test_f_of_an_assignment_computed_by_hand() -> None:
     # Class 0: 2 of its 3 pages in cluster 1 (p = 1, r = 2/3, F = 0.8); class 1: all of its 2

@@ -8,6 +8,8 @@ import shutil
 import sqlite3
 from pathlib import Path
 
+import pytest
+
 from noiseclean_scrapy.store import Store
 from tests.support.databases import read_rows
 from tests.support.fault_points import PAGES, at_writes, check_state, crawl_all, run_until
@@ -23,6 +25,7 @@ def test_sqlite_is_told_to_keep_a_log_and_to_synchronise_it(sqlite_url: str) -> 
     assert told == ["wal", 1, 1]
 
 
+@pytest.mark.slow
 def test_what_was_not_synchronised_may_be_lost(sqlite_url: str, tmp_path: Path) -> None:
     """The file as it is at some writes of a crawl, and the log without its end."""
     chance = random.Random(1)

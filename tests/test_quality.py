@@ -176,6 +176,7 @@ def test_figures_are_those_known_by_hand(shared: Path, capsys: pytest.CaptureFix
     assert article == clean.xpath("//section[@id='kept']/p/text()") != []
 
 
+@pytest.mark.slow
 @needs_scorer
 def test_kept_texts_of_peers_are_used_again_and_missing_peers_left_out(
     shared: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -195,6 +196,7 @@ def test_kept_texts_of_peers_are_used_again_and_missing_peers_left_out(
     assert tiny["pages_without_text"]["lxml-text"] == 19
 
 
+@pytest.mark.extras
 @needs_scorer
 def test_learning_curve_rises_with_the_pages_seen(shared: Path) -> None:
     pytest.importorskip("matplotlib")
@@ -212,6 +214,7 @@ def test_learning_curve_rises_with_the_pages_seen(shared: Path) -> None:
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 @needs_scorer
 def test_a_corpus_without_gold_is_scored_by_its_segments(tmp_path: Path) -> None:
     write_corpus(tmp_path / "corpora/tiny", gold=False, segments=True)

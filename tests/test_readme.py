@@ -90,6 +90,7 @@ def test_everything_works_in_a_new_environment(user: NewUser) -> None:
     follow(user, FIRST)
 
 
+@pytest.mark.slow
 def test_everything_after_the_installation_works(user: NewUser) -> None:
     """The same with the packages that are here: the clone's own code, nothing compiled."""
     environment = user.clone / ".venv"

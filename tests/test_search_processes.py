@@ -83,6 +83,7 @@ def test_a_killed_writer_leaves_no_stale_row(database_url: str, turns: int) -> N
         check_index(database_url)
 
 
+@pytest.mark.slow
 def test_writers_of_the_same_pages_do_not_deadlock(database_url: str) -> None:
     writers = [
         start_writer(database_url, cluster, step, 4) for cluster in ("a", "b") for step in (1, -1)

@@ -155,6 +155,7 @@ class LateSpider(ChainSpider):
     name = "late"
 
 
+@pytest.mark.slow
 def test_a_crawl_without_pages_adopts_the_tree_of_another(
     tmp_path: Path, database_url: str
 ) -> None:

@@ -14,6 +14,7 @@ from noiseclean_scrapy.cleaner import SiteCleaner
 CORPUS = "big9-dev"
 
 
+@pytest.mark.extras
 def test_a_small_run_measures_all_it_promises(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -99,6 +99,7 @@ def test_what_keeps_a_crawl_from_beginning_is_one_line_and_an_exit_code(
     assert not list(project.glob("*.db"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [
@@ -168,6 +169,7 @@ def test_three_components_by_hand_give_every_item_its_text(tmp_path: Path) -> No
     assert crawled.lines("WARNING") == []
 
 
+@pytest.mark.slow
 def test_without_the_tie_a_warning_names_the_missing_line(tmp_path: Path) -> None:
     components = {"DOWNLOADER_MIDDLEWARES": MIDDLEWARE, "ITEM_PIPELINES": PIPELINE}
     crawled = crawl_by_hand(tmp_path, AnonymousSpider, **components)

@@ -70,6 +70,7 @@ def test_a_killed_crawler_loses_nothing_it_reported(database_url: str, reported:
     assert databases.read_rows(database_url, html_keys) == [(key,) for key in open_keys]
 
 
+@pytest.mark.slow
 def test_crawlers_write_at_once(database_url: str) -> None:
     clusters = ["a", "b", "c"]
     crawlers = [start_crawler(database_url, cluster, 60) for cluster in clusters]

@@ -24,6 +24,7 @@ from noiseclean_scrapy.methods.evidence_model.boosted_trees import BoostedTrees
 from noiseclean_scrapy.methods.evidence_model.context_features import context_features
 from noiseclean_scrapy.page import Page, build_page
 
+pytestmark = pytest.mark.extras
 SCORER = '''"""A scorer."""
 
 import re

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
 from scrapy.http import Response
 
 from noiseclean_scrapy.crawl.pipeline import CleanPipeline
@@ -47,6 +48,7 @@ class KillingSpider(ChainSpider):
         yield from super().parse(response, number)
 
 
+@pytest.mark.slow
 def test_another_process_writes_the_same(tmp_path: Path) -> None:
     pages = {path: story(number) for number, path in enumerate(PATHS)}
     databases = {name: f"sqlite:///{tmp_path}/{name}.db" for name in ("thread", "own", "killed")}
