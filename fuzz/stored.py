@@ -1,4 +1,4 @@
-"""What must hold of bytes that others wrote: states, spooled pages, overrides, queries.
+"""What must hold of bytes that others wrote: states, values of a database, spooled pages and so on.
 
 Those of archives are in `archives`.
 """
@@ -10,6 +10,7 @@ import json
 import tempfile
 import zlib
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from fuzz import archives
@@ -17,7 +18,8 @@ from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.errors import ConfigurationError, QueryError, TreeDataError
 from noiseclean_scrapy.methods import METHODS
 from noiseclean_scrapy.page.overrides import Overrides
-from noiseclean_scrapy.store import Store
+from noiseclean_scrapy.store import Store, StoredBlocks
+from noiseclean_scrapy.store.blocks import decompress
 from noiseclean_scrapy.store.packing import pack_page, unpack_page
 
 PAGE = "<title>Fog</title><ul><li>News</ul><div><h1>Fog</h1><p>Fog closes the port.</p></div>"
@@ -43,6 +45,18 @@ def check_state(data: bytes) -> None:
     again.merge(cleaner)
     again.decay(0.25)
     assert isinstance(again.clean(PAGE).text, str)
+
+
+def check_values(data: bytes) -> None:
+    """A value of the database is refused, or each block of it can be read."""
+    for value in (data, zlib.compress(data, 1)):
+        with suppress(ValueError):
+            assert isinstance(decompress(value), str)
+        try:
+            blocks = StoredBlocks(value)
+        except ValueError:
+            continue
+        assert len([dict(block) for block in blocks]) == len(blocks)
 
 
 def check_spooled(data: bytes) -> None:
@@ -76,6 +90,7 @@ def check_query(data: bytes) -> None:
 
 CHECKS: dict[str, Callable[[bytes], None]] = {
     "states": check_state,
+    "values": check_values,
     "spooled": check_spooled,
     "overrides": check_overrides,
     "queries": check_query,
@@ -90,6 +105,11 @@ def seeds(name: str) -> list[bytes]:
         return [f'{rules}[["site.example".pages]]\nurl = "/f[a-z]+"\nkeep = "p:not(.a)"\n'.encode()]
     if name == "archives":
         return archives.seeds()
+    if name == "values":
+        clean = SiteCleaner().clean(PAGE)
+        packed = StoredBlocks.of(clean.table, clean.rows()).packed
+        block = {"text": "Fog", "xpath": "/p", "place": "p", "kept": True, "score": 0.5}
+        return [packed, zlib.decompress(packed), json.dumps([block]).encode(), b"[" * 5000]
     if name == "queries":
         return ['fog -"the port" OR Häfen 新闻网'.encode()]
     if name == "spooled":

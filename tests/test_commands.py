@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import sqlite3
 import subprocess
@@ -19,6 +18,7 @@ from tests.support.command_line import (
     environment,
     noiseclean,
     plain,
+    read_terminal,
     run_noiseclean,
     scrapy_command,
 )
@@ -380,26 +380,12 @@ def test_narrow_terminals_break_no_name(tmp_path: Path, demo: DemoCrawl, columns
 
 def in_terminal(folder: Path, columns: int, *arguments: str) -> str:
     """What a command writes to a terminal of so many columns; its stderr is another."""
-    import pty
-
-    ours, theirs = pty.openpty()
-    with subprocess.Popen(
+    return read_terminal(
         scrapy_command("noiseclean", *arguments),
+        stderr=False,
         cwd=folder,
         env=environment(TERM="xterm-256color", COLUMNS=str(columns)),
-        stdout=theirs,
-        stderr=subprocess.DEVNULL,
-    ) as process:
-        os.close(theirs)
-        output = b""
-        try:
-            while received := os.read(ours, 65536):
-                output += received
-        except OSError:
-            pass  # Linux reports the end of a terminal as an error.
-    os.close(ours)
-    assert process.returncode == 0
-    return output.decode()
+    )
 
 
 class TestInspect:

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from tests.support import crawl_site, crawling
+from tests.support.command_line import read_terminal
 from tests.support.crawl_site import ChainSpider
 from tests.support.crawling import Plan
 
@@ -158,26 +159,13 @@ class Terminal:
         After some bytes it may go away; it is the terminal of stderr alone then, since what a
         spider prints would fail.
         """
-        import pty
-
-        ours, theirs = pty.openpty()
         with crawl_site.serve(pages()) as server:
-            command = [*self.command, "-a", f"url={server.url}"]
-            stdout = subprocess.DEVNULL if hang_up_after else theirs
-            process = subprocess.Popen(command, stdout=stdout, stderr=theirs, **self.options)
-            os.close(theirs)
-            output = b""
-            try:
-                while received := os.read(ours, 65536):
-                    output += received
-                    if hang_up_after and hang_up_after in output:
-                        break
-            except OSError:
-                pass  # Linux reports the end of a terminal as an error.
-            finally:
-                os.close(ours)
-            assert process.wait(timeout=60) == 0
-        return output.decode()
+            return read_terminal(
+                [*self.command, "-a", f"url={server.url}"],
+                stdout=not hang_up_after,
+                hang_up_after=hang_up_after,
+                **self.options,
+            )
 
     def run_piped(self) -> tuple[str, str]:
         """What goes to stdout and stderr when both are pipes."""

@@ -21,6 +21,7 @@ from example_project.settings import NOISECLEAN_DATABASE_URL
 from example_project.spiders.newspaper import NewspaperSpider
 from noiseclean_scrapy.page.urls import site_name
 from noiseclean_scrapy.store import Cleaned, PageRecord, Store
+from tests.support.command_line import read_terminal
 
 ROOT = Path(__file__).parent.parent
 DEMO_DATABASE = NOISECLEAN_DATABASE_URL.removeprefix("sqlite:///")
@@ -154,33 +155,18 @@ def test_items_on_stdout_are_not_mixed_with_the_report(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs pseudo-terminals")
 def test_terminal_shows_progress_and_log_lines_above_it(tmp_path: Path) -> None:
-    import pty
-
     with DemoServer(DemoSite(articles=2)) as server:
         arguments = ("-a", f"start_urls={server.url}", "-L", "INFO")
-        ours, theirs = pty.openpty()
-        process = subprocess.Popen(
+        output = read_terminal(
             command(tmp_path, "newspaper", *arguments, *NO_DELAY),
             cwd=tmp_path,
             env=environment(TERM="xterm-256color"),
-            stdout=theirs,
-            stderr=theirs,
         )
-        os.close(theirs)
-        output = b""
-        try:
-            while received := os.read(ours, 65536):
-                output += received
-        except OSError:
-            pass  # Linux reports the end of a terminal as an error.
-        finally:
-            os.close(ours)
-        assert process.wait(timeout=60) == 0
-    text = re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", output.decode()).replace("\r", "")
-    assert "\x1b[?25h" in output.decode()
+    text = re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", output).replace("\r", "")
+    assert "\x1b[?25h" in output
     assert re.search(r"of 200 pages  \d+ s\nitems \d+   clusters 1   tree versions 1", text)
     erase_line = re.escape("\x1b[2K")
-    assert re.search(rf"{erase_line}20\d\d-.*INFO: noiseclean: \d+ pages", output.decode())
+    assert re.search(rf"{erase_line}20\d\d-.*INFO: noiseclean: \d+ pages", output)
     assert "Pages with clean text" in text
     assert "Traceback" not in text
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
 import sys
 from collections.abc import Iterator
 from datetime import datetime, timezone
@@ -20,7 +18,7 @@ from noiseclean_scrapy.metadata import Metadata, extract_metadata
 from noiseclean_scrapy.page.characters import inert
 from noiseclean_scrapy.store import Cleaned, PageRecord, Store
 from noiseclean_scrapy.terminal import Terminal
-from tests.support.command_line import environment, noiseclean, scrapy_command
+from tests.support.command_line import environment, noiseclean, read_terminal, scrapy_command
 
 # A title, a link and the clipboard of xterm; erasing, an 8-bit sequence, an override, a rubout.
 HOSTILE = (
@@ -111,26 +109,13 @@ def test_errors(tmp_path: Path, database: str) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs pseudo-terminals")
 def test_html_as_it_was_fetched_on_a_terminal(tmp_path: Path, database: str) -> None:
-    import pty
-
     url = f"http://x.example/{HOSTILE}"
-    ours, theirs = pty.openpty()
-    with subprocess.Popen(
+    output = read_terminal(
         scrapy_command("noiseclean", "show", url, "--raw", "--database", database),
         cwd=tmp_path,
         env=environment(TERM="xterm-256color", COLUMNS="200"),
-        stdout=theirs,
-        stderr=theirs,
-    ):
-        os.close(theirs)
-        output = b""
-        try:
-            while received := os.read(ours, 65536):
-                output += received
-        except OSError:
-            pass  # Linux reports the end of a terminal as an error.
-    os.close(ours)
-    shown = output.decode().replace("\r\n", "")
+    )
+    shown = output.replace("\r\n", "")
     assert "ferry" in shown
     assert CONTROLS.findall(shown) == []
 

@@ -25,7 +25,12 @@ from noiseclean_scrapy.batch import spark_tasks as tasks
 from noiseclean_scrapy.batch.spark_input import is_there, list_archives
 from noiseclean_scrapy.batch.spark_output import Output, describe
 from noiseclean_scrapy.batch.two_pass import CONTENTS
-from noiseclean_scrapy.commands.base import Call, add_method_options, setting, whole_number
+from noiseclean_scrapy.commands.base import (
+    Call,
+    add_method_options,
+    add_setting_option,
+    whole_number,
+)
 from noiseclean_scrapy.commands.output import counted, tell
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import ConfigurationError, JobError, NoiseCleanError
@@ -348,15 +353,7 @@ def _parser() -> argparse.ArgumentParser:
         default=MAX_FAILED,
         help=f"share of the pages that may fail (default {MAX_FAILED})",
     )
-    parser.add_argument(
-        "-s",
-        "--set",
-        metavar="NAME=VALUE",
-        action="append",
-        default=[],
-        type=setting,
-        help="a setting, as in Scrapy (may be repeated)",
-    )
+    add_setting_option(parser)
     add_method_options(parser, "NOISECLEAN_METHOD")
     parser.add_argument("--cluster-by", metavar="WHAT", help="domain, host, template or a callable")
     return parser

@@ -156,6 +156,19 @@ def add_json_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
+def add_setting_option(parser: argparse.ArgumentParser) -> None:
+    """`-s NAME=VALUE`, as Scrapy has it; `opts.set` holds the pairs."""
+    parser.add_argument(
+        "-s",
+        "--set",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        type=_setting,
+        help="change a setting (may be repeated)",
+    )
+
+
 def add_method_options(parser: argparse.ArgumentParser, default: str) -> None:
     """`--method` and `--option`; `Call.config` holds what they say."""
     parser.add_argument(
@@ -214,7 +227,7 @@ def whole_number(text: str) -> int:
     return int(text)
 
 
-def setting(text: str) -> tuple[str, str]:
+def _setting(text: str) -> tuple[str, str]:
     """Name and value of a setting, as an option gives it."""
     name, separator, value = text.partition("=")
     if not separator:
@@ -223,7 +236,7 @@ def setting(text: str) -> tuple[str, str]:
 
 
 def _option(text: str) -> tuple[str, Any]:
-    name, value = setting(text)
+    name, value = _setting(text)
     try:
         return name, json.loads(value.lower() if value in ("True", "False") else value)
     except ValueError:

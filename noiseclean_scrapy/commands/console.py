@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from noiseclean_scrapy.commands.base import DEFAULT_SETTINGS, setting, with_log
+from noiseclean_scrapy.commands.base import DEFAULT_SETTINGS, add_setting_option, with_log
 from noiseclean_scrapy.commands.registry import (
     DESCRIPTION,
     SUBCOMMANDS,
@@ -40,15 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "-s",
-        "--set",
-        metavar="NAME=VALUE",
-        action="append",
-        default=[],
-        type=setting,
-        help="change a setting (may be repeated)",
-    )
+    add_setting_option(parser)
     parser.add_argument(
         "-L",
         "--loglevel",

@@ -66,7 +66,7 @@ class _LinesFile:
         try:
             row = json.loads(found)
             is_same = (row["id"], row["url"]) == (source.id, source.url)
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             is_same = False
         if not is_same:
             beginning = found[:_SHOWN].decode("utf-8", "replace").strip()

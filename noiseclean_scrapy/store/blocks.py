@@ -118,7 +118,10 @@ class StoredBlocks(Sequence[Mapping[str, Any]]):
         return f"<{self._count} blocks in {len(self.packed)} bytes>"
 
     def _read(self) -> list[Any]:
-        value = json.loads(decompress(self.packed))
+        try:
+            value = json.loads(decompress(self.packed))
+        except RecursionError:
+            raise ValueError("the blocks of a page are nested too deeply") from None
         if isinstance(value, dict):
             columns = _columns(value)
             return [_Block(columns, number) for number in range(len(columns.owners))]

@@ -10,7 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from functools import cache
@@ -55,6 +55,42 @@ def console_command(*arguments: str) -> list[str]:
 def environment(**variables: str) -> dict[str, str]:
     """Outside a project unless the folder has a scrapy.cfg; the package as it stands here."""
     return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8", **variables}
+
+
+def read_terminal(
+    command: Sequence[str],
+    *,
+    stdout: bool = True,
+    stderr: bool = True,
+    hang_up_after: bytes | None = None,
+    **options: Any,
+) -> str:
+    """All that a command sends to a terminal, which may go away after some bytes; it must end well.
+
+    What is not sent there goes nowhere; `options` are those of `subprocess.Popen`.
+    """
+    import pty
+
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        command,
+        stdout=theirs if stdout else subprocess.DEVNULL,
+        stderr=theirs if stderr else subprocess.DEVNULL,
+        **options,
+    )
+    os.close(theirs)
+    output = b""
+    try:
+        while received := os.read(ours, 65536):
+            output += received
+            if hang_up_after and hang_up_after in output:
+                break
+    except OSError:
+        pass  # Linux reports the end of a terminal as an error.
+    finally:
+        os.close(ours)
+    assert process.wait(timeout=60) == 0
+    return output.decode()
 
 
 def noiseclean(
