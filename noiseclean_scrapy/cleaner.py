@@ -11,8 +11,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from noiseclean_scrapy.clean_page import CleanPage, clean_page
-from noiseclean_scrapy.errors import ConfigurationError, TreeDataError
-from noiseclean_scrapy.methods import METHODS, Model, create_method
+from noiseclean_scrapy.errors import ConfigurationError, TreeDataError, UnknownMethodError
+from noiseclean_scrapy.methods import METHODS, Method, Model, create_method
 from noiseclean_scrapy.methods.templates import TemplateMethod
 from noiseclean_scrapy.notebook import cleaner_card
 from noiseclean_scrapy.page import DEFAULT_BUDGET, Html, Page, PageBudget, build_page
@@ -34,8 +34,9 @@ _PIECE = 100
 class SiteCleaner:
     """Learns the template of one site from its pages and gives their clean text.
 
-    `method` is a name of `noiseclean_scrapy.methods.METHODS`; `options` are the method's, for
-    example `comments` or `lean` of `evidence`. With `templates` pages made from different templates
+    `method` is a name of `noiseclean_scrapy.methods.METHODS`, or a class of yours that derives from
+    `noiseclean_scrapy.methods.Method`, or its path; `options` are the method's, for example
+    `comments` or `lean` of `evidence`. With `templates` pages made from different templates
     are told apart and learned apart. `headline=False` leaves the headline out of the text. `budget`
     bounds how much of one page is read.
 
@@ -48,13 +49,15 @@ class SiteCleaner:
 
     def __init__(
         self,
-        method: str = "evidence",
+        method: str | type[Method] = "evidence",
         *,
         templates: bool = False,
         headline: bool = True,
         budget: PageBudget = DEFAULT_BUDGET,
         **options: Any,
     ) -> None:
+        if not isinstance(method, str):
+            method = f"{method.__module__}.{method.__qualname__}"
         self.method = method
         self.budget = budget
         self.templates = templates
@@ -134,8 +137,11 @@ class SiteCleaner:
         checked while it is read.
         """
         state = _read_state(data)
-        if str(state.get("method")) not in METHODS:
-            raise TreeDataError(f"the method {state.get('method')!r} is unknown to this version")
+        if state.get("method") not in METHODS:
+            raise UnknownMethodError(
+                f"the method {state.get('method')!r} is unknown here; where it is a class of "
+                f"yours, import it first, or name it in NOISECLEAN_METHOD"
+            )
         try:
             create_method(state["method"], **state["options"])
         except (ConfigurationError, KeyError, TypeError, ValueError) as error:

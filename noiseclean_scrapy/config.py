@@ -12,10 +12,10 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from noiseclean_scrapy.errors import ConfigurationError
+from noiseclean_scrapy.errors import ConfigurationError, UnknownMethodError
 from noiseclean_scrapy.focus.topic import Topic
 from noiseclean_scrapy.metadata import Metadata
-from noiseclean_scrapy.methods import METHODS, create_method, method_parameters
+from noiseclean_scrapy.methods import METHODS, create_method, find_method, method_parameters
 from noiseclean_scrapy.page import DEFAULT_BUDGET, PageBudget
 from noiseclean_scrapy.page.overrides import NO_OVERRIDES, Overrides
 from noiseclean_scrapy.page.patterns import Pattern
@@ -154,8 +154,15 @@ class Config:
         return self.method + _TEMPLATES if self.templates else self.method
 
     def of_tree(self, kind: str) -> Config:
-        """These settings with the method of a tree; options hold for their own method only."""
+        """These settings with the method of a tree; options hold for their own method only.
+
+        Raises UnknownMethodError for a class that nobody has named: no database has one imported.
+        """
         method = kind.removesuffix(_TEMPLATES)
+        if method not in METHODS and method != self.method:
+            raise UnknownMethodError(
+                f"the tree is of the method {method!r}: name it in NOISECLEAN_METHOD"
+            )
         options = self.method_options if method == self.method else {}
         templates = kind.endswith(_TEMPLATES)
         return replace(self, method=method, templates=templates, method_options=options)
@@ -297,9 +304,14 @@ def _path(name: str, value: Any) -> str:
 
 
 def _method(name: str, value: Any) -> str:
-    if not isinstance(value, str) or value not in METHODS:
-        raise _error(name, value, f"one of {', '.join(sorted(METHODS))}")
-    return value
+    if isinstance(value, type):
+        value = f"{value.__module__}.{value.__qualname__}"
+    try:
+        find_method(value)
+    except ConfigurationError as error:
+        expected = f"one of {', '.join(sorted(METHODS))}, or the path of a class ({error})"
+        raise _error(name, value, expected) from None
+    return str(value)
 
 
 def _options(name: str, value: Any) -> Mapping[str, Any]:

@@ -43,3 +43,7 @@ class ConfigurationError(NoiseCleanError):
 
 class TreeDataError(NoiseCleanError):
     """Bytes that should hold a learned tree are foreign, damaged or of another version."""
+
+
+class UnknownMethodError(TreeDataError):
+    """A learned tree of a method that is not here: of another version, or a class of somebody's."""

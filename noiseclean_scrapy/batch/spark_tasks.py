@@ -29,7 +29,7 @@ from noiseclean_scrapy.batch.two_pass import (
 from noiseclean_scrapy.cleaner import SiteCleaner
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import ArchiveError
-from noiseclean_scrapy.methods import Model, method_parameters
+from noiseclean_scrapy.methods import Model, find_method, method_parameters
 from noiseclean_scrapy.page.hashes import hash64, hash_name
 
 if TYPE_CHECKING:
@@ -304,6 +304,7 @@ def _clean_rows(rows: Iterable[Row], job: Job) -> Iterator[Row]:
             for row in of_site:
                 try:
                     if row["tree"] is not None:
+                        find_method(job.config.method)  # a class of the user's is imported
                         model = SiteCleaner.from_bytes(row["tree"]).model()
                         continue
                     if model is None:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from noiseclean_scrapy.config import Config
-from noiseclean_scrapy.errors import NotStoredError, StoreError
-from noiseclean_scrapy.methods import METHODS, create_method
+from noiseclean_scrapy.errors import ConfigurationError, NotStoredError, StoreError
+from noiseclean_scrapy.methods import METHODS, create_method, find_method
 from noiseclean_scrapy.page.characters import inert
 from noiseclean_scrapy.service_urls import database_url
 
@@ -174,8 +174,8 @@ def add_method_options(parser: argparse.ArgumentParser, default: str) -> None:
     parser.add_argument(
         "--method",
         metavar="NAME",
-        choices=METHODS,
-        help=f"{', '.join(METHODS)} (default {default})",
+        type=_method,
+        help=f"{', '.join(METHODS)}, or the path of a class (default {default})",
     )
     parser.add_argument(
         "--option",
@@ -225,6 +225,14 @@ def whole_number(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"expected a number from 1 on, not {text!r}")
     return int(text)
+
+
+def _method(name: str) -> str:
+    try:
+        find_method(name)
+    except ConfigurationError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return name
 
 
 def _setting(text: str) -> tuple[str, str]:

@@ -9,7 +9,7 @@ from noiseclean_scrapy.cleaner import SiteCleaner
 from noiseclean_scrapy.clusters.training import repair_tree
 from noiseclean_scrapy.commands.base import Call, Subcommand, add_database_option, add_json_option
 from noiseclean_scrapy.commands.output import counted, print_json, print_text, tell
-from noiseclean_scrapy.errors import TreeDataError
+from noiseclean_scrapy.errors import TreeDataError, UnknownMethodError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,9 +69,11 @@ def damaged_trees(store: Store) -> Iterator[tuple[str, str]]:
 
 
 def damage_of(tree: bytes) -> str:
-    """Why a tree cannot be read, empty where it can."""
+    """Why a tree cannot be read, empty where it can, or where its method is not here."""
     try:
         SiteCleaner.from_bytes(tree)
+    except UnknownMethodError:
+        return ""
     except TreeDataError as error:
         return str(error)
     return ""

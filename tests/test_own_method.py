@@ -1,0 +1,149 @@
+"""A method of the user's own, the one of docs/other-methods.md: everything takes it by its path."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from noiseclean_scrapy import SiteCleaner
+from noiseclean_scrapy.config import Config
+from noiseclean_scrapy.errors import ConfigurationError, TreeDataError, UnknownMethodError
+from noiseclean_scrapy.store import Store
+from tests.support import crawl_site
+from tests.support.command_line import (
+    ROOT,
+    console_command,
+    environment,
+    noiseclean,
+    scrapy_command,
+)
+from tests.support.crawl_site import NOISE, story, story_text
+
+PATH = "my_methods.RareLines"
+PAGES = [f"<p>Menu</p><p>Story {number}</p>" for number in range(4)]
+SPIDER = """
+import scrapy
+
+class StorySpider(scrapy.Spider):
+    name = "story"
+
+    def parse(self, response):
+        yield {"url": response.url, "text": ""}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder on the path that holds the module of the documentation."""
+    page = (ROOT / "docs" / "other-methods.md").read_text(encoding="utf-8")
+    (source,) = re.findall(r'```python\n("""my_methods.py""".*?)```', page, re.DOTALL)
+    (tmp_path / "my_methods.py").write_text(source, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    yield tmp_path
+    sys.modules.pop("my_methods", None)
+
+
+def test_a_cleaner_learns_with_it(folder: Path) -> None:
+    cleaner = SiteCleaner(PATH)
+    for page in PAGES:
+        cleaner.observe(page)
+    assert cleaner.clean(PAGES[2]).text == "Story 2"
+    assert [block.evidence for block in cleaner.clean(PAGES[2]).blocks] == [
+        {"pages": 1.0},
+        {"pages": 0.25},
+    ]
+    again = SiteCleaner.from_bytes(cleaner.to_bytes())
+    again.merge(cleaner)
+    again.decay(0.5)
+    assert (again.method, again.pages, again.clean(PAGES[1]).text) == (PATH, 4, "Story 1")
+    by_class = SiteCleaner(type(cleaner._method), most=1.0)
+    assert by_class.method == PATH
+    assert by_class.clean(PAGES[0]).text == "Menu\nStory 0"
+
+
+def test_its_options_are_checked(folder: Path) -> None:
+    config = Config.from_settings(
+        {"NOISECLEAN_METHOD": PATH, "NOISECLEAN_METHOD_OPTIONS": {"most": 0.25}}
+    )
+    assert config.all_method_options == {"most": 0.25}
+    with pytest.raises(ConfigurationError, match=r"'most' .* must be a number from 0 to 1, not 2"):
+        SiteCleaner(PATH, most=2)
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("my_methods.Absent", "has no attribute 'Absent'"),
+        ("no_methods.RareLines", "No module named 'no_methods'"),
+        ("my_methods.Counter", "is no class that derives from Method"),
+        ("bogus", "there is no method 'bogus'; the methods are: block-entropy"),
+    ],
+)
+def test_what_is_no_method_is_told(folder: Path, path: str, message: str) -> None:
+    with pytest.raises(ConfigurationError, match=re.escape(message)):
+        SiteCleaner(path)
+    with pytest.raises(ConfigurationError, match="NOISECLEAN_METHOD must be one of "):
+        Config.from_settings({"NOISECLEAN_METHOD": path})
+
+
+def test_no_data_chooses_what_is_imported(folder: Path) -> None:
+    tree = SiteCleaner(PATH).to_bytes()
+    del sys.modules["my_methods"]
+    with pytest.raises(UnknownMethodError, match=r"'my_methods\.RareLines' is unknown here"):
+        SiteCleaner.from_bytes(tree)
+    with pytest.raises(TreeDataError, match="name it in NOISECLEAN_METHOD"):
+        Config().of_tree(PATH)
+    assert "my_methods" not in sys.modules
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("writer", [False, True])
+def test_a_crawl_and_the_commands_take_it(folder: Path, writer: bool) -> None:
+    settings = f"""
+SPIDER_MODULES = ["stories"]
+ADDONS = {{"noiseclean_scrapy.Addon": 300}}
+NOISECLEAN_METHOD = "{PATH}"
+NOISECLEAN_WRITER_PROCESS = {writer}
+"""
+    (folder / "scrapy.cfg").write_text("[settings]\ndefault = stories.settings\n")
+    (folder / "stories").mkdir()
+    (folder / "stories" / "settings.py").write_text(settings)
+    pages = {f"/{number}": story(number) for number in range(6)}
+    with crawl_site.serve({**pages, "/robots.txt": ""}) as server:
+        urls = [f"{server.url}{path}" for path in pages]
+        (folder / "stories" / "__init__.py").write_text(f"{SPIDER}\n    start_urls = {urls!r}\n")
+        run(folder, *scrapy_command("crawl", "story"))
+    database = f"sqlite:///{folder}/noiseclean.db"
+    with Store(database, read_only=True) as store:
+        (site,) = store.clusters()
+        texts = {page.url: page.cleaned.text for page in store.pages() if page.cleaned}
+    assert (site.method, site.version) == (PATH, 1)
+    assert len(texts) == 6
+    for url, text in texts.items():
+        assert story_text(int(url[-1])) in text
+        assert NOISE not in text
+
+    # In the project the settings name the class; elsewhere the command must.
+    shown = run(folder, *console_command("explain", next(iter(texts))))
+    assert "pages" in shown.stdout
+    done = noiseclean(folder, "check", "--database", database)
+    assert "6 pages stored, 0 things damaged" in done.stderr
+
+
+def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=environment(),
+        capture_output=True,
+        encoding="utf-8",
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done
