@@ -50,167 +50,6 @@ def by_domain(response: Response) -> str:
     return CLUSTERINGS["domain"](response.url)
 
 
-# What every setting says of itself: whether it alters what is made of an archive, here or on Spark.
-_OF_ALL = {"alters_batches": True}
-_OF_CRAWLS = {"alters_batches": False}
-
-
-@dataclass(frozen=True, slots=True)
-class Config:
-    """The add-on's settings, each under `NOISECLEAN_` and its name in capitals.
-
-    `sample_quota` pages of a cluster are learned before its first tree is built, `refresh_pages`
-    further ones before each new version; of an archive `archive_sample` pages of a site are learned
-    at most. `method_options` go to the method. `allow` and `deny` are
-    regular expressions searched in URLs. `fields` maps item fields to what goes into them (see
-    `ITEM_VALUES`). `cluster_by` gives the name of a response's page cluster, or None to leave the
-    page alone. `templates` tells whether pages of one cluster are told apart by their structure.
-    `batch_size` pages are written in one transaction, fewer after `batch_seconds`, the time between
-    two looks at the database and at what waits for it.
-    `metadata` tells whether author, date, language, address and image of pages are looked for;
-    `overrides` are rules of the user, read from the file that the setting names. `hidden_text`
-    keeps text that the page's markup hides from readers. `live` shows the
-    crawl's progress on a terminal. `topic` focuses the crawl: of each site at most `site_budget`
-    pages are fetched (0: no bound), and hub pages are revisited `revisits` times in all, each of
-    them every `revisit_seconds` at most. `writer_process` lets another process write, index and
-    clean again what is stored. `spool` is the folder in which pages wait while the database does
-    not answer; without it the folder's name is made of the database's.
-    """
-
-    enabled: bool = field(default=True, metadata=_OF_CRAWLS)
-    database_url: str = field(default="sqlite:///noiseclean.db", metadata=_OF_CRAWLS, repr=False)
-    method: str = field(default="evidence", metadata=_OF_ALL)
-    method_options: Mapping[str, Any] = field(default_factory=dict, metadata=_OF_ALL)
-    cluster_by: ClusterBy = field(default=by_domain, metadata=_OF_ALL)
-    templates: bool = field(default=False, metadata=_OF_ALL)
-    sample_quota: int = field(default=100, metadata=_OF_CRAWLS)
-    refresh_pages: int = field(default=500, metadata=_OF_CRAWLS)
-    archive_sample: int = field(default=1000, metadata=_OF_ALL)
-    allow_domains: tuple[str, ...] = field(default=(), metadata=_OF_ALL)
-    deny_domains: tuple[str, ...] = field(default=(), metadata=_OF_ALL)
-    allow: tuple[Pattern, ...] = field(default=(), metadata=_OF_ALL)
-    deny: tuple[Pattern, ...] = field(default=(), metadata=_OF_ALL)
-    fields: Mapping[str, str] = field(
-        default_factory=lambda: {"title": "title", "text": "text"}, metadata=_OF_CRAWLS
-    )
-    store_html: bool = field(default=True, metadata=_OF_CRAWLS)
-    metadata: bool = field(default=True, metadata=_OF_ALL)
-    overrides: Overrides = field(default=NO_OVERRIDES, metadata=_OF_ALL)
-    batch_size: int = field(default=50, metadata=_OF_CRAWLS)
-    batch_seconds: float = field(default=5.0, metadata=_OF_CRAWLS)
-    max_tree_nodes: int = field(default=50_000, metadata=_OF_ALL)
-    max_page_bytes: int = field(default=DEFAULT_BUDGET.markup, metadata=_OF_ALL)
-    max_page_elements: int = field(default=DEFAULT_BUDGET.elements, metadata=_OF_ALL)
-    hidden_text: bool = field(default=False, metadata=_OF_ALL)
-    read_only: bool = field(default=False, metadata=_OF_CRAWLS)
-    live: bool = field(default=False, metadata=_OF_CRAWLS)
-    topic: Topic | None = field(default=None, metadata=_OF_CRAWLS)
-    site_budget: int = field(default=0, metadata=_OF_CRAWLS)
-    revisits: int = field(default=0, metadata=_OF_CRAWLS)
-    revisit_seconds: float = field(default=900.0, metadata=_OF_CRAWLS)
-    writer_process: bool = field(default=False, metadata=_OF_CRAWLS)
-    spool: str = field(default="", metadata=_OF_CRAWLS)
-
-    @classmethod
-    def from_settings(cls, settings: Mapping[Any, Any]) -> Config:
-        """Read and check the settings; raises ConfigurationError that names the wrong one."""
-        given = {
-            name[len(PREFIX) :].lower(): value
-            for name, value in settings.items()
-            if isinstance(name, str) and name.startswith(PREFIX) and value is not None
-        }
-        _refuse_unknown(given)
-        values = {name: _READERS[name](name, value) for name, value in given.items()}
-        if given.get("cluster_by") == "template":
-            values["templates"] = True
-        config = cls(**values)
-        create_method(config.method, **config.all_method_options)
-        return config
-
-    @property
-    def all_method_options(self) -> dict[str, Any]:
-        """Options of the method, with the bound on its memory where it has one."""
-        bounded = "max_tree_nodes" in method_parameters(self.method)
-        bound = {"max_tree_nodes": self.max_tree_nodes} if bounded else {}
-        return {**bound, **self.method_options}
-
-    @property
-    def of_batches(self) -> dict[str, Any]:
-        """The settings that alter what is made of an archive, by name."""
-        return {
-            setting.name: getattr(self, setting.name)
-            for setting in fields(self)
-            if setting.metadata["alters_batches"]
-        }
-
-    @property
-    def page_budget(self) -> PageBudget:
-        """How much of one page is read."""
-        return PageBudget(self.max_page_bytes, self.max_page_elements, self.hidden_text)
-
-    @property
-    def tree_kind(self) -> str:
-        """What kind of tree the store keeps under these settings; kinds do not mix."""
-        return self.method + _TEMPLATES if self.templates else self.method
-
-    def of_tree(self, kind: str) -> Config:
-        """These settings with the method of a tree; options hold for their own method only.
-
-        Raises UnknownMethodError for a class that nobody has named: no database has one imported.
-        """
-        method = kind.removesuffix(_TEMPLATES)
-        if method not in METHODS and method != self.method:
-            raise UnknownMethodError(
-                f"the tree is of the method {method!r}: name it in NOISECLEAN_METHOD"
-            )
-        options = self.method_options if method == self.method else {}
-        templates = kind.endswith(_TEMPLATES)
-        return replace(self, method=method, templates=templates, method_options=options)
-
-    @property
-    def display_url(self) -> str:
-        """The database URL without what is secret in it."""
-        return shown_url(self.database_url)
-
-    @property
-    def spool_path(self) -> Path:
-        """The folder in which pages wait for a database that does not answer."""
-        url = database_url(self.database_url)
-        if self.spool:
-            return Path(self.spool).absolute()
-        if url.get_backend_name() == "sqlite" and url.database and "uri" not in url.query:
-            return Path(f"{url.database}-spool").absolute()
-        place = f"{url.host} {url.port} {url.database} {sorted(url.query.items())}"
-        name = hashlib.blake2b(place.encode(), digest_size=4).hexdigest()
-        return Path(f"noiseclean-{name}.db-spool").absolute()
-
-    def wants(self, url: str) -> bool:
-        """Whether the URL passes the allow and deny lists."""
-        if self.allow_domains and not _is_below(url, self.allow_domains):
-            return False
-        if _is_below(url, self.deny_domains):
-            return False
-        if self.allow and not any(pattern.is_found(url) for pattern in self.allow):
-            return False
-        return not any(pattern.is_found(url) for pattern in self.deny)
-
-
-def _is_below(url: str, domains: tuple[str, ...]) -> bool:
-    # Scrapy's url_is_from_any_domain takes the port for a part of the host.
-    name = f".{host(url)}"
-    return any(name.endswith(f".{domain.lower().lstrip('.')}") for domain in domains)
-
-
-def _refuse_unknown(given: Mapping[str, Any]) -> None:
-    for name in given:
-        if name not in _READERS:
-            nearest = difflib.get_close_matches(name, _READERS, n=1, cutoff=0.0)[0]
-            raise ConfigurationError(
-                f"there is no setting {PREFIX}{name.upper()}; "
-                f"did you mean {PREFIX}{nearest.upper()}?"
-            )
-
-
 def _error(name: str, value: Any, expected: str) -> ConfigurationError:
     return ConfigurationError(f"{PREFIX}{name.upper()} must be {expected}, not {value!r}")
 
@@ -351,35 +190,176 @@ def _cluster_by(name: str, value: Any) -> ClusterBy:
     return found
 
 
+def _setting(
+    read: Callable[[str, Any], Any], *, alters_batches: bool = True
+) -> Mapping[str, object]:
+    """What a setting says of itself: what reads it, and whether it alters what an archive gives."""
+    return {"read": read, "alters_batches": alters_batches}
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """The add-on's settings, each under `NOISECLEAN_` and its name in capitals.
+
+    `sample_quota` pages of a cluster are learned before its first tree is built, `refresh_pages`
+    further ones before each new version; of an archive `archive_sample` pages of a site are learned
+    at most. `method_options` go to the method. `allow` and `deny` are
+    regular expressions searched in URLs. `fields` maps item fields to what goes into them (see
+    `ITEM_VALUES`). `cluster_by` gives the name of a response's page cluster, or None to leave the
+    page alone. `templates` tells whether pages of one cluster are told apart by their structure.
+    `batch_size` pages are written in one transaction, fewer after `batch_seconds`, the time between
+    two looks at the database and at what waits for it.
+    `metadata` tells whether author, date, language, address and image of pages are looked for;
+    `overrides` are rules of the user, read from the file that the setting names. `hidden_text`
+    keeps text that the page's markup hides from readers. `live` shows the
+    crawl's progress on a terminal. `topic` focuses the crawl: of each site at most `site_budget`
+    pages are fetched (0: no bound), and hub pages are revisited `revisits` times in all, each of
+    them every `revisit_seconds` at most. `writer_process` lets another process write, index and
+    clean again what is stored. `spool` is the folder in which pages wait while the database does
+    not answer; without it the folder's name is made of the database's.
+    """
+
+    enabled: bool = field(default=True, metadata=_setting(_flag, alters_batches=False))
+    database_url: str = field(
+        default="sqlite:///noiseclean.db",
+        metadata=_setting(_database_url, alters_batches=False),
+        repr=False,
+    )
+    method: str = field(default="evidence", metadata=_setting(_method))
+    method_options: Mapping[str, Any] = field(default_factory=dict, metadata=_setting(_options))
+    cluster_by: ClusterBy = field(default=by_domain, metadata=_setting(_cluster_by))
+    templates: bool = field(default=False, metadata={"alters_batches": True})
+    sample_quota: int = field(default=100, metadata=_setting(_count, alters_batches=False))
+    refresh_pages: int = field(default=500, metadata=_setting(_count, alters_batches=False))
+    archive_sample: int = field(default=1000, metadata=_setting(_count))
+    allow_domains: tuple[str, ...] = field(default=(), metadata=_setting(_strings))
+    deny_domains: tuple[str, ...] = field(default=(), metadata=_setting(_strings))
+    allow: tuple[Pattern, ...] = field(default=(), metadata=_setting(_patterns))
+    deny: tuple[Pattern, ...] = field(default=(), metadata=_setting(_patterns))
+    fields: Mapping[str, str] = field(
+        default_factory=lambda: {"title": "title", "text": "text"},
+        metadata=_setting(_fields, alters_batches=False),
+    )
+    store_html: bool = field(default=True, metadata=_setting(_flag, alters_batches=False))
+    metadata: bool = field(default=True, metadata=_setting(_flag))
+    overrides: Overrides = field(default=NO_OVERRIDES, metadata=_setting(_overrides))
+    batch_size: int = field(default=50, metadata=_setting(_count, alters_batches=False))
+    batch_seconds: float = field(default=5.0, metadata=_setting(_seconds, alters_batches=False))
+    max_tree_nodes: int = field(default=50_000, metadata=_setting(_count))
+    max_page_bytes: int = field(default=DEFAULT_BUDGET.markup, metadata=_setting(_count))
+    max_page_elements: int = field(default=DEFAULT_BUDGET.elements, metadata=_setting(_count))
+    hidden_text: bool = field(default=False, metadata=_setting(_flag))
+    read_only: bool = field(default=False, metadata=_setting(_flag, alters_batches=False))
+    live: bool = field(default=False, metadata=_setting(_flag, alters_batches=False))
+    topic: Topic | None = field(default=None, metadata=_setting(_topic, alters_batches=False))
+    site_budget: int = field(default=0, metadata=_setting(_bound, alters_batches=False))
+    revisits: int = field(default=0, metadata=_setting(_bound, alters_batches=False))
+    revisit_seconds: float = field(default=900.0, metadata=_setting(_seconds, alters_batches=False))
+    writer_process: bool = field(default=False, metadata=_setting(_flag, alters_batches=False))
+    spool: str = field(default="", metadata=_setting(_path, alters_batches=False))
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[Any, Any]) -> Config:
+        """Read and check the settings; raises ConfigurationError that names the wrong one."""
+        given = {
+            name[len(PREFIX) :].lower(): value
+            for name, value in settings.items()
+            if isinstance(name, str) and name.startswith(PREFIX) and value is not None
+        }
+        _refuse_unknown(given)
+        values = {name: _READERS[name](name, value) for name, value in given.items()}
+        if given.get("cluster_by") == "template":
+            values["templates"] = True
+        config = cls(**values)
+        create_method(config.method, **config.all_method_options)
+        return config
+
+    @property
+    def all_method_options(self) -> dict[str, Any]:
+        """Options of the method, with the bound on its memory where it has one."""
+        bounded = "max_tree_nodes" in method_parameters(self.method)
+        bound = {"max_tree_nodes": self.max_tree_nodes} if bounded else {}
+        return {**bound, **self.method_options}
+
+    @property
+    def of_batches(self) -> dict[str, Any]:
+        """The settings that alter what is made of an archive, by name."""
+        return {
+            setting.name: getattr(self, setting.name)
+            for setting in fields(self)
+            if setting.metadata["alters_batches"]
+        }
+
+    @property
+    def page_budget(self) -> PageBudget:
+        """How much of one page is read."""
+        return PageBudget(self.max_page_bytes, self.max_page_elements, self.hidden_text)
+
+    @property
+    def tree_kind(self) -> str:
+        """What kind of tree the store keeps under these settings; kinds do not mix."""
+        return self.method + _TEMPLATES if self.templates else self.method
+
+    def of_tree(self, kind: str) -> Config:
+        """These settings with the method of a tree; options hold for their own method only.
+
+        Raises UnknownMethodError for a class that nobody has named: no database has one imported.
+        """
+        method = kind.removesuffix(_TEMPLATES)
+        if method not in METHODS and method != self.method:
+            raise UnknownMethodError(
+                f"the tree is of the method {method!r}: name it in NOISECLEAN_METHOD"
+            )
+        options = self.method_options if method == self.method else {}
+        templates = kind.endswith(_TEMPLATES)
+        return replace(self, method=method, templates=templates, method_options=options)
+
+    @property
+    def display_url(self) -> str:
+        """The database URL without what is secret in it."""
+        return shown_url(self.database_url)
+
+    @property
+    def spool_path(self) -> Path:
+        """The folder in which pages wait for a database that does not answer."""
+        url = database_url(self.database_url)
+        if self.spool:
+            return Path(self.spool).absolute()
+        if url.get_backend_name() == "sqlite" and url.database and "uri" not in url.query:
+            return Path(f"{url.database}-spool").absolute()
+        place = f"{url.host} {url.port} {url.database} {sorted(url.query.items())}"
+        name = hashlib.blake2b(place.encode(), digest_size=4).hexdigest()
+        return Path(f"noiseclean-{name}.db-spool").absolute()
+
+    def wants(self, url: str) -> bool:
+        """Whether the URL passes the allow and deny lists."""
+        if self.allow_domains and not _is_below(url, self.allow_domains):
+            return False
+        if _is_below(url, self.deny_domains):
+            return False
+        if self.allow and not any(pattern.is_found(url) for pattern in self.allow):
+            return False
+        return not any(pattern.is_found(url) for pattern in self.deny)
+
+
+def _is_below(url: str, domains: tuple[str, ...]) -> bool:
+    # Scrapy's url_is_from_any_domain takes the port for a part of the host.
+    name = f".{host(url)}"
+    return any(name.endswith(f".{domain.lower().lstrip('.')}") for domain in domains)
+
+
+def _refuse_unknown(given: Mapping[str, Any]) -> None:
+    for name in given:
+        if name not in _READERS:
+            nearest = difflib.get_close_matches(name, _READERS, n=1, cutoff=0.0)[0]
+            raise ConfigurationError(
+                f"there is no setting {PREFIX}{name.upper()}; "
+                f"did you mean {PREFIX}{nearest.upper()}?"
+            )
+
+
 _READERS: dict[str, Callable[[str, Any], Any]] = {
-    "enabled": _flag,
-    "database_url": _database_url,
-    "method": _method,
-    "method_options": _options,
-    "cluster_by": _cluster_by,
-    "sample_quota": _count,
-    "refresh_pages": _count,
-    "archive_sample": _count,
-    "allow_domains": _strings,
-    "deny_domains": _strings,
-    "allow": _patterns,
-    "deny": _patterns,
-    "fields": _fields,
-    "store_html": _flag,
-    "metadata": _flag,
-    "overrides": _overrides,
-    "batch_size": _count,
-    "batch_seconds": _seconds,
-    "max_tree_nodes": _count,
-    "max_page_bytes": _count,
-    "max_page_elements": _count,
-    "read_only": _flag,
-    "hidden_text": _flag,
-    "live": _flag,
-    "topic": _topic,
-    "site_budget": _bound,
-    "revisits": _bound,
-    "revisit_seconds": _seconds,
-    "writer_process": _flag,
-    "spool": _path,
+    setting.name: setting.metadata["read"]
+    for setting in fields(Config)
+    if "read" in setting.metadata
 }
