@@ -28,10 +28,10 @@ from benchmarks.extraction import (
     scored_rows,
 )
 from benchmarks.quality import RESULTS, RUNNER, VERSIONS, publish
-from benchmarks.scores import MEASURES, part_report, score_texts, segment_report
+from benchmarks.scores import MEASURES, part_report, partial_report, score_texts
 from benchmarks.tables import Table, interval, quality_tables, signed
 
-CORPORA = ("wcxb-dev", "wcxb-train", "segments-train")
+CORPORA = ("wcxb-dev", "wcxb-train", "segments-train", "fundus-dev", "recipes-dev")
 LEANS = ("evidence", "evidence-precision", "evidence-recall")
 """Rows of the model: its default, and what leans to precision and to recall."""
 EVERY_KIND = "all"
@@ -68,14 +68,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 def corpus_figures(
     scorer: ModuleType, corpus: Path, texts: Mapping[str, Mapping[str, str]]
 ) -> dict[str, Any]:
-    """Of a corpus with gold the figures by type of page, of others those over segments."""
+    """Of a corpus with gold the figures by type of page, of others those of partial gold."""
     rows = scored_rows(read_manifest(corpus))
     if not rows[0].get("gold"):
-        return {"segments": segment_report(rows, texts, LEANS)}
+        return partial_report(scorer, rows, texts, LEANS)
     labels = {str(row["id"]): str(row.get("label") or "") for row in rows}
     scored = score_texts(scorer, corpus, texts)
     kinds = {}
-    for kind in (EVERY_KIND, *sorted(set(labels.values()))):
+    for kind in (EVERY_KIND, *sorted(set(labels.values()) - {""})):
         pages = {
             row: [page for page in found if kind in (EVERY_KIND, labels[page.id])]
             for row, found in scored.items()

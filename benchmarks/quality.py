@@ -7,7 +7,8 @@
     python benchmarks/quality.py --curve
 
 Every corpus goes through `scrapy crawl archive`, that is through the middleware and the pipeline.
-Text is scored against gold text; that of a corpus without any, by the segments of its manifest.
+Text is scored against gold text; that of a corpus without any, by the segments of its manifest,
+that of recipes by their ingredients and steps.
 `--curve` draws learning curves instead, with `SiteCleaner`. The corpora, the scorer and the peers'
 runner are those of the folder `shared` beside the repository; peers and the curve need
 `pip install "noiseclean-scrapy[bench]"`.
@@ -36,7 +37,7 @@ from benchmarks.extraction import (
     scored_rows,
 )
 from benchmarks.learning import LEAST_PAGES, draw_curves, learning_curves
-from benchmarks.scores import corpus_report, repetition_report, score_texts, segment_report
+from benchmarks.scores import corpus_report, partial_report, repetition_report, score_texts
 from benchmarks.tables import Table, curve_tables, quality_tables
 from benchmarks.worst_pages import BadPage, worst, write_worst_pages
 from noiseclean_scrapy.methods import METHODS
@@ -111,7 +112,7 @@ def _measure_quality(
             report["repetition"] = repetition_report(corpus, texts)
             bad_pages[corpus.name] = _bad_pages(corpus, texts, scored, args.worst or WORST_PAGES)
         else:
-            report["segments"] = segment_report(rows, texts, methods)
+            report |= partial_report(scorer, rows, texts, methods)
         results[corpus.name] = report
     versions = dict.fromkeys([*VERSIONS, *sorted(set(peers.values()))])
     figures = {**environment(versions), "settings": args.setting, "results": results}

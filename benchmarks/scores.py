@@ -24,6 +24,11 @@ GROUPS = ("languages", "labels", "sites")
 GOLD = "gold"
 REPEATED_SHARE = 0.3
 """Share of a site's pages that show a repeated line."""
+RECIPE_LINES = {"ingredients": "ingredients", "steps": "instructions"}
+"""What is counted of recipes, and where it stands in a manifest."""
+LONG_WORD = 3
+KEPT_SHARE = 0.9
+"""A line of a recipe is kept with this share of its words of `LONG_WORD` letters or more."""
 ROUNDS = 2000
 _DIGITS = re.compile(r"\d+")
 
@@ -104,6 +109,59 @@ def segment_report(
             method: with_interval("f1_difference", f1[method] - f1[best]) for method in methods
         }
     return report
+
+
+def partial_report(
+    scorer: ModuleType,
+    rows: Sequence[Mapping[str, Any]],
+    texts: Mapping[str, Mapping[str, str]],
+    methods: Collection[str],
+) -> dict[str, Any]:
+    """Figures of a corpus without gold text: of recipes, else of segments."""
+    if all(lines in rows[0] for lines in RECIPE_LINES.values()):
+        return {"recipes": recipe_report(scorer, rows, texts)}
+    return {"segments": segment_report(rows, texts, methods)}
+
+
+def recipe_report(
+    scorer: ModuleType,
+    rows: Sequence[Mapping[str, Any]],
+    texts: Mapping[str, Mapping[str, str]],
+) -> dict[str, Any]:
+    """What is kept of recipes: of each row of texts the shares, with intervals, and the length.
+
+    `ingredients` and `steps` are shares of all lines of the manifest's rows (see `count_lines`),
+    `characters` is the mean length of a text.
+    """
+    sites = {site: line for line, site in enumerate(sorted({str(row["site"]) for row in rows}))}
+    figures: dict[str, dict[str, Any]] = {}
+    for name, text in texts.items():
+        figures[name] = {}
+        for kind, lines in RECIPE_LINES.items():
+            counts = np.zeros((len(sites), 2), np.int64)
+            for row in rows:
+                found = text.get(str(row["id"]), "")
+                counts[sites[str(row["site"])]] += count_lines(scorer, row[lines], found)
+            figures[name][kind] = with_interval("share", draw_sites(counts, _share))
+        characters = [len(text.get(str(row["id"]), "")) for row in rows]
+        figures[name]["characters"] = round(float(np.mean(characters)))
+    kinds = {kind: sum(len(row[lines]) for row in rows) for kind, lines in RECIPE_LINES.items()}
+    return {"pages": len(rows), "sites": len(sites), **kinds, "texts": figures}
+
+
+def count_lines(scorer: ModuleType, lines: Sequence[str], text: str) -> tuple[int, int]:
+    """How many of the lines are kept in the text, and how many there are.
+
+    Kept is a line if 90 % of its words of three letters or more stand in the text; of one without
+    such words all words count.
+    """
+    found = set(scorer.tokens(text))
+    kept = 0
+    for line in lines:
+        words = scorer.tokens(line)
+        words = [word for word in words if len(word) >= LONG_WORD] or words
+        kept += sum(word in found for word in words) >= KEPT_SHARE * len(words)
+    return kept, len(lines)
 
 
 def count_segments(row: Mapping[str, Any], text: str) -> tuple[int, int, int, int]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import rich.table
 
-from benchmarks.scores import GOLD, MEASURES, REPEATED_SHARE
+from benchmarks.scores import GOLD, MEASURES, RECIPE_LINES, REPEATED_SHARE
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,8 @@ def quality_tables(results: Mapping[str, Any]) -> Iterator[Table]:
     for corpus, report in results.items():
         if "segments" in report:
             yield _segment_table(corpus, report["segments"])
+        if "recipes" in report:
+            yield _recipe_table(corpus, report["recipes"])
 
 
 def _gold_tables(results: Mapping[str, Any]) -> Iterator[Table]:
@@ -119,6 +121,21 @@ def _segment_table(corpus: str, report: Mapping[str, Any]) -> Table:
             cells.append(signed(list(gap.values())) if gap else "")
     counts = f"{report['with']} segments to keep, {report['without']} to drop"
     return Table(f"{_title(corpus, report)}, {counts}".replace("\n", ": "), header, rows)
+
+
+def _recipe_table(corpus: str, report: Mapping[str, Any]) -> Table:
+    rows = [
+        [
+            row,
+            *(interval(list(text[kind].values())) for kind in RECIPE_LINES),
+            f"{text['characters']:,}",
+        ]
+        for row, text in report["texts"].items()
+    ]
+    title = _title(corpus, report).replace("\n", ": ")
+    counts = ", ".join(f"{report[kind]:,} {kind}" for kind in RECIPE_LINES)
+    header = ["text", *(f"{kind} kept" for kind in RECIPE_LINES), "characters a page"]
+    return Table(f"{title}, {counts}", header, rows)
 
 
 def curve_tables(curves: Sequence[Mapping[str, Any]]) -> Iterator[Table]:

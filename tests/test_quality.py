@@ -245,6 +245,61 @@ def test_a_corpus_without_gold_is_scored_by_its_segments(tmp_path: Path) -> None
     assert "| no cleaning | 0.444<br>[0.400, 0.500] | 0.400 | 0.500 | 0.375 |  |" in tables
 
 
+RECIPES = {
+    "a.example": {
+        "ingredients": ["200 g of flour, sifted twice", "4 æg"],
+        "instructions": ["Stir the flour into one bowl"],
+    },
+    "b.example": {"ingredients": ["Salt", "Black pepper"], "instructions": ["Serve."]},
+}
+KEPT = {
+    "a.example": "200 FLOUR sifted twice\nStir the flour into one",
+    "b.example": "Saltwater, Pepper\nServe",
+}
+
+
+@needs_scorer
+def test_recipes_are_scored_by_their_ingredients_and_steps(tmp_path: Path) -> None:
+    corpus, texts = tmp_path / "corpora/tiny", tmp_path / "texts/tiny"
+    corpus.mkdir(parents=True)
+    texts.mkdir(parents=True)
+    rows = [
+        {"id": site, "site": site, "html": "", "with": ["it"], **lines}
+        for site, lines in RECIPES.items()
+    ]
+    (corpus / "manifest.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    everything = {
+        site: "\n".join(line for part in lines.values() for line in part)
+        for site, lines in RECIPES.items()
+    }
+    for row in ("no cleaning", *left_out.LEANS):
+        found = everything if row == "no cleaning" else KEPT
+        lines = [json.dumps({"id": site, "text": text}) for site, text in found.items()]
+        (texts / f"{row}.jsonl").write_text("\n".join(lines))
+    (texts / "justext.jsonl").write_text("")
+    (tmp_path / "bench").symlink_to(SHARED / "bench")
+    out, markdown = tmp_path / "left_out.json", tmp_path / "tables.md"
+    options = ["--shared", str(tmp_path), "--texts", str(texts.parent), "--corpus", "tiny"]
+    options += ["--peer", "justext", "--out", str(out), "--markdown", str(markdown)]
+    assert left_out.main(options) == 0
+    recipes = json.loads(out.read_text())["results"]["tiny"]["recipes"]
+    counts = {kind: recipes[kind] for kind in ("pages", "sites", "ingredients", "steps")}
+    assert counts == {"pages": 2, "sites": 2, "ingredients": 4, "steps": 2}
+    visible, kept, nothing = (
+        recipes["texts"][row] for row in ("no cleaning", "evidence", "justext")
+    )
+    assert visible["ingredients"] == visible["steps"] == {"share": 1, "low": 1, "high": 1}
+    # Missing are "salt", "black", and all of "4 æg", which has no long word.
+    assert kept["ingredients"] == {"share": 0.25, "low": 0, "high": 0.5}
+    # Four of five words are not enough; of one word all.
+    assert kept["steps"] == {"share": 0.5, "low": 0, "high": 1}
+    assert kept["characters"] == round(sum(map(len, KEPT.values())) / 2)
+    assert (nothing["steps"]["share"], nothing["characters"]) == (0, 0)
+    tables = markdown.read_text()
+    assert "## tiny: 2 pages, 2 sites, 4 ingredients, 2 steps" in tables
+    assert "| evidence | 0.250<br>[0.000, 0.500] | 0.500<br>[0.000, 1.000] | 34 |" in tables
+
+
 @needs_scorer
 def test_a_corpus_without_gold_and_segments_is_refused(tmp_path: Path, capsys: Any) -> None:
     write_corpus(tmp_path / "corpora/tiny", gold=False)
