@@ -101,6 +101,27 @@ class CleanPage:
         )
 
     @property
+    def other(self) -> str:
+        """What was given where that is not HTML: `PDF`, `JSON`, `RSS feed` and the like."""
+        return self._page.other
+
+    @property
+    def problem(self) -> str:
+        """What is wrong with the page as it was given; empty where nothing is.
+
+        That is `not HTML: PDF` and the like, or that it has no text, or lost some.
+        """
+        if self.other:
+            return f"not HTML: {self.other}"
+        if not any(self.table.texts):
+            return "no text"
+        if self.truncated:
+            return "longer than the budget for one page: its end is left out"
+        if self.characters_lost:
+            return f"broken HTML: about {self.characters_lost} characters were lost"
+        return ""
+
+    @property
     def weights(self) -> Mapping[str, float]:
         """The page's feature vector: words, `src:` images, `href:` links."""
         return self._verdict.weights

@@ -17,6 +17,7 @@ from noiseclean_scrapy.methods.templates import TemplateMethod
 from noiseclean_scrapy.notebook import cleaner_card
 from noiseclean_scrapy.page import DEFAULT_BUDGET, Html, Page, PageBudget, build_page
 from noiseclean_scrapy.page.overrides import NO_OVERRIDES, Overrides
+from noiseclean_scrapy.page.sources import address
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -73,8 +74,10 @@ class SiteCleaner:
         return self._method.pages
 
     def observe(self, html: Html, *, url: str = "") -> None:
-        """Learn one page."""
-        self.observe_page(build_page(html, url=url, budget=self.budget))
+        """Learn one page; what is not HTML teaches nothing. See `clean` for what it may be."""
+        page = build_page(html, url=url or address(html), budget=self.budget)
+        if not page.other:
+            self.observe_page(page)
 
     def observe_page(self, page: Page) -> None:
         """Learn one page that is built already."""
@@ -84,8 +87,12 @@ class SiteCleaner:
     def clean(self, html: Html, *, url: str = "", overrides: Overrides = NO_OVERRIDES) -> CleanPage:
         """Clean a page with all that has been learned. Never raises, whatever `html` holds.
 
-        `overrides` that hold on `url` decide before what was learned.
+        `html` is bytes, str, a Path, an open file, a Scrapy response (whose URL is known), a parsel
+        Selector or an lxml element; all else is a TypeError, and a file that cannot be read an
+        OSError. `CleanPage.problem` tells why there is no text. `overrides` that hold on `url`
+        decide before what was learned.
         """
+        url = url or address(html)
         rules = overrides.rules_for(url)
         page = build_page(html, url=url, rules=rules, budget=self.budget)
         return clean_page(self.model(), page, headline=self.headline)

@@ -42,6 +42,7 @@ PAGES: Pages = {
     "/after-opt-out": story(6),
     "/empty": "",
     "/pdf": Answer(b"%PDF-1.7 " + bytes(99), type="application/pdf"),
+    "/pdf-as-page": Answer(b"%PDF-1.7 " + bytes(99)),
     "/json": Answer('{"a": "<p>b</p>"}', type="application/json"),
     "/image": Answer(b"\x89PNG\r\n\x1a\n" + bytes(99), type="image/png"),
     "/text": Answer("<p>plain text", type="text/plain"),
@@ -66,7 +67,15 @@ class ResponsesSpider(scrapy.Spider):
         # All at once, before anything is known of the site.
         for _ in range(20):
             yield scrapy.Request(f"{self.url}/same", dont_filter=True)
-        for path in ("/plain", "/flaky", "/moved", "/refreshed", "/broken", *OTHERS):
+        for path in (
+            "/plain",
+            "/flaky",
+            "/moved",
+            "/refreshed",
+            "/broken",
+            "/pdf-as-page",
+            *OTHERS,
+        ):
             meta = {"noiseclean": False} if path == "/opt-out" else {}
             yield scrapy.Request(self.url + path, meta=meta)
         yield scrapy.Request(f"{self.url}/after-opt-out", meta={"noiseclean": True})
@@ -103,11 +112,23 @@ def test_every_page_is_learned_once(crawls: list[Crawled], folder: Path, site: P
     first, _ = crawls
     found = {url.removeprefix(site.url): position for url, _, position in rows(folder)}
     assert {path for path, position in found.items() if position} == LEARNED
-    assert set(found) == LEARNED | {"/empty"}
+    assert set(found) == LEARNED | {"/empty", "/pdf-as-page"}
     assert sorted(position for position in found.values() if position) == list(range(1, 7))
     assert first.ours["pages/learned"] == len(LEARNED)
     assert first.stats["retry/count"] == 1
     assert "errors" not in first.ours
+
+
+def test_responses_that_are_no_pages_are_counted(crawls: list[Crawled]) -> None:
+    ours = crawls[0].ours
+    kinds = {name: count for name, count in ours.items() if name.startswith("pages/not_html/")}
+    assert kinds == {
+        "pages/not_html/PDF": 2,  # one of them says that it is HTML
+        "pages/not_html/JSON": 1,
+        "pages/not_html/PNG image": 1,
+        "pages/not_html/other": 1,
+    }
+    assert ours["pages/not_html"] == 5
 
 
 def test_pages_have_the_key_and_address_of_the_last_request(

@@ -210,7 +210,6 @@ def test_parts_of_documents() -> None:
         (etree.Entity("amp"), ""),
         (etree.Element("p"), ""),
         (etree.ElementTree(), ""),
-        (None, ""),
     ],
 )
 def test_odd_sources(source: Html, text: str) -> None:

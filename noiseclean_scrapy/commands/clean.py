@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -98,9 +99,12 @@ class Clean(Subcommand):
             read_pages, one = source
             cleaners = SiteCleaners(config, folder)
             count = _learn(read_pages, cleaners, one=one)
+            others: Counter[str] = Counter()
 
             def row(page: SourcePage) -> dict[str, Any]:
                 cleaned = clean_source_page(page, cleaners[page.site].model(), config)
+                if other := cleaned.page.other:
+                    others[other] += 1
                 return page_row(cleaned, content)
 
             with _without_warnings():
@@ -108,9 +112,9 @@ class Clean(Subcommand):
                 if not one:
                     pages = _with_progress(pages, "Cleaning the pages", count)
                 _write(pages, row, form, content, opts.output, one=one)
-        if opts.output or not one or not count:
-            tell(_summary(count, len(cleaners), opts.output))
-        return count > 0
+        if opts.output or not one or not count or others:
+            tell(_summary(count, len(cleaners), opts.output, others))
+        return count > others.total()
 
 
 def _write(
@@ -245,9 +249,11 @@ def _with_progress(
             progress.advance(task)
 
 
-def _summary(pages: int, sites: int, output: Path | None) -> str:
+def _summary(pages: int, sites: int, output: Path | None, others: Counter[str]) -> str:
     where = f", written to {output}" if output and output != STDIO else ""
-    return f"{counted(pages, 'page')} of {counted(sites, 'site')} cleaned{where}"
+    kinds = ", ".join(f"{count} {kind}" for kind, count in others.most_common())
+    empty = f"; without text, since they are not HTML: {kinds}" if kinds else ""
+    return f"{counted(pages, 'page')} of {counted(sites, 'site')} cleaned{where}{empty}"
 
 
 @contextmanager

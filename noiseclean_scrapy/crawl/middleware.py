@@ -10,9 +10,12 @@ from itemadapter import is_item
 from scrapy import Request, signals
 from scrapy.exceptions import NotConfigured
 from scrapy.http import HtmlResponse, Response
+from scrapy.http.request import NO_CALLBACK
 
 from noiseclean_scrapy.crawl.pipeline import CleanPipeline
+from noiseclean_scrapy.crawl.session import count_not_html
 from noiseclean_scrapy.crawl.starting import read_config
+from noiseclean_scrapy.page.sources import other_than_html
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -77,18 +80,28 @@ class ClusterMiddleware(PipelineUser):
                 await self.pipeline.observe(request, response)
             except Exception as error:
                 self.pipeline.count_error("learning a page", error)
+        elif self.pipeline and not isinstance(response, HtmlResponse):
+            self._count_other(request, response)
         return response
 
     def wants(self, request: Request, response: Response) -> bool:
         """Whether a response is a page to learn from; override for a policy of your own."""
+        return isinstance(response, HtmlResponse) and self._is_asked_for(request, response)
+
+    def _is_asked_for(self, request: Request, response: Response) -> bool:
         assert self.pipeline
         return (
-            isinstance(response, HtmlResponse)
-            and 200 <= response.status < 300
+            200 <= response.status < 300
             and request.meta.get("noiseclean") is not False
             and not response.url.endswith("/robots.txt")
             and self.pipeline.config.wants(response.url)
         )
+
+    def _count_other(self, request: Request, response: Response) -> None:
+        """Count what is no page; files that pipelines download are not meant to be one."""
+        if request.callback is not NO_CALLBACK and self._is_asked_for(request, response):
+            assert self.crawler.stats
+            count_not_html(self.crawler.stats, other_than_html(response.body))
 
 
 class ItemTieMiddleware(PipelineUser):

@@ -312,6 +312,8 @@ class Crawl:
 
     def _note(self, page: Page) -> None:
         self.stats.inc_value("noiseclean/pages/seen")
+        if page.other:
+            count_not_html(self.stats, page.other)
         if page.characters_lost:
             self.stats.inc_value("noiseclean/pages/truncated")
             logger.debug(
@@ -320,3 +322,9 @@ class Crawl:
         if page.truncated:
             self.stats.inc_value("noiseclean/pages/over_budget")
             logger.debug("%s is longer than the budget for one page: its end is left out", page.url)
+
+
+def count_not_html(stats: StatsCollector, kind: str) -> None:
+    """Count a response that is no page, among all of them and those of its kind."""
+    stats.inc_value("noiseclean/pages/not_html")
+    stats.inc_value(f"noiseclean/pages/not_html/{kind or 'other'}")

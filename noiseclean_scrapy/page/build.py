@@ -19,8 +19,9 @@ from noiseclean_scrapy.page.document import (
     title,
 )
 from noiseclean_scrapy.page.page import Page, PageTable, Rule
-from noiseclean_scrapy.page.parse import Html, parse_html
+from noiseclean_scrapy.page.parse import parse_html
 from noiseclean_scrapy.page.reader import BudgetSpent, NodeReader, NotCompiled
+from noiseclean_scrapy.page.sources import Html
 from noiseclean_scrapy.page.tags import SKIPPED
 
 if TYPE_CHECKING:
@@ -38,9 +39,9 @@ def build_page(
     rules: Rules | None = None,
     budget: PageBudget = DEFAULT_BUDGET,
 ) -> Page:
-    """The page model of `source`; see `parse_html` for what it may be and for `text`.
+    """The page model of `source`; see `load` for what it may be and `parse_html` for `text`.
 
-    Never raises on any input: what is not HTML gives a page without blocks or a best-effort one.
+    Never raises on any page: what is not HTML gives one without blocks, or a best-effort one.
     What is beyond the budget is cut off. Elements below a hundred levels of others are not told
     apart: their blocks belong to the element at that depth, and rules for them do not count.
     An element that `rules` names is block-level, and its blocks know the rule. Of the elements
@@ -65,6 +66,7 @@ def build_page(
     page.characters_lost = parsed.characters_lost
     page.truncated = truncated or parsed.truncated
     page.reads_hidden = budget.hidden
+    page.other = parsed.other
     return page
 
 

@@ -159,8 +159,9 @@ class Page:
     `description` and `declared` are what the page's metadata says of its content: the summary for
     search engines, and the texts and kind of page in JSON-LD. `characters_lost` tells how much text
     the parser cut off (0: none that matters), `truncated` that the budget for one page did not
-    suffice, `reads_hidden` that hidden text counts. `words`, `texts`, `arrays`, `reading`, `keys`
-    are where `title_words` and the method `evidence` keep what they found, for whoever asks next.
+    suffice, `reads_hidden` that hidden text counts, `other` what was given where that is not HTML.
+    `words`, `texts`, `arrays`, `reading`, `keys` are where `title_words` and the method `evidence`
+    keep what they found, for whoever asks next.
     """
 
     url: str
@@ -172,6 +173,7 @@ class Page:
     characters_lost: int = 0
     truncated: bool = False
     reads_hidden: bool = False
+    other: str = ""
     words: NDArray[np.int64] | None = field(default=None, init=False, repr=False, compare=False)
     texts: object = field(default=None, init=False, repr=False, compare=False)
     arrays: object = field(default=None, init=False, repr=False, compare=False)

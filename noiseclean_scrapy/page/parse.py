@@ -5,22 +5,19 @@ from __future__ import annotations
 import codecs
 import html
 import re
-import sys
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, Any
 
 from lxml import etree
 from lxml.html import html_parser
 from w3lib.encoding import html_to_unicode, resolve_encoding
 
 from noiseclean_scrapy.page.budget import DEFAULT_BUDGET, PageBudget
+from noiseclean_scrapy.page.sources import Html, load, other_than_html
+from noiseclean_scrapy.page.tags import local_name
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
-    from parsel import Selector
-
-Html: TypeAlias = "bytes | str | Selector | _Element"
-"""What every public function of the project takes as a page."""
 
 _FOLLOWS_HTML = etree.LIBXML_VERSION >= (2, 14)
 _BLANKS = " \t\n\f\r"
@@ -56,12 +53,14 @@ _MARKUP = re.compile(
 class ParsedHtml:
     """The document's root element, and how many characters of text the parser cut off.
 
-    `truncated` tells that markup beyond the budget was not given to the parser.
+    `truncated` tells that markup beyond the budget was not given to the parser, `other` what the
+    source is where it is not HTML; nothing is read of it.
     """
 
     root: _Element
     characters_lost: int
     truncated: bool = False
+    other: str = ""
 
 
 def parse_html(
@@ -72,29 +71,39 @@ def parse_html(
     Bytes are decoded by `decode`: byte order mark, UTF-8 where they are that, declared charset,
     else the best guess. `text` is the source of an already parsed page, where the caller has it:
     with it, lost text is noticed. Of bytes and text no more than the budget is parsed. Never raises
-    on any bytes, text, selector or element.
+    on any bytes, text, response, selector or element; see `load` for what else it may be.
     """
+    given = load(source, budget.markup)
+    if isinstance(given, (bytes, str)):
+        return _parse_markup(given, budget)
+    root: Any = getattr(given, "root", given)
+    if isinstance(root, str):  # a selector of a text node or an attribute
+        return _parse_markup(root, budget)
+    if not etree.iselement(root) or not isinstance(root.tag, str):  # of JSON; a comment
+        return ParsedHtml(_nothing(), 0, other="JSON" if isinstance(root, (dict, list)) else "")
+    if other := other_than_html(text or f"<{local_name(root.tag)} "):
+        return ParsedHtml(_nothing(), 0, other=other)
+    # A selector has a parser of its own; that of an element may have read others since.
+    is_whole = not text or (root is not given and _has_lost_nothing(root, text))
+    return ParsedHtml(root, 0 if is_whole else characters_lost(root, text or ""))
+
+
+def _parse_markup(source: bytes | str, budget: PageBudget) -> ParsedHtml:
+    if other := other_than_html(source):
+        return ParsedHtml(_nothing(), 0, other=other)
     if isinstance(source, bytes):
         data = budget.cut_bytes(source)
-        parsed = parse_html(decode(data), budget=budget)
+        parsed = _parse_markup(decode(data), budget)
         return replace(parsed, truncated=True) if data is not source else parsed
-    if isinstance(source, str):
-        read = budget.cut_text(source)
-        tree, is_verbatim = _parse_text(read)
-        is_whole = is_verbatim and _has_lost_nothing(tree, read)
-        lost = 0 if is_whole else characters_lost(tree, read)
-        return ParsedHtml(tree, lost, len(read) < len(source))
-    # Whoever has a selector has imported parsel, which takes longer than reading a page.
-    is_selector = isinstance(source, getattr(sys.modules.get("parsel"), "Selector", ()))
-    root = cast("Selector", source).root if is_selector else source
-    if isinstance(root, etree._ElementTree):
-        root = root.getroot()
-    if etree.iselement(root) and isinstance(root.tag, str):
-        # A selector has a parser of its own; that of an element may have read others since.
-        is_whole = not text or (is_selector and _has_lost_nothing(root, text))
-        return ParsedHtml(root, 0 if is_whole else characters_lost(root, text or ""))
-    # A selector of a text node, an attribute or of JSON; a comment.
-    return parse_html(root if isinstance(root, str) else "", budget=budget)
+    read = budget.cut_text(source)
+    tree, is_verbatim = _parse_text(read)
+    is_whole = is_verbatim and _has_lost_nothing(tree, read)
+    lost = 0 if is_whole else characters_lost(tree, read)
+    return ParsedHtml(tree, lost, len(read) < len(source))
+
+
+def _nothing() -> _Element:
+    return etree.fromstring("<html><body/></html>", etree.HTMLParser())
 
 
 def decode(data: bytes) -> str:
@@ -197,7 +206,7 @@ def _parse_text(text: str) -> tuple[_Element, bool]:
             clean = text.encode("utf-8", "replace").decode()
             return _root(clean), False
     except (etree.LxmlError, ValueError, AssertionError):
-        return etree.fromstring("<html><body/></html>", etree.HTMLParser()), False
+        return _nothing(), False
 
 
 def _root(text: str) -> _Element:
