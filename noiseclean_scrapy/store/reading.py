@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import fields
 from datetime import datetime
 from typing import Any, TypeAlias, TypeVar
 
@@ -328,18 +329,7 @@ def _tree_bytes(value: object) -> bytes | None:
 
 
 def _page_record(row: Row[Any]) -> PageRecord:
-    page = PageRecord(
-        row.key,
-        row.cluster,
-        row.url,
-        row.body_hash,
-        row.fetched_at,
-        row.position,
-        row.html,
-        _cleaned(row),
-        row.learned_version,
-        _metadata(row),
-    )
+    page = PageRecord(**_values(row, _PAGE), cleaned=_cleaned(row), metadata=_metadata(row))
     page.check()
     return page
 
@@ -347,19 +337,19 @@ def _page_record(row: Row[Any]) -> PageRecord:
 def _cleaned(row: Row[Any]) -> Cleaned | None:
     if row.text is None:
         return None
-    return Cleaned(
-        row.title,
-        row.text,
-        row.blocks,
-        row.clean_version,
-        row.visible_characters,
-        row.kept_characters,
-        # Texts cleaned before schema version 2 have none.
-        1.0 if row.fit is None else row.fit,
-    )
+    values = _values(row, _CLEANED)
+    if values["fit"] is None:
+        values["fit"] = 1.0  # cleaned before schema version 2
+    return Cleaned(**values)
 
 
 def _metadata(row: Row[Any]) -> Metadata | None:
-    if row.language is None:
-        return None
-    return Metadata(row.author, row.published, row.language, row.canonical_url, row.image)
+    return None if row.language is None else Metadata(**_values(row, _METADATA))
+
+
+def _values(row: Row[Any], names: Iterable[str]) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in names}
+
+
+_CLEANED, _METADATA = ([field.name for field in fields(kind)] for kind in (Cleaned, Metadata))
+_PAGE = [field.name for field in fields(PageRecord) if field.name not in ("cleaned", "metadata")]
