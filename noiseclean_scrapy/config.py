@@ -208,7 +208,7 @@ class Config:
     `ITEM_VALUES`). `cluster_by` gives the name of a response's page cluster, or None to leave the
     page alone. `templates` tells whether pages of one cluster are told apart by their structure.
     `batch_size` pages are written in one transaction, fewer after `batch_seconds`, the time between
-    two looks at the database and at what waits for it.
+    two looks at the database and at pending pages.
     `metadata` tells whether author, date, language, address and image of pages are looked for;
     `overrides` are rules of the user, read from the file that the setting names. `hidden_text`
     keeps text that the page's markup hides from readers. `live` shows the

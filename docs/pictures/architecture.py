@@ -29,8 +29,8 @@ def house() -> str:
             "`write_queue, spool, writer, memory`",
             "`clusters/`",
             "Which pages were seen, which tree",
-            "of a site is in use, what waits",
-            "to be written.",
+            "of a site is in use, which pages",
+            "are pending.",
         ],
     )
     store = Box(

@@ -1,4 +1,4 @@
-"""Pages of the store, judged anew, and what the store keeps of a cleaned page."""
+"""Pages of the store, cleaned again, and what the store keeps of a cleaned page."""
 
 from __future__ import annotations
 

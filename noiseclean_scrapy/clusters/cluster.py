@@ -119,7 +119,7 @@ class Site:
 
     @property
     def interim_due(self) -> bool:
-        """Whether the interim model should be made anew."""
+        """Whether the interim model is out of date."""
         return (
             not self.version
             and self.learner is not None

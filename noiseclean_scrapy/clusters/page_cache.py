@@ -17,7 +17,7 @@ _ELEMENT, _BLOCK = 40, 250  # what the columns take, and with a block what was r
 
 
 class HeldPages:
-    """Pages by the key and the hash of the body that they come from, the oldest of which give way.
+    """Pages by the key and the hash of the body that they come from; the oldest are evicted.
 
     What is not held is built again from the stored HTML. Several threads may use it; to another
     process it goes empty.

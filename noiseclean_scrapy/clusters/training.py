@@ -1,4 +1,4 @@
-"""How the tree of a page cluster grows: what waits in the store is learned on top of the newest."""
+"""How the tree of a page cluster grows: provisional pages are learned on top of the newest tree."""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ class CleanPipeline:
         self._clock.start(self.config.batch_seconds, now=False)
 
     async def close_spider(self) -> None:
-        """Finish trees, write what waits, and say in one line what was done."""
+        """Finish trees, write the pending pages, and say in one line what was done."""
         if self.crawl is None:
             return
         assert self._clock

@@ -187,7 +187,7 @@ class Crawl:
         await run_in_thread(trim_heap)
 
     async def close(self) -> None:
-        """Write what waits, and build the trees that have new pages to learn."""
+        """Write the pending pages, and build the trees that have new pages to learn."""
         if self.config.read_only:
             return
         while self._flushing:

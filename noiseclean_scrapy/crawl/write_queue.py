@@ -67,7 +67,7 @@ class WaitingPages:
         self._put(joined(newer, record) if newer else record)
 
     async def find(self, key: str, *, is_new: bool = False) -> PageRecord | None:
-        """What is known of a page: what waits to be written, else what the store has.
+        """What is known of a page: the pending record, else what the store has.
 
         With `is_new` the store is known not to have it.
         """
@@ -83,7 +83,7 @@ class WaitingPages:
         return self._records[key]
 
     async def write(self) -> tuple[list[PageRecord], Written]:
-        """Write what waits, first from the spool; the records, and what became of them.
+        """Write the pending pages, first those of the spool; the records, and what became of them.
 
         Raises StoreError, and all goes on waiting.
         """

@@ -77,7 +77,7 @@ class ProcessWriter(Writer):
     """Runs functions of modules in a process of its own, with arguments that can be pickled.
 
     A process that has died is started again, and what it left open is tried once more: what was
-    done after all is not done twice, since pages are written by key and trees grow by what waits.
+    done after all is not done twice: pages are written by key, and trees grow by provisional pages.
     """
 
     is_process = True

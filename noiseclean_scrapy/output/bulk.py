@@ -93,7 +93,7 @@ class _Folder:
         self._waiting: list[tuple[str, bytearray]] = []
 
     def write(self, kind: str, records: Iterable[bytes]) -> None:
-        """Add records, none of which is divided, to the end of what waits for the commit."""
+        """Add records, none of which is divided, to the end of the uncommitted ones."""
         for record in records:
             if not self._goes_on(kind, len(record)):
                 self._waiting.append((kind, bytearray()))

@@ -1,6 +1,5 @@
 """The store: pages, their clean text and the trees of their clusters, in SQLite or PostgreSQL."""
 
-from noiseclean_scrapy.store.blocks import StoredBlocks
 from noiseclean_scrapy.store.records import (
     Change,
     Cleaned,
@@ -16,6 +15,7 @@ from noiseclean_scrapy.store.records import (
 from noiseclean_scrapy.store.schema import SCHEMA_VERSION
 from noiseclean_scrapy.store.search.ranking import Hit, SearchResults
 from noiseclean_scrapy.store.store import Store
+from noiseclean_scrapy.store.stored_blocks import StoredBlocks
 
 __all__ = [
     "SCHEMA_VERSION",

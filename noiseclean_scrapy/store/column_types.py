@@ -10,7 +10,7 @@ from sqlalchemy import DateTime, Dialect, LargeBinary, Text
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
-from noiseclean_scrapy.store.blocks import StoredBlocks, compress, decompress
+from noiseclean_scrapy.store.stored_blocks import StoredBlocks, compress, decompress
 
 
 def storable_text(text: str) -> str:

@@ -10,7 +10,7 @@ from types import MappingProxyType, NoneType
 from typing import Any, TypeAlias
 
 from noiseclean_scrapy.metadata import Metadata
-from noiseclean_scrapy.store.blocks import StoredBlocks
+from noiseclean_scrapy.store.stored_blocks import StoredBlocks
 
 _RECORD_BYTES = 1000  # of the objects themselves
 
