@@ -78,9 +78,9 @@ class SiteCache:
         if is_news and self.store.cluster_states([former]):
             self._renamed.add(former)
             logger.warning(
-                "%s is a site of its own now and learned from the start. What is stored as %s, where "
-                "it was learned together with others, stays there until it is fetched again, or until "
-                "scrapy noiseclean forget %s",
+                "%s is a site of its own now and learned from the start. What is stored as %s, "
+                "where it was learned together with others, stays there until it is fetched "
+                "again, or until scrapy noiseclean forget %s",
                 name,
                 former,
                 former,
