@@ -44,10 +44,10 @@ def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
     """Say what the default selection leaves out, and why."""
-    if config.option.markexpr == "not slow and not services":
+    if config.option.markexpr == "not slow and not services and not night":
         terminalreporter.write_line(
-            "Left out: slow tests (-m slow) and those that need PostgreSQL, Redis, Java or "
-            "Chromium (-m services); all: -m ''"
+            "Left out: slow tests (-m slow; -m night) and those that need PostgreSQL, Redis, Java "
+            "or Chromium (-m services); all: -m ''"
         )
 
 

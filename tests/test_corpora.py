@@ -31,8 +31,8 @@ def learn(pages: list[Page]) -> SiteCleaner:
     [
         ("cleanportaleval", "tv.msnbc.com"),
         ("big9-dev", "nypost-2013"),
-        ("blogs-dev", "coldnew.github.io"),
-        ("daniel-dev", "finance.ifeng.com"),
+        pytest.param("blogs-dev", "coldnew.github.io", marks=pytest.mark.night),
+        pytest.param("daniel-dev", "finance.ifeng.com", marks=pytest.mark.night),
     ],
 )
 def test_order_and_halves_give_the_same_tree_and_the_same_texts(corpus: str, site: str) -> None:

@@ -39,6 +39,7 @@ def test_any_bytes(data: bytes) -> None:
     check(data)
 
 
+@pytest.mark.night
 @pytest.mark.slow
 def test_the_fuzzer_finds_nothing(tmp_path: Path) -> None:
     if not HAS_ATHERIS:

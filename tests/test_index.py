@@ -290,10 +290,10 @@ def test_without_the_library_the_extra_is_named(
 # Feeds an index again and again while pages change, and says so after each time.
 FEEDER = """
 import itertools, sys, time
-from noiseclean_scrapy.output import TantivyIndex, ElasticsearchFiles, base, feed
+from noiseclean_scrapy.output import TantivyIndex, ElasticsearchFiles, documents, feed
 from noiseclean_scrapy.store import Store
 from tests.support import searching
-base._BATCH_PAGES = 5
+documents._BATCH_PAGES = 5
 url, folder = sys.argv[1:]
 with Store(url) as store:
     files = ElasticsearchFiles(folder + "/e", "pages")

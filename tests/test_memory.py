@@ -194,6 +194,7 @@ def test_a_page_of_long_paths_takes_no_more_than_it_is_long(sqlite_url: str) -> 
     assert peak < 8_000_000
 
 
+@pytest.mark.night
 @pytest.mark.slow
 def test_a_crawl_of_costly_pages_stays_below_a_gibibyte() -> None:
     command = [sys.executable, "-m", "tests.support.costly_pages", "100"]

@@ -85,6 +85,7 @@ def follow(user: NewUser, first: str) -> None:
     assert len((user.clone / "texts.csv").read_text("utf-8").splitlines()) > 186
 
 
+@pytest.mark.night
 @pytest.mark.slow
 def test_everything_works_in_a_new_environment(user: NewUser) -> None:
     follow(user, FIRST)

@@ -198,6 +198,7 @@ def test_related_boxes_and_menus_cost_raw_text_its_precision_in_postgresql(
     assert read_rows(postgresql_url, schemas) == before
 
 
+@pytest.mark.night
 @pytest.mark.slow
 def test_the_command_crawls_searches_and_writes_figures_and_tables(tmp_path: Path) -> None:
     corpus = tmp_path / "shared/corpora/tiny"

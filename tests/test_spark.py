@@ -416,6 +416,7 @@ def test_command_lines(java: None, tmp_path: Path) -> None:
     assert "did you mean NOISECLEAN_METHOD" in run_spark(*wrong, folder=tmp_path, code=2)
 
 
+@pytest.mark.night
 def test_archives_in_a_bucket(java: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from moto.server import ThreadedMotoServer
     from pyarrow.fs import FileSystem

@@ -8,6 +8,8 @@ from datetime import timedelta
 
 import pytest
 
+from noiseclean_scrapy import SiteCleaner
+from noiseclean_scrapy.clusters.cleaning import to_record
 from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.store import Cleaned, PageRecord, SiteSummary, Store, reading
 from tests.support import databases
@@ -130,3 +132,37 @@ def test_many_pages_are_deleted_with_all_that_is_theirs(store: Store, database_u
     for table in ("page", "page_html", "search"):
         query = f"SELECT count(*) FROM noiseclean_{table}"
         assert databases.read_rows(database_url, query) == [(5,)]
+
+
+def test_a_text_that_a_new_tree_leaves_as_it_is_is_not_written_again(
+    store: Store, database_url: str
+) -> None:
+    block = {"text": "ferry", "xpath": "/p", "place": "p", "kept": True, "score": 0.5}
+    pages = [page(f"{n}", "ferry", html=f"<p>{n}", position=n, language="en") for n in (1, 2)]
+    write(store, *(with_blocks(record, [block]) for record in pages))
+    databases.run_statement(database_url, "DELETE FROM noiseclean_search")
+
+    def clean(record: PageRecord) -> Cleaned:
+        assert record.cleaned is not None
+        same = replace(record.cleaned, clean_version=1, fit=0.25)
+        return same if record.key == "1" else replace(same, text="ferries", blocks=())
+
+    store.save_tree("a.example", method="evidence", version=1, tree=b"", learned=2, clean=clean)
+    same, other = (record.cleaned for record in store.pages("a.example"))
+    assert same == Cleaned("", "ferry", [block], 1, 5, 5, 0.25)
+    assert other == Cleaned("", "ferries", [], 1, 5, 5, 0.25)
+    # What was taken out of the index by hand has come back where the text is another one.
+    assert [hit.key for hit in store.search("ferry").hits] == ["2"]
+
+
+def with_blocks(record: PageRecord, blocks: list[dict[str, object]]) -> PageRecord:
+    return replace(record, cleaned=Cleaned("", "ferry", blocks, 0, 5, 5))
+
+
+def test_the_blocks_of_a_text_that_stays_are_those_that_are_stored() -> None:
+    clean = SiteCleaner().clean("<h1>Fog</h1><p>Fog closes the port of Larkham for a day.")
+    stored = to_record(clean, 1)
+    again = to_record(clean, 2, stored)
+    assert again == replace(stored, clean_version=2)
+    assert again.blocks is stored.blocks
+    assert to_record(clean, 2, replace(stored, text="Fog")).blocks is not stored.blocks

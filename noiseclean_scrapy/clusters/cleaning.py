@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from noiseclean_scrapy.clean_page import CleanPage, clean_page
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.methods import Model
@@ -26,8 +28,10 @@ def clean_record(record: PageRecord, model: Model, version: int, config: Config)
     return to_record(judge_record(record, model, config), version)
 
 
-def to_record(page: CleanPage, version: int) -> Cleaned:
-    """What the store keeps of a cleaned page."""
+def to_record(page: CleanPage, version: int, stored: Cleaned | None = None) -> Cleaned:
+    """What the store keeps of a cleaned page; of one with the text of `stored` its blocks stay."""
+    if stored and (stored.title, stored.text) == (page.title, page.text):
+        return replace(stored, clean_version=version, fit=page.fit)
     return Cleaned(
         title=page.title,
         text=page.text,

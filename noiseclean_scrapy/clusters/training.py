@@ -141,7 +141,8 @@ class Grower:
         assert self.learner
         try:
             page = self.held.take(record) or stored_page(record, self.config)
-            return to_record(clean_page(self.learner.cleaner.model(), page), self.learner.version)
+            clean = clean_page(self.learner.cleaner.model(), page)
+            return to_record(clean, self.learner.version, record.cleaned)
         except Exception as error:
             _log(record, "cleaned again", error)
             self.errors.append(record.key)

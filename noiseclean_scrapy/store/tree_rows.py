@@ -24,7 +24,7 @@ from noiseclean_scrapy.store.schema import (
     tree_table,
 )
 from noiseclean_scrapy.store.search.terms import Analyzer
-from noiseclean_scrapy.store.writing import cleaned, lock_pages, renew_damaged, write_cleaned
+from noiseclean_scrapy.store.writing import lock_pages, renew_damaged, write_cleaned
 
 
 def next_pages(connection: Connection, cluster: str, limit: int) -> tuple[int, list[str]]:
@@ -146,7 +146,7 @@ def _clean_again(
     def clean_chunk(after: tuple[int, str]) -> list[StoredPage]:
         pages = read_provisional(connection, cluster, after, *wanted)
         found = renew_damaged(connection, pages, damage)
-        write_cleaned(connection, [cleaned(page, clean) for page in found], analyzer=analyzer)
+        write_cleaned(connection, found, clean, analyzer=analyzer)
         return pages
 
     return [page.key for page in read_in_chunks(clean_chunk, provisional_place, (0, ""), damage)]

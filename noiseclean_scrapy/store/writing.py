@@ -159,13 +159,45 @@ def _new_positions(
 
 
 def write_cleaned(
-    connection: Connection, pages: Sequence[PageRecord], *, analyzer: Analyzer
+    connection: Connection,
+    pages: Sequence[PageRecord],
+    clean: Callable[[PageRecord], Cleaned | None],
+    describe: Callable[[PageRecord], Metadata] | None = None,
+    *,
+    analyzer: Analyzer,
 ) -> None:
-    """Replace what cleaning gave for locked pages."""
-    keys = [page.key for page in pages]
-    _update_pages(connection, pages)
-    index_pages(connection, analyzer, keys)
-    outbox.enqueue(connection, page_table.c.key.in_(keys))
+    """Replace what cleaning gave for locked pages; a text that stays is not written or indexed.
+
+    `describe` is given each page with its new text, and what it tells is written as well.
+    """
+    renewed = [replace(page, cleaned=clean(page), metadata=None) for page in pages]
+    if describe is not None:
+        renewed = [replace(page, metadata=describe(page)) for page in renewed]
+    changed = [
+        new
+        for page, new in zip(pages, renewed, strict=True)
+        if new.metadata is not None or not _is_same(page.cleaned, new.cleaned)
+    ]
+    _update_pages(connection, changed)
+    _update_versions(connection, renewed)
+    index_pages(connection, analyzer, [page.key for page in changed])
+    outbox.enqueue(connection, page_table.c.key.in_([page.key for page in pages]))
+
+
+def _is_same(old: Cleaned | None, new: Cleaned | None) -> bool:
+    """Whether `new` took over what is stored, see `clusters.cleaning.to_record`."""
+    return old is not None and new is not None and old.blocks is new.blocks
+
+
+def _update_versions(connection: Connection, pages: Iterable[PageRecord]) -> None:
+    rows = [
+        {"page_key": page.key, "clean_version": found.clean_version, "fit": found.fit}
+        for page in pages
+        if (found := page.cleaned) is not None
+    ]
+    if rows:
+        statement = update(page_table).where(page_table.c.key == bindparam("page_key"))
+        connection.execute(statement, rows)
 
 
 def _update_pages(connection: Connection, pages: Iterable[PageRecord]) -> None:
@@ -211,10 +243,7 @@ def clean_chunk(
     )
     stored = reading.read_pages_with_html(connection, cluster, after, page_table.c.key.in_(keys))
     pages = renew_damaged(connection, stored, damage)
-    renewed = [cleaned(page, clean) for page in pages]
-    if describe is not None:
-        renewed = [replace(page, metadata=describe(page)) for page in renewed]
-    write_cleaned(connection, renewed, analyzer=analyzer)
+    write_cleaned(connection, pages, clean, describe, analyzer=analyzer)
     return len(pages), keys[-1] if keys else None
 
 
@@ -232,11 +261,6 @@ def forget_html(connection: Connection, keys: Sequence[str]) -> None:
         connection.execute(delete(html_table).where(html_table.c.key.in_(chunk)))
         anew = update(page_table).where(page_table.c.key.in_(chunk))
         connection.execute(anew.values(position=None, learned_version=None))
-
-
-def cleaned(page: PageRecord, clean: Callable[[PageRecord], Cleaned | None]) -> PageRecord:
-    """The page with nothing to write but what cleaning gives."""
-    return replace(page, cleaned=clean(page), metadata=None)
 
 
 def delete_pages_and_trees(connection: Connection, cluster: str) -> int:
