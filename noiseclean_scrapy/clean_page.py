@@ -12,8 +12,9 @@ from noiseclean_scrapy.notebook import page_card
 from noiseclean_scrapy.page import Page, PageTable
 from noiseclean_scrapy.page.headline import find_headline
 from noiseclean_scrapy.page.hidden import hidden_blocks
+from noiseclean_scrapy.page.inline import Inline, MarkupOptions, References
 from noiseclean_scrapy.page.locations import place, xpath
-from noiseclean_scrapy.page.markup import to_html, to_markdown
+from noiseclean_scrapy.page.markup import Source, to_html, to_markdown
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +144,12 @@ class CleanPage:
 
     @property
     def text(self) -> str:
-        """The kept text: the headline, then one line a block, in document order."""
-        return "\n".join(self._kept_texts())
+        """The kept text: the headline, then each block on lines of its own, in document order.
+
+        A block has one line, but for line breaks (BR) and for what is written line by line (PRE).
+        """
+        texts = (self._content(index).plain for index in self._kept_indices())
+        return "\n".join(filter(None, texts))
 
     @property
     def html(self) -> str:
@@ -152,12 +157,12 @@ class CleanPage:
 
         Nothing in it is active: it has no attributes, and the text is escaped.
         """
-        return to_html(self._kept_blocks())
+        return to_html(self._sources(), MarkupOptions())
 
     @property
     def markdown(self) -> str:
         """The kept text as Markdown (CommonMark, with tables as GitHub writes them)."""
-        return to_markdown(self._kept_blocks())
+        return to_markdown(self._sources(), MarkupOptions())
 
     @property
     def visible_characters(self) -> int:
@@ -167,7 +172,8 @@ class CleanPage:
     @property
     def kept_characters(self) -> int:
         """Characters of text that were kept."""
-        return sum(map(len, self._kept_texts()))
+        texts = self._page.table.texts
+        return sum(len(texts[index]) for index in self._kept_indices())
 
     @property
     def dropped_characters(self) -> int:
@@ -222,13 +228,21 @@ class CleanPage:
             if kept and index != self._headline:
                 yield index
 
-    def _kept_texts(self) -> list[str]:
-        texts = self._page.table.texts
-        return [text for index in self._kept_indices() if (text := texts[index])]
+    def _content(self, index: int) -> Inline:
+        table = self._page.table
+        source = table.sources.get(index)
+        if source is None:
+            return Inline(table.texts[index])
+        references = References(table.details, self._page.base)
+        return Inline(table.texts[index], source, table.is_verbatim(index), references)
 
-    def _kept_blocks(self) -> list[Block]:
-        blocks = self._blocks
-        return [block for index in self._kept_indices() if (block := blocks[index]).text]
+    def _sources(self) -> Iterator[Source]:
+        """The kept blocks for HTML and Markdown."""
+        table = self._page.table
+        for index in self._kept_indices():
+            if table.texts[index]:
+                owner = table.owners[index]
+                yield Source(self._content(index), xpath(table, owner), table.tags[owner])
 
 
 def clean_page(model: Model, page: Page, *, headline: bool = True) -> CleanPage:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
 from typing import Any
 
 import lxml.html
+import nh3
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -15,7 +18,7 @@ from markdown_it import MarkdownIt
 
 from example_project.demo import DemoSite
 from noiseclean_scrapy import CleanPage, SiteCleaner
-from noiseclean_scrapy.page.markup import to_html, to_markdown
+from noiseclean_scrapy.page.overrides import Overrides
 
 NEVER_SHOWN = (
     "script style template noscript iframe noembed noframes object applet embed svg canvas audio "
@@ -31,12 +34,18 @@ def whole(html: str) -> CleanPage:
 
 
 def markdown_of(html: str) -> str:
-    return to_markdown(whole(html).blocks)
+    return whole(html).markdown
 
 
 def shown_by(markdown: str) -> str:
     """What a Markdown reader shows."""
     return "".join(map(str, lxml.html.fromstring(f"<div>{rendered(markdown)}</div>").itertext()))
+
+
+def shown_by_html(html: str) -> str:
+    """What a reader of HTML5 shows."""
+    in_lines = re.sub("</?(?:h[1-6]|[oud]l|li|d[td]|p|t[hd]|blockquote|pre|br)>", "\n", html)
+    return unescape(nh3.clean(in_lines, tags=set()))
 
 
 def rendered(markdown: str) -> str:
@@ -64,7 +73,7 @@ def assert_accounted(page: CleanPage, html: str) -> None:
     assert page.kept_characters + page.dropped_characters == page.visible_characters
     assert page.visible_characters == sum(len(block.text) for block in page.blocks)
     kept = [block for block in page.blocks if block.kept]
-    assert sorted(block.text for block in kept) == sorted(page.text.splitlines())
+    assert sorted(words(" ".join(block.text for block in kept))) == sorted(words(page.text))
 
 
 def test_every_character_of_the_demo_pages_is_in_one_block() -> None:
@@ -113,6 +122,50 @@ def test_blocks_tell_their_place() -> None:
     assert places == [("A", "body/div.main/article/p", ""), ("B", "body", "")]
 
 
+# Line breaks
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("<p>a<br>b<br/> c <br>", "a\nb\nc"),
+        ("<p>a <b>b<br></b>c<p>d\ne", "a b\nc\nd e"),
+        ("<p>a<br><br>b", "a\nb"),
+        ("<h1>a<br>b</h1>", "a\nb"),
+        ("<pre>\nif a:\n    b()\n\n\tc()  \n</pre>", "if a:\n    b()\n\n\tc()"),
+        ("<pre><code><b>if</b> a:<br>  <i>b</i>()</code></pre>", "if a:\n  b()"),
+        ("<pre><div>a</div><div>  b</div></pre>", "a\n  b"),
+        ("<pre>  <i>a</i>\nb</pre>", "  a\nb"),
+        ("<div><code>a\n  b</code></div>", "a\n  b"),
+        ("<p>see <code>a\n  b</code></p>", "see a b"),
+        ("<pre>a\x00\x01\x04b\u200bc&#3;\r\nd</pre>", "ab c\nd"),
+    ],
+)
+def test_text_keeps_line_breaks(html: str, text: str) -> None:
+    page = whole(html)
+    assert page.text == text
+    assert [words(block.text) for block in page.blocks if "\n" in block.text] == []
+    assert words(page.text) == words(" ".join(block.text for block in page.blocks))
+
+
+def test_all_forms_keep_line_breaks() -> None:
+    html = "<h2>a<br>b</h2><p>c<br><b>d<br>e</b></p><pre>f\n g</pre><ul><li>h<br>i</ul>"
+    page = whole(html)
+    assert page.html == (
+        "<h2>a<br>b</h2>\n<p>c<br><strong>d<br>e</strong></p>\n<pre>f\n g</pre>\n"
+        "<ul>\n<li>h<br>i</li>\n</ul>"
+    )
+    assert page.markdown == ("## a b\n\nc\\\n**d\\\ne**\n\n```\nf\n g\n```\n\n- h\\\n  i")
+
+
+def test_a_rule_opens_a_form_field_with_its_lines(tmp_path: Path) -> None:
+    path = tmp_path / "rules.toml"
+    path.write_text('["a.example"]\nkeep = "textarea"\n')
+    html, rules = "<p>c<textarea>a\n  b</textarea>", Overrides.read(path)
+    cleaned = SiteCleaner().clean(html, url="https://a.example/", overrides=rules)
+    assert cleaned.text.endswith("a\n  b")
+
+
 # HTML
 
 
@@ -132,7 +185,7 @@ def test_blocks_tell_their_place() -> None:
         ("<pre>a &lt;b&gt;</pre>", "<pre>a &lt;b&gt;</pre>"),
         (
             "<table><tr><th>a<th>b<tr><td>c<td>d</table>",
-            "<table>\n<tr><td>a</td><td>b</td></tr>\n<tr><td>c</td><td>d</td></tr>\n</table>",
+            "<table>\n<tr><th>a</th><th>b</th></tr>\n<tr><td>c</td><td>d</td></tr>\n</table>",
         ),
         ("<table><tr><td>laid<td>out</table>", "<p>laid</p>\n<p>out</p>"),
         (
@@ -142,7 +195,7 @@ def test_blocks_tell_their_place() -> None:
     ],
 )
 def test_html(html: str, expected: str) -> None:
-    assert to_html(whole(html).blocks) == expected
+    assert whole(html).html == expected
 
 
 # Markdown
@@ -225,18 +278,34 @@ TABLE = "<table><tr><td>%s<td>x<tr><td>y<td>z</table>"
 def test_markdown_shows_the_same_text(text: str, shape: str) -> None:
     html = shape % text.replace("&", "&amp;").replace("<", "&lt;")
     page = whole(html)
-    assert words(shown_by(to_markdown(page.blocks))) == words(" ".join(b.text for b in page.blocks))
+    assert words(shown_by(page.markdown)) == words(" ".join(b.text for b in page.blocks))
 
 
 def fragments() -> st.SearchStrategy[str]:
     text = st.text(alphabet="ab 1.-+*_#>|`~[]()!\\&;=", min_size=1, max_size=8)
     escaped = text.map(lambda t: t.replace("&", "&amp;").replace(">", "&gt;"))
-    tags = ["p", "h2", "ul", "ol", "li", "blockquote", "table", "tr", "td", "th", "pre", "div", "b"]
+    tags = [
+        "p",
+        "h2",
+        "ul",
+        "ol",
+        "li",
+        "blockquote",
+        "table",
+        "tr",
+        "td",
+        "th",
+        "pre",
+        "div",
+        "br",
+    ]
+    tags += ["br", "b", "strong", "i", "em", "code", "span", "a href='/x_(y)*`'", "sub"]
     return st.recursive(
         escaped,
         lambda inner: st.builds(
-            lambda tag, parts: f"<{tag}>{' '.join(parts)}</{tag}>",
+            lambda tag, blank, parts: f"<{tag}>{blank.join(parts)}</{tag.split()[0]}>",
             st.sampled_from(tags),
+            st.sampled_from(["", " ", "\n"]),
             st.lists(inner, max_size=4),
         ),
         max_leaves=12,
@@ -249,9 +318,10 @@ def fragments() -> st.SearchStrategy[str]:
 def test_any_page_keeps_its_text_in_html_and_markdown(html: str) -> None:
     page = whole(f"<body>{html}</body>")
     text = words(" ".join(block.text for block in page.blocks))
-    assert sorted(words(shown_by(to_markdown(page.blocks)))) == sorted(text)
-    back = lxml.html.fromstring(f"<div>{to_html(page.blocks)}</div>")
-    assert sorted(words(" ".join(map(str, back.itertext())))) == sorted(text)
+    assert sorted(words(shown_by(page.markdown))) == sorted(text)
+    assert sorted(words(shown_by_html(page.html))) == sorted(text)
+    assert sorted(words(page.text)) == sorted(text)
+    back = lxml.html.fromstring(f"<div>{page.html}</div>")
     assert not [node for node in elements(back) if node.attrib]
 
 
@@ -262,7 +332,7 @@ def elements(root: etree._Element) -> Iterator[etree._Element]:
 def test_deep_pages_give_markup() -> None:
     html = "<ul><li>a" * 100 + "<blockquote><p>b"
     page = whole(html)
-    assert words(shown_by(to_markdown(page.blocks))) == ["a"] * 100 + ["b"]
+    assert words(shown_by(page.markdown)) == ["a"] * 100 + ["b"]
 
 
 def test_the_headline_comes_first_in_all_forms() -> None:

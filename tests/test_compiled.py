@@ -130,12 +130,12 @@ def test_lists_reach_what_is_compiled_from_python() -> None:
 import importlib, os
 from noiseclean_scrapy import kernels
 from noiseclean_scrapy.methods.evidence_model import text_features
-from noiseclean_scrapy.page import build_page, document, reader
+from noiseclean_scrapy.page import build_page, characters, reader
 
 reader.IMAGE_SOURCES += ("data-late",)
 reader.STYLING -= {"hidden"}
 reader.ROLES["amp-img"] = reader.IMAGE
-document.ZERO_WIDTH += ("\u2060",)
+characters.ZERO_WIDTH += ("\u2060",)
 text_features._COLONS += ("~",)
 text_features._DATE_MARKS += "~"
 del os.environ["NOISECLEAN_PURE_PYTHON"]

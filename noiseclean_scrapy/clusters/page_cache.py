@@ -61,9 +61,10 @@ def size(page: Page) -> int:
     """Bytes that a held page takes, about."""
     table, declared = page.table, page.declared
     named = chain(table.texts, set(table.labels), *table.images, *table.links)
+    marked = chain(table.sources.values(), table.details)
     said = (page.title, page.description, declared.body, declared.parts)
     return (
-        sum(map(sys.getsizeof, chain(named, said)))
+        sum(map(sys.getsizeof, chain(named, marked, said)))
         + _ELEMENT * len(table.tags)
         + _BLOCK * len(table.texts)
     )

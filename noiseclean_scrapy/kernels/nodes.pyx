@@ -19,10 +19,17 @@ from lxml.includes.tree cimport (
 
 from array import array
 
-from noiseclean_scrapy.page import document, reader
+from noiseclean_scrapy.page import characters, inline, reader
 from noiseclean_scrapy.page.hidden import style_hides
 from noiseclean_scrapy.page.page import PageTable
-from noiseclean_scrapy.page.tags import IS_BLOCK, IS_LINK, IS_SKIPPED, Tags
+from noiseclean_scrapy.page.tags import (
+    IS_BLOCK,
+    IS_LINK,
+    IS_MARKED,
+    IS_SKIPPED,
+    IS_VERBATIM,
+    Tags,
+)
 
 cdef extern from "lxml-version.h":
     const char* LXML_VERSION_STRING
@@ -46,14 +53,21 @@ cdef enum:
     BYTES = 256
 
 cdef int BLOCK = IS_BLOCK, SKIPPED = IS_SKIPPED, LINK = IS_LINK
+cdef int MARKED = IS_MARKED, VERBATIM = IS_VERBATIM
 cdef int ANCHOR = reader.ANCHOR, IMAGE = reader.IMAGE
+cdef int LINE_BREAK = reader.LINE_BREAK, KEEPS_SPACE = reader.VERBATIM
+cdef Py_ssize_t MOST_MARKS = reader.MOST_MARKS
+cdef bytes BEGIN = inline.BEGIN.encode(), NAMED = inline.NAMED.encode()
+cdef bytes END = inline.END.encode(), BREAK = inline.BREAK.encode()
+cdef unsigned char FIRST_MARK = min(BEGIN + NAMED + END + BREAK)
+cdef unsigned char LAST_MARK = max(BEGIN + NAMED + END + BREAK)
 cdef int MOST_STYLINGS = reader.MOST_STYLINGS
 cdef int DEEPEST = reader.DEEPEST
 cdef Py_ssize_t LONGEST_VALUE = reader.LONGEST_VALUE
 cdef size_t LONGEST_KEPT = reader.LONGEST_KEPT
 cdef frozenset HIDDEN_INLINE = reader.HIDDEN_INLINE
 cdef tuple IMAGE_SOURCES = tuple([name.encode() for name in reader.IMAGE_SOURCES])
-cdef tuple ZERO_WIDTH = tuple([character.encode() for character in document.ZERO_WIDTH])
+cdef tuple ZERO_WIDTH = tuple([character.encode() for character in characters.ZERO_WIDTH])
 cdef frozenset STYLING = frozenset([name.encode() for name in reader.STYLING])
 # Whether an attribute's name, or what has no width, begins with a byte: few others need a look.
 cdef bint[BYTES] _begins_styling
@@ -100,9 +114,10 @@ cdef class NodeReader:
     cdef bint _reads_hidden
     cdef dict _special  # by the address of the node
     cdef dict _tests
-    cdef list _anchors, _images, _links
-    cdef bint _has_pieces, _breaks
-    cdef Text _pieces, _linked, _scratch
+    cdef list _anchors, _images, _links, _marks
+    cdef bint _has_pieces, _breaks, _is_marked
+    cdef int _verbatim
+    cdef Text _pieces, _linked, _marked, _scratch
     # of the tags
     cdef const unsigned char* _names[SLOTS]
     cdef char _slots[SLOTS]
@@ -116,7 +131,8 @@ cdef class NodeReader:
     # the table
     cdef Numbers _parents, _numbers, _owners, _link_characters, _opened
     cdef Text _hidden
-    cdef list _element_tags, _labels, _tests_of, _texts, _block_images, _block_links
+    cdef list _element_tags, _labels, _tests_of, _texts, _block_images, _block_links, _details
+    cdef dict _sources
 
     def __cinit__(self):
         memset(self._names, 0, sizeof(self._names))
@@ -127,16 +143,18 @@ cdef class NodeReader:
         self._most = budget.elements
         self._reads_hidden = budget.hidden
         self._special, self._tests = {}, {}
-        self._anchors, self._images, self._links = [], [], []
+        self._anchors, self._images, self._links, self._marks = [], [], [], []
         self._tag_names, self._node_tests = [], []
         self._element_tags, self._labels, self._tests_of = [], [], []
         self._texts, self._block_images, self._block_links = [], [], []
+        self._sources, self._details = {}, []
 
     def __dealloc__(self):
         free(self._frames)
         free(self._counts)
         free(self._pieces.data)
         free(self._linked.data)
+        free(self._marked.data)
         free(self._scratch.data)
         free(self._hidden.data)
         free(self._open.data)
@@ -163,6 +181,8 @@ cdef class NodeReader:
             self._block_links,
             [None] * len(self._texts),
             _array(&self._opened),
+            self._sources,
+            self._details,
         )
 
     def walk(self, _Element top not None, str top_test, int top_number):
@@ -186,6 +206,10 @@ cdef class NodeReader:
             self._has_pieces = False
             self._pieces.size = self._linked.size = 0
         self._links = self._open_anchor()
+        self._marked.size = 0
+        for mark in self._marks[:MOST_MARKS]:
+            _append_text(&self._marked, <bytes> mark)
+        self._is_marked = self._marked.size > 0
         self._breaks = False
 
     cdef list _open_anchor(self):
@@ -233,7 +257,7 @@ cdef class NodeReader:
                         else:
                             self._open_element(node, tag, top_test, top_number)
                     if info.role:
-                        kind |= self._read_role(node, info.role)
+                        kind |= self._read_role(node, tag, info.role)
                     if has_children:
                         self._push(node, kind, depth)
                         depth += 1
@@ -409,33 +433,65 @@ cdef class NodeReader:
             _stylings[kept] = found
         return found
 
-    cdef int _read_role(self, xmlNode* node, int role) except -1:
-        """Read an anchor, an image or a line break; LINK where an anchor has begun."""
-        if role == ANCHOR:
-            href = _attribute(node, b"href")
-            if href:
-                self._anchors.append(href)
-                self._links.append(href)
-                return LINK
-        elif role == IMAGE:
+    cdef int _read_role(self, xmlNode* node, int tag, int role) except -1:
+        """Read an element that is more than its text, and tell what is to be done at its end."""
+        cdef bytes mark = b""
+        cdef object href = None
+        if role == KEEPS_SPACE:
+            self._verbatim += 1
+            return VERBATIM
+        if role == LINE_BREAK:
+            return self._read_break()
+        if role == IMAGE:
             for name in IMAGE_SOURCES:
                 source = _attribute(node, <bytes> name)
                 if source:
                     self._images.append(source)
+                    self._details.extend((source, _attribute(node, b"alt") or ""))
+                    self._mark(self._begin(tag, len(self._details) - 2))
                     break
-        elif self._breaks:
+            return 0
+        if role == ANCHOR:
+            href = _attribute(node, b"href")
+        if href:
+            self._anchors.append(href)
+            self._links.append(href)
+        if len(self._marks) < MOST_MARKS:
+            if href:
+                self._details.append(href)
+            mark = self._begin(tag, len(self._details) - 1 if href else -1)
+            self._mark(mark)
+        self._marks.append(mark)
+        return MARKED | LINK if href else MARKED
+
+    cdef int _read_break(self) except -1:
+        if self._breaks:
             self.flush()
         else:
             _append_bytes(&self._pieces, b" ", 1)
+            self._mark(BREAK)
             self._has_pieces = self._breaks = True
         return 0
 
+    cdef bytes _begin(self, int tag, Py_ssize_t detail):
+        name = (<str> self._tag_names[tag]).encode()
+        return BEGIN + name + (str(detail).encode() if detail >= 0 else b"") + NAMED
+
+    cdef int _mark(self, bytes mark) except -1:
+        _append_text(&self._marked, mark)
+        self._is_marked = True
+        return 0
+
     cdef int _close(self, xmlNode* node, int kind) except -1:
+        if kind & MARKED and self._marks.pop():
+            _append_text(&self._marked, END)
         if kind & BLOCK:
             if self._has_pieces or self._images or self._links or self._breaks:
                 self.flush()
             if node != self._body._c_node:  # what the parser put after BODY still belongs to it
                 self._open.size -= self._open.size > 0
+        if kind & VERBATIM:
+            self._verbatim -= 1
         if kind & LINK:
             self._anchors.pop()
             if kind & BLOCK:
@@ -448,10 +504,11 @@ cdef class NodeReader:
         if text == NULL or not text[0]:
             return 0
         is_blank = _is_blank(text)
-        if is_blank and not self._has_pieces:
-            return 0
         size = strlen(<const char*> text)
+        if is_blank and not self._has_pieces:
+            return _append_unmarked(&self._marked, text, size) if self._verbatim else 0
         _append_bytes(&self._pieces, <const char*> text, size)
+        _append_unmarked(&self._marked, text, size)
         self._has_pieces = True
         if self._anchors:
             _append_bytes(&self._linked, <const char*> text, size)
@@ -506,6 +563,10 @@ cdef class NodeReader:
         _append(&self._owners, self._open.data[self._open.size - 1])
         _append(&self._link_characters, min(linked, len(text)))
         _append(&self._opened, len(self._labels))
+        if self._is_marked or self._verbatim:
+            self._sources[len(self._texts)] = _decoded(
+                <const unsigned char*> self._marked.data, self._marked.size
+            )
         self._texts.append(text)
         self._block_images.append(tuple(self._images))
         self._block_links.append(tuple(self._links))
@@ -619,6 +680,20 @@ cdef int _append_bytes(Text* text, const char* data, size_t size) except -1:
     text.size += size
     text.data[text.size] = 0
     return 0
+
+
+cdef int _append_text(Text* text, bytes data) except -1:
+    return _append_bytes(text, <const char*> data, len(data))
+
+
+cdef int _append_unmarked(Text* text, const unsigned char* data, size_t size) except -1:
+    """Append what a page holds, without characters that would be taken for marks."""
+    cdef size_t at, start = 0
+    for at in range(size):
+        if FIRST_MARK <= data[at] <= LAST_MARK:
+            _append_bytes(text, <const char*> data + start, at - start)
+            start = at + 1
+    return _append_bytes(text, <const char*> data + start, size - start)
 
 
 cdef int _append_byte(Text* text, char value) except -1:

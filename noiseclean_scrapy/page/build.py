@@ -11,6 +11,7 @@ from noiseclean_scrapy.page.budget import DEFAULT_BUDGET, PageBudget
 from noiseclean_scrapy.page.declared import read_metadata
 from noiseclean_scrapy.page.document import (
     after_body,
+    base_address,
     fallback_length,
     find_parts,
     has_content_in_head,
@@ -62,6 +63,7 @@ def build_page(
         skipped = SKIPPED - {"noscript"}
         table, truncated, body = _read(parsed.root, parts.body, skipped, ruled, budget)
     page = Page(url, title(parts), language(parsed.root, body), table)
+    page.base = base_address(parts, url)
     page.description, page.declared = read_metadata(parts.data)
     page.characters_lost = parsed.characters_lost
     page.truncated = truncated or parsed.truncated

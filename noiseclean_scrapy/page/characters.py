@@ -9,6 +9,20 @@ _CONTROLS = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
 # Control characters but tab and newline; what turns the direction of what follows.
 _STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
+ZERO_WIDTH = ("\u200b", "\ufeff")
+
+
+def with_blanks(text: str) -> str:
+    """The text with blanks for what is a blank without width.
+
+    >>> with_blanks("Fog\\u200bcloses")
+    'Fog closes'
+    """
+    if not text.isascii():
+        for character in ZERO_WIDTH:
+            text = text.replace(character, " ")
+    return text
+
 
 def without_controls(text: str) -> str:
     """The text without what steers terminals: escape sequences lose their beginning.

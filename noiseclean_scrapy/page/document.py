@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+from urllib.parse import urljoin
 
 from lxml import etree
 
-from noiseclean_scrapy.page.characters import without_controls
+from noiseclean_scrapy.page.characters import with_blanks, without_controls
 from noiseclean_scrapy.page.parse import inner_text
 from noiseclean_scrapy.page.tags import local_name, node_test
 
@@ -16,21 +17,22 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
 
 _LANGUAGE = ("lang", "xml:lang", "{http://www.w3.org/XML/1998/namespace}lang")
-_PARTS = ("{*}body", "{*}title", "{*}noscript", "{*}meta", "{*}script")
-ZERO_WIDTH = ("\u200b", "\ufeff")
+_PARTS = ("{*}base", "{*}body", "{*}title", "{*}noscript", "{*}meta", "{*}script")
 
 
 @dataclass(slots=True)
 class DocumentParts:
     """What tells of the page as a whole, in document order. `body` is the root where there is none.
 
-    `fallbacks` are NOSCRIPT elements, `data` are META and SCRIPT elements.
+    `fallbacks` are NOSCRIPT elements, `data` are META and SCRIPT elements, `base` is what addresses
+    are relative to, empty where the page does not tell.
     """
 
     body: _Element
     titles: list[_Element] = field(default_factory=list)
     fallbacks: list[_Element] = field(default_factory=list)
     data: list[_Element] = field(default_factory=list)
+    base: str = ""
 
 
 def find_parts(root: _Element) -> DocumentParts:
@@ -45,12 +47,22 @@ def find_parts(root: _Element) -> DocumentParts:
         elif name == "body":
             found.body = found.body if is_found else node
             is_found = True
+        elif name == "base":
+            found.base = found.base or node.get("href", "").strip()
         elif name == "title":
             if node is not root:
                 found.titles.append(node)
         elif tag == name:
             found.fallbacks.append(node)
     return found
+
+
+def base_address(parts: DocumentParts, url: str) -> str:
+    """What the addresses on a page are relative to."""
+    try:
+        return urljoin(url, parts.base)
+    except ValueError:
+        return url
 
 
 def has_content_in_head(root: _Element, skipped: frozenset[str]) -> bool:
@@ -113,11 +125,7 @@ def path(node: _Element) -> tuple[str, int]:
 
 def collapse(pieces: Iterable[str]) -> str:
     """The pieces joined without control characters, each run of white space one blank."""
-    text = without_controls("".join(pieces))
-    if not text.isascii():
-        for character in ZERO_WIDTH:
-            text = text.replace(character, " ")
-    return " ".join(text.split())
+    return " ".join(with_blanks(without_controls("".join(pieces))).split())
 
 
 def title(parts: DocumentParts) -> str:

@@ -8,35 +8,29 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import dropwhile, groupby, islice, takewhile
-from typing import Protocol
+from typing import NamedTuple
+
+from noiseclean_scrapy.page.inline import Inline, MarkupOptions
 
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _LISTS = frozenset({"ul", "ol"})
+_ITEMS = frozenset({"li"})
+_ITEMS = frozenset({"li"})
 _CELLS = frozenset({"td", "th"})
 _NOT_IN_CELLS = frozenset({*_HEADINGS, *_LISTS, "blockquote", "pre", "table"})
 _DEEPEST = 12
 _WIDEST = 50
 _MOST_STEPS = 100
 _STEP = re.compile(r"/(h[1-6]|ul|ol|li|blockquote|pre|table|tr|td|th)\[(\d+)\]")
-_SPECIAL = re.compile(
-    r"[\\`*\[\]<|~]"
-    r"|(?<![^\W_])_|_(?![^\W_])"  # inside a word it means nothing
-    r"|&(?=#?\w+;)"
-    r"|(?<!\S)#"
-    r"|^(?:>|[-+=](?=[-+=\s]|$))"
-    r"|^\d{1,9}(?P<end>[.)])(?=\s|$)"
-)
 
 
-class Source(Protocol):
-    """What is needed of a block: its text, and the XPath and tag of its element."""
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A text block: its content, and the XPath and tag of its element."""
 
-    @property
-    def text(self) -> str: ...
-    @property
-    def xpath(self) -> str: ...
-    @property
-    def tag(self) -> str: ...
+    content: Inline
+    xpath: str
+    tag: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,32 +42,45 @@ class _Step:
     identity: int
 
 
+class _Cell(NamedTuple):
+    """A cell of a table, with the contents of its blocks."""
+
+    contents: Sequence[Inline] = ()
+    is_header: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class _Part:
     """What is written at once: a paragraph, a heading, lines of code, or the rows of a table.
 
-    `containers` are the quotes, lists and list items around it.
+    `containers` are the quotes, lists and list items around it. `rows` are those of a table, each
+    part of any other has a row of its own.
     """
 
     tag: str
     containers: tuple[_Step, ...]
-    rows: tuple[tuple[str, ...], ...]
+    rows: tuple[tuple[_Cell, ...], ...]
 
     @property
-    def text(self) -> str:
-        """All of it but for tables, one line a row."""
-        return "\n".join(row[0] for row in self.rows)
+    def lines(self) -> str:
+        """All of what is no table as plain text."""
+        return "\n".join(content.plain for (cell,) in self.rows for content in cell.contents)
+
+    @property
+    def content(self) -> Inline:
+        """The content of a paragraph or heading."""
+        return self.rows[0][0].contents[0]
 
 
-def to_html(blocks: Iterable[Source]) -> str:
-    """HTML without attributes.
+def to_html(blocks: Iterable[Source], options: MarkupOptions) -> str:
+    """HTML in which nothing is active: without attributes but for addresses and their texts.
 
     >>> from noiseclean_scrapy import SiteCleaner
     >>> page = SiteCleaner().clean("<h1>Tea</h1><ol><li>Boil <b>water</b></li><li>Wait</li></ol>")
-    >>> print(to_html(page.blocks))
+    >>> print(page.html)
     <h1>Tea</h1>
     <ol>
-    <li>Boil water</li>
+    <li>Boil <strong>water</strong></li>
     <li>Wait</li>
     </ol>
     """
@@ -83,19 +90,19 @@ def to_html(blocks: Iterable[Source]) -> str:
         opened = _common(stack, part.containers)
         pieces += _close(stack[opened:])
         new = part.containers[opened:]
-        pieces += [f"<{step.tag}>" if step.tag == "li" else f"<{step.tag}>\n" for step in new]
-        begins_item = bool(new) and new[-1].tag == "li" and part.tag == "p"
-        pieces.append(escape(part.text, quote=False) if begins_item else _element(part))
+        pieces += [f"<{step.tag}>" if step.tag in _ITEMS else f"<{step.tag}>\n" for step in new]
+        begins_item = bool(new) and new[-1].tag in _ITEMS and part.tag == "p"
+        pieces.append(part.content.html(options) if begins_item else _element(part, options))
         stack = part.containers
     return "".join([*pieces, *_close(stack)]).rstrip("\n")
 
 
-def to_markdown(blocks: Iterable[Source]) -> str:
+def to_markdown(blocks: Iterable[Source], options: MarkupOptions) -> str:
     r"""Markdown as CommonMark defines it, tables as GitHub does. All text is escaped.
 
     >>> from noiseclean_scrapy import SiteCleaner
     >>> page = SiteCleaner().clean("<h1>Tea</h1><ol><li>Boil *water*</li><li>Wait</li></ol>")
-    >>> print(to_markdown(page.blocks))
+    >>> print(page.markdown)
     # Tea
     <BLANKLINE>
     1. Boil \*water\*
@@ -108,7 +115,7 @@ def to_markdown(blocks: Iterable[Source]) -> str:
         if lines and not _is_next_item(stack, part.containers, opened):
             lines.append(_indent(part.containers[:opened]).rstrip())
         first = _indent(part.containers[:opened]) + _open(part.containers, opened)
-        for line in _markdown_lines(part):
+        for line in _markdown_lines(part, options):
             lines.append((first + line).rstrip())
             first = _indent(part.containers)
         stack = part.containers
@@ -137,7 +144,8 @@ def _parts(blocks: Iterable[Source]) -> Iterator[_Part]:
         else:
             tags = {block.tag, *(step.tag for step in steps)}
             tag = next((tag for tag in ("pre", *_HEADINGS) if tag in tags), "p")
-            lines = tuple((block.text,) for block, _ in members)
+            tag = "pre" if block.content.is_verbatim else tag
+            lines = tuple((_Cell((block.content,)),) for block, _ in members)
             yield _Part(tag, _containers(steps, identity), lines)
 
 
@@ -194,8 +202,10 @@ def _data_tables(placed: Iterable[tuple[Source, list[_Step]]]) -> set[int]:
     }
 
 
-def _rows(members: Iterable[tuple[Source, list[_Step]]], table: int) -> tuple[tuple[str, ...], ...]:
-    rows: defaultdict[int, defaultdict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
+def _rows(
+    members: Iterable[tuple[Source, list[_Step]]], table: int
+) -> tuple[tuple[_Cell, ...], ...]:
+    rows: defaultdict[int, dict[int, _Cell]] = defaultdict(dict)
     headers: defaultdict[int, int] = defaultdict(int)
     for block, steps in members:
         below = list(dropwhile(lambda step: step.identity != table, steps))
@@ -203,11 +213,12 @@ def _rows(members: Iterable[tuple[Source, list[_Step]]], table: int) -> tuple[tu
         cell = next(step for step in below if step.tag in _CELLS)
         if cell.tag == "th":
             headers[row] = max(headers[row], cell.number)
-        rows[row][cell.number + (headers[row] if cell.tag == "td" else 0)].append(block.text)
+        column = cell.number + (headers[row] if cell.tag == "td" else 0)
+        before = rows[row].get(column, _Cell())
+        rows[row][column] = _Cell((*before.contents, block.content), cell.tag == "th")
     width = max(max(row) for row in rows.values())
     return tuple(
-        tuple(" ".join(row.get(column, [])) for column in range(1, width + 1))
-        for row in rows.values()
+        tuple(row.get(column, _Cell()) for column in range(1, width + 1)) for row in rows.values()
     )
 
 
@@ -224,11 +235,19 @@ def _close(steps: Sequence[_Step]) -> list[str]:
     return [f"</{step.tag}>\n" for step in reversed(steps)]
 
 
-def _element(part: _Part) -> str:
+def _element(part: _Part, options: MarkupOptions) -> str:
+    if part.tag == "pre":
+        # HTML leaves out a line break at the beginning.
+        return f"<pre>{escape(part.lines, quote=False)}</pre>\n"
     if part.tag != "table":
-        return f"<{part.tag}>{escape(part.text, quote=False)}</{part.tag}>\n"
-    cells = ["".join(f"<td>{escape(text, quote=False)}</td>" for text in row) for row in part.rows]
-    return "<table>\n" + "".join(f"<tr>{row}</tr>\n" for row in cells) + "</table>\n"
+        return f"<{part.tag}>{part.content.html(options)}</{part.tag}>\n"
+    rows = ["".join(_html_cell(cell, options) for cell in row) for row in part.rows]
+    return "<table>\n" + "".join(f"<tr>{row}</tr>\n" for row in rows) + "</table>\n"
+
+
+def _html_cell(cell: _Cell, options: MarkupOptions) -> str:
+    tag = "th" if cell.is_header else "td"
+    return f"<{tag}>{'<br>'.join(part.html(options) for part in cell.contents)}</{tag}>"
 
 
 # Markdown
@@ -263,27 +282,20 @@ def _marker(containers: Sequence[_Step], index: int) -> str:
     return "- " if containers[index - 1].tag == "ul" else f"{step.number}. "
 
 
-def _markdown_lines(part: _Part) -> list[str]:
+def _markdown_lines(part: _Part, options: MarkupOptions) -> list[str]:
     if part.tag == "pre":
-        fence = "`" * (1 + max([2, *map(len, re.findall("`+", part.text))]))
-        return [fence, *part.text.split("\n"), fence]
+        text = part.lines
+        fence = "`" * (1 + max([2, *map(len, re.findall("`+", text))]))
+        return [fence, *text.split("\n"), fence]
     if part.tag == "table":
-        rows = [f"| {' | '.join(map(_escaped, row))} |" for row in part.rows]
+        rows = [
+            f"| {' | '.join(_markdown_cell(cell, options) for cell in row)} |" for row in part.rows
+        ]
         return [rows[0], "|" + " --- |" * len(part.rows[0]), *rows[1:]]
-    level = _HEADINGS.get(part.tag, 0)
-    return [f"{'#' * level} {_escaped(part.text)}" if level else _escaped(part.text)]
+    if level := _HEADINGS.get(part.tag, 0):
+        return [f"{'#' * level} {part.content.markdown(options, line_break=' ')}"]
+    return part.content.markdown(options).split("\n")
 
 
-def _escaped(text: str) -> str:
-    r"""Text that Markdown shows as it is.
-
-    >>> print(_escaped("1. *Not* a_list & <b>"))
-    1\. \*Not\* a_list & \<b>
-    """
-    return _SPECIAL.sub(_escape, text)
-
-
-def _escape(match: re.Match[str]) -> str:
-    if match["end"]:
-        return f"{match[0][:-1]}\\{match['end']}"
-    return f"\\{match[0]}"
+def _markdown_cell(cell: _Cell, options: MarkupOptions) -> str:
+    return " ".join(part.markdown(options, line_break=" ") for part in cell.contents)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from noiseclean_scrapy.page.declared import Declared
 from noiseclean_scrapy.page.locations import xpath
+from noiseclean_scrapy.page.tags import VERBATIM_TAGS
 
 Rule: TypeAlias = Literal["keep", "drop", "title"]
 """What the user says of an element: its text is kept, left out, or the page's title."""
@@ -72,6 +73,10 @@ class PageTable:
     The first six are the elements', see `Element`; the others the text blocks', see `TextBlock`.
     `parents` is -1 for the first element, `owners` are the blocks' elements, `opened` counts the
     elements that began before each block.
+
+    `sources` are the texts of some blocks with marks (see `page.inline`), by the block's number:
+    those that hold inline elements, or whose white space counts. `details` are what marks refer to:
+    the address of a link, the address and the alternative text of an image.
     """
 
     parents: array[int] = field(default_factory=_integers)
@@ -87,11 +92,20 @@ class PageTable:
     links: list[tuple[str, ...]] = field(default_factory=list)
     rules: list[Rule | None] = field(default_factory=list)
     opened: array[int] = field(default_factory=_integers)
+    sources: dict[int, str] = field(default_factory=dict)
+    details: list[str] = field(default_factory=list)
 
     @property
     def characters(self) -> int:
         """Length of `Page.text`."""
         return max(sum([len(text) + 1 for text in self.texts if text]) - 1, 0)
+
+    def is_verbatim(self, block: int) -> bool:
+        """Whether the block stands in an element that keeps white space."""
+        element = self.owners[block]
+        while element >= 0 and self.tags[element] not in VERBATIM_TAGS:
+            element = self.parents[element]
+        return element >= 0
 
     def elements(self) -> list[Element]:
         """The elements in document order."""
@@ -156,8 +170,9 @@ class PageTable:
 class Page:
     """A page as it was read: its table, from which elements and blocks are made when asked for.
 
-    `description` and `declared` are what the page's metadata says of its content: the summary for
-    search engines, and the texts and kind of page in JSON-LD. `characters_lost` tells how much text
+    `base` is the address that the page's links are relative to. `description` and `declared` are
+    what the page's metadata says of its content: the summary for search engines, and the texts and
+    kind of page in JSON-LD. `characters_lost` tells how much text
     the parser cut off (0: none that matters), `truncated` that the budget for one page did not
     suffice, `reads_hidden` that hidden text counts, `other` what was given where that is not HTML.
     `words`, `texts`, `arrays`, `reading`, `keys` are where `title_words` and the method `evidence`
@@ -168,6 +183,7 @@ class Page:
     title: str
     language: str
     table: PageTable
+    base: str = ""
     description: str = ""
     declared: Declared = field(default_factory=Declared)
     characters_lost: int = 0

@@ -9,17 +9,35 @@ from typing import TYPE_CHECKING, Any, cast
 from noiseclean_scrapy.page.budget import PageBudget
 from noiseclean_scrapy.page.document import collapse
 from noiseclean_scrapy.page.hidden import hides, style_hides
+from noiseclean_scrapy.page.inline import BEGIN, BREAK, END, MARKS, NAMED
 from noiseclean_scrapy.page.labels import element_label
 from noiseclean_scrapy.page.page import PageTable, Rule
-from noiseclean_scrapy.page.tags import IS_BLOCK, IS_LINK, IS_SKIPPED, Tags
+from noiseclean_scrapy.page.tags import (
+    INLINE,
+    IS_BLOCK,
+    IS_LINK,
+    IS_MARKED,
+    IS_SKIPPED,
+    IS_VERBATIM,
+    VERBATIM_TAGS,
+    Tags,
+)
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
 IMAGE_SOURCES = ("src", "data-src", "data-original")
 HIDDEN_INLINE = frozenset({"span", "font", "b", "i", "em", "strong", "small", "a"})
-ANCHOR, IMAGE, LINE_BREAK = 1, 2, 3
-ROLES = {"a": ANCHOR, "img": IMAGE, "br": LINE_BREAK}
+ANCHOR, IMAGE, LINE_BREAK, VERBATIM, MARKED = 1, 2, 3, 4, 5
+ROLES = {
+    **dict.fromkeys(INLINE - {"wbr", "input", "picture", "source"}, MARKED),
+    "a": ANCHOR,
+    "img": IMAGE,
+    "br": LINE_BREAK,
+    **dict.fromkeys(VERBATIM_TAGS, VERBATIM),
+}
+MOST_MARKS = 8
+"""Inline elements in each other whose marks are kept: an element that is open marks every run."""
 MOST_STYLINGS = 20_000
 STYLING = frozenset("id class role bgcolor width align itemprop style hidden aria-hidden".split())
 _NOWHERE = 1 << 62
@@ -72,13 +90,17 @@ class NodeReader:
         self._images: list[str] = []
         self._links: list[str] = []
         self._breaks = False
+        self._marked: list[str] = []  # the pieces with the marks of inline elements
+        self._marks: list[str] = []  # of the open ones
+        self._is_marked = False
+        self._verbatim = 0  # how many open elements keep their white space
 
     def walk(self, top: _Element, top_test: str, top_number: int) -> None:
         """Read an element, whose node test in an XPath and number are given.
 
         What a node costs here is most of what a page costs. Raises BudgetSpent.
         """
-        tags, special, pieces, anchors = self._tags, self._special, self._pieces, self._anchors
+        tags, special, pieces = self._tags, self._special, self._pieces
         stack: list[tuple[_Element, int, Iterator[_Element], dict[str, int], int]] = []
         children = iter((top,))
         numbers: dict[str, int] = {}  # how many children of each name the open element had so far
@@ -109,14 +131,9 @@ class NodeReader:
                                 number = count
                             self._open_element(node, name, test, number)
                         if name in ROLES:
-                            if ROLES[name] != ANCHOR:
-                                self._read_inline(node, ROLES[name])
-                            elif href := node.get("href"):
-                                anchors.append(href)
-                                self._links.append(href)
-                                kind |= IS_LINK
+                            kind |= self._read_role(node, name, ROLES[name])
                         text = node.text
-                        if text and (pieces or not text.isspace()):
+                        if text and (pieces or self._verbatim or not text.isspace()):
                             self.add(text)
                         if has_children:
                             stack.append((node, kind, children, numbers, count))
@@ -126,7 +143,7 @@ class NodeReader:
                             self._close(node, kind)
                 if stack:
                     text = node.tail
-                    if text and (pieces or not text.isspace()):
+                    if text and (pieces or self._verbatim or not text.isspace()):
                         self.add(text)
             else:
                 if not stack:
@@ -189,35 +206,74 @@ class NodeReader:
         around = (node, *node.iterancestors())
         return next((self._ruled[part] for part in around if part in self._ruled), None)
 
-    def _read_inline(self, node: _Element, role: int) -> None:
-        """Read an image or a line break."""
+    def _read_role(self, node: _Element, name: str, role: int) -> int:
+        """Read an element that is more than its text, and tell what is to be done at its end."""
+        if role == VERBATIM:
+            self._verbatim += 1
+            return IS_VERBATIM
+        if role == LINE_BREAK:
+            self._read_break()
+            return 0
         if role == IMAGE:
             source = next(filter(None, map(node.get, IMAGE_SOURCES)), None)
             if source:
                 self._images.append(source)
-        elif self._breaks:
+                number = self._detail(source, node.get("alt") or "")
+                self._mark(f"{BEGIN}{name}{number}{NAMED}")
+            return 0
+        href = node.get("href") if role == ANCHOR else None
+        if href:
+            self._anchors.append(href)
+            self._links.append(href)
+        mark = ""
+        if len(self._marks) < MOST_MARKS:
+            mark = f"{BEGIN}{name}{self._detail(href) if href else ''}{NAMED}"
+            self._mark(mark)
+        self._marks.append(mark)
+        return IS_MARKED | IS_LINK if href else IS_MARKED
+
+    def _read_break(self) -> None:
+        if self._breaks:
             self.flush()
         else:
             self._pieces.append(" ")
+            self._mark(BREAK)
             self._breaks = True
 
+    def _detail(self, *values: str) -> int:
+        """The number under which the page knows an address, and what belongs to it."""
+        details = self.table.details
+        details.extend(values)
+        return len(details) - len(values)
+
+    def _mark(self, mark: str) -> None:
+        self._marked.append(mark)
+        self._is_marked = True
+
     def _close(self, node: _Element, kind: int) -> None:
+        if kind & IS_MARKED and self._marks.pop():
+            self._marked.append(END)
         if kind & IS_BLOCK:
             if self._pieces or self._images or self._links or self._breaks:
                 self.flush()
             if node is not self.body:  # what the parser put after BODY still belongs to it
                 self._open.pop()
+        if kind & IS_VERBATIM:
+            self._verbatim -= 1
         if kind & IS_LINK:
             self._anchors.pop()
             if kind & IS_BLOCK:
                 self._links = self._anchors[-1:]
 
     def add(self, text: str | None) -> None:
-        if text and (self._pieces or not text.isspace()):
+        is_blank = not text or text.isspace()
+        if text and (not is_blank or self._pieces or self._verbatim):
+            self._marked.append(MARKS.sub("", text))
+        if text and (self._pieces or not is_blank):
             self._pieces.append(text)
             if self._anchors:
                 self._linked.append(text)
-            if self._breaks and not text.isspace():
+            if self._breaks and not is_blank:
                 self._breaks = False
 
     def flush(self) -> None:
@@ -230,6 +286,8 @@ class NodeReader:
             self._pieces.clear()
             self._linked.clear()
         self._links = self._anchors[-1:]  # an anchor may span several runs
+        self._marked = self._marks[:MOST_MARKS]
+        self._is_marked = bool(self._marked)
         self._breaks = False
 
     def _add_block(self, text: str) -> None:
@@ -239,6 +297,8 @@ class NodeReader:
         element = self._open[-1]
         linked = min(len(collapse(self._linked)), len(text)) if self._linked else 0
         rule = self._rules[element] if self._ruled else None
+        if self._is_marked or self._verbatim:
+            table.sources[len(table.texts)] = "".join(self._marked)
         table.add_block(element, text, linked, tuple(self._images), tuple(self._links), rule)
 
 

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import Any
 
-_INLINE = frozenset(
+INLINE = frozenset(
     "a abbr acronym b bdi bdo big blink br cite code data del dfn em font i img ins kbd label "
     "mark nobr picture q rb rp rt rtc ruby s samp small source span strike strong sub sup time tt "
     "u var wbr input".split()
@@ -15,10 +15,12 @@ SKIPPED = frozenset(
     "script style template noscript iframe noembed noframes object applet embed svg canvas audio "
     "video select textarea datalist head title meta link base param map area dialog".split()
 )
+VERBATIM_TAGS = frozenset({"pre", "textarea"})
+"""What keeps line breaks and blanks."""
 _XPATH_NAME = re.compile(r"[a-z_][\w-]{0,60}", re.IGNORECASE | re.ASCII)
 _LONGEST_NAME = 64
 # What a node is to the page, as bits; 0 is inline content.
-IS_BLOCK, IS_SKIPPED, IS_LINK = 1, 2, 4
+IS_BLOCK, IS_SKIPPED, IS_LINK, IS_MARKED, IS_VERBATIM = 1, 2, 4, 8, 16
 
 
 class Tags(dict[Any, tuple[str, str, int]]):
@@ -36,7 +38,7 @@ class Tags(dict[Any, tuple[str, str, int]]):
 @lru_cache(maxsize=1000)
 def _tag(tag: str, skipped: frozenset[str]) -> tuple[str, str, int]:
     name = local_name(tag)
-    kind = 0 if name in _INLINE else IS_SKIPPED if name in skipped else IS_BLOCK
+    kind = 0 if name in INLINE else IS_SKIPPED if name in skipped else IS_BLOCK
     return name, node_test(tag), kind
 
 

@@ -1,0 +1,368 @@
+r"""The text of a block with marks for what stands in it: emphasis, links, images, line breaks.
+
+A mark begins an inline element, with its tag and the number of its details (see `PageTable`), ends
+the innermost one, or breaks the line. All other characters are text as the page has it.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import Literal, NamedTuple, TypeAlias
+from urllib.parse import quote, urljoin, urlsplit
+
+from noiseclean_scrapy.page.characters import with_blanks, without_controls
+
+BEGIN, NAMED, END, BREAK = "\x01", "\x02", "\x03", "\x04"
+MARKS = re.compile(f"[{BEGIN}-{BREAK}]")
+
+_TOKEN = re.compile(f"{BEGIN}([a-z]+)([0-9]*){NAMED}|({END})|({BREAK})|([^{BEGIN}-{BREAK}]+)")
+_TAGS = {
+    **{name: name for name in "code kbd samp ins sub sup q mark ruby rt rp".split()},
+    **dict.fromkeys(("b", "strong"), "strong"),
+    **dict.fromkeys(("i", "em"), "em"),
+    **dict.fromkeys(("s", "strike", "del"), "del"),
+    "tt": "code",
+}
+"""The inline elements that tell how text is written, and what they are in HTML."""
+_DELIMITERS = {"strong": "**", "em": "*"}
+_CODE = frozenset({"code", "kbd", "samp"})
+_LONGEST_ADDRESS = 2000
+_SAFE = "!#$&'*+,-./:;=?@_~%"
+_SPECIAL = re.compile(
+    r"[\\`*\[\]<|~]"
+    r"|(?<![^\W_])_|_(?![^\W_])"  # inside a word it means nothing
+    r"|&(?=#?\w+;)"
+    r"|(?<!\S)#"
+)
+_SPECIAL_AT_LINE_START = re.compile(
+    rf"^(?:[>:]|[-+=](?=[-+=\s]|$)|\d{{1,9}}[.)](?=\s|$))|{_SPECIAL.pattern}"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MarkupOptions:
+    """What HTML and Markdown hold besides the text; the names are those of trafilatura."""
+
+    include_links: bool = False
+    include_images: bool = False
+    include_formatting: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class References:
+    """What the marks of a page refer to: its details, and the address of the page itself."""
+
+    details: Sequence[str] = ()
+    base: str = ""
+
+    def address(self, number: int) -> str:
+        """A detail as an absolute web address, empty where it is none."""
+        try:
+            joined = urljoin(self.base, without_controls(self.details[number]).strip())
+            parts = urlsplit(joined)
+        except (IndexError, ValueError):
+            return ""
+        is_web = parts.scheme in {"http", "https"} and bool(parts.netloc)
+        return quote(joined, safe=_SAFE) if is_web and len(joined) <= _LONGEST_ADDRESS else ""
+
+
+class Token(NamedTuple):
+    """A piece of text, an image, a line break, or where an inline element begins or ends.
+
+    `value` is the text, or the tag; `detail` the number of the element's details.
+    """
+
+    kind: Literal["text", "image", "break", "begin", "end"]
+    value: str = ""
+    detail: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Inline:
+    """The content of one text block. `source` is its text with marks, where it has any."""
+
+    text: str
+    source: str | None = None
+    is_preformatted: bool = False
+    references: References = field(default_factory=References)
+
+    @property
+    def is_verbatim(self) -> bool:
+        """Whether all white space counts: within PRE, and where CODE of several lines is all."""
+        if self.source is None or self.is_preformatted:
+            return self.is_preformatted
+        return _is_code(self.source)
+
+    @property
+    def plain(self) -> str:
+        """The text with its line breaks."""
+        if self.source is None:
+            return self.text
+        if self.is_verbatim:
+            return _verbatim(self.source)
+        if BREAK not in self.source:
+            return self.text
+        return "".join(_text(token) for token in _tokens(self.source, images=False))
+
+    def html(self, options: MarkupOptions) -> str:
+        """The content as HTML, escaped."""
+        if self.source is None:
+            return escape(self.text, quote=False)
+        return _html(_tokens(self.source, options.include_images), self.references, options)
+
+    def markdown(self, options: MarkupOptions, *, line_break: str = "\\\n") -> str:
+        """The content as Markdown, escaped."""
+        content = _tokens(self.source or self.text, options.include_images)
+        return _markdown(content, self.references, options, line_break)
+
+
+def _text(token: Token) -> str:
+    return {"text": token.value, "break": "\n"}.get(token.kind, "")
+
+
+def _is_code(source: str) -> bool:
+    """Whether all text stands in CODE, on several lines."""
+    open_tags: list[str] = []
+    lines = 0
+    for name, _, end, line_break, text in _TOKEN.findall(source):
+        if name and name != "img":
+            open_tags.append(name)
+        elif end and open_tags:
+            open_tags.pop()
+        elif text and not text.isspace():
+            if "code" not in open_tags:
+                return False
+            lines += len(text.strip().splitlines())
+        lines += bool(line_break)
+    return lines > 1
+
+
+def _verbatim(source: str) -> str:
+    text = "".join(
+        "\n" if line_break else text for _, _, _, line_break, text in _TOKEN.findall(source)
+    )
+    text = with_blanks(without_controls(text.replace("\r\n", "\n")))
+    return "\n".join([line.rstrip() for line in text.split("\n")]).strip("\n")
+
+
+def _tokens(source: str, images: bool) -> list[Token]:
+    """The content in order: white space collapsed, all that begins ends, nothing is empty.
+
+    Blanks and breaks stand outside of elements wherever they can.
+    """
+    found: list[Token] = []
+    open_tags: list[str] = []
+    gap, at = "", 0  # what stands between the last text and the next one, and where
+    for name, detail, end, line_break, text in _TOKEN.findall(source):
+        content = None
+        if name == "img":
+            content = Token("image", name, int(detail)) if images and detail else None
+        elif name:
+            found.append(Token("begin", name, int(detail) if detail else -1))
+            open_tags.append(name)
+        elif end and open_tags:
+            at = _end(found, open_tags.pop(), at)
+        elif line_break:
+            gap = "\n"
+        elif text:
+            text = with_blanks(without_controls(text))
+            if words := text.split():
+                content = Token("text", " ".join(words))
+            gap = gap or (" " if text[:1].isspace() else "")
+        if content:
+            if gap and at:
+                found.insert(at, Token("break") if gap == "\n" else Token("text", gap))
+            found.append(content)
+            gap, at = " " if text[-1:].isspace() else "", len(found)
+    while open_tags:
+        at = _end(found, open_tags.pop(), at)
+    return found
+
+
+def _end(found: list[Token], name: str, at: int) -> int:
+    """End an element; gives the place of a gap that was at `at`."""
+    if found[-1].kind == "begin":
+        found.pop()
+        return at
+    found.append(Token("end", name))
+    return len(found) if at == len(found) - 1 else at
+
+
+# HTML
+
+
+def _html(content: Iterable[Token], references: References, options: MarkupOptions) -> str:
+    pieces: list[str] = []
+    open_tags: list[str] = []
+    for token in content:
+        if token.kind == "text":
+            pieces.append(escape(token.value, quote=False))
+        elif token.kind == "break":
+            pieces.append("<br>")
+        elif token.kind == "image":
+            pieces.append(_html_image(token, references))
+        elif token.kind == "begin":
+            tag, address = _element(token, references, options)
+            open_tags.append(tag)
+            if tag:
+                pieces.append(f'<{tag} href="{escape(address)}">' if address else f"<{tag}>")
+        elif tag := open_tags.pop():
+            pieces.append(f"</{tag}>")
+    return "".join(pieces)
+
+
+def _html_image(token: Token, references: References) -> str:
+    address = references.address(token.detail)
+    alternative = escape(_alternative(token, references))
+    return f'<img src="{escape(address)}" alt="{alternative}">' if address else ""
+
+
+def _alternative(token: Token, references: References) -> str:
+    return " ".join(without_controls(references.details[token.detail + 1]).split())
+
+
+def _element(token: Token, references: References, options: MarkupOptions) -> tuple[str, str]:
+    """The tag of an element in HTML, empty where it is left out, and where a link leads."""
+    if token.value == "a":
+        address = references.address(token.detail) if token.detail >= 0 else ""
+        return ("a", address) if address and options.include_links else ("", "")
+    return _TAGS.get(token.value, "") if options.include_formatting else "", ""
+
+
+# Markdown
+
+
+class _Mark(NamedTuple):
+    """What stands in Markdown as it is. `pair` is the number of a delimiter's pair."""
+
+    text: str
+    pair: int = -1
+    code: str = ""  # the text in a code span
+
+
+_Parts: TypeAlias = "list[str | _Mark]"
+
+
+def _markdown(
+    content: Iterable[Token], references: References, options: MarkupOptions, line_break: str
+) -> str:
+    parts: _Parts = []
+    open_tags: list[tuple[str, str, int]] = []
+    code: list[str] | None = None
+    for number, token in enumerate(content):
+        if token.kind == "begin":
+            tag, address = _element(token, references, options)
+            if code is not None or any(tag == name for name, _, _ in open_tags):
+                tag = ""
+            open_tags.append((tag, address, number))
+            if tag == "a":
+                parts.append(_Mark("["))
+            elif tag in _CODE:
+                code = []
+            elif tag in _DELIMITERS:
+                parts.append(_Mark(_DELIMITERS[tag], number))
+        elif token.kind == "end":
+            tag, address, begun = open_tags.pop()
+            if tag == "a":
+                parts.append(_Mark(f"]({_target(address)})"))
+            elif tag in _CODE:
+                text = "".join(code or ())
+                parts.append(_Mark(_code_span(text), code=text) if text else "")
+                code = None
+            elif tag in _DELIMITERS:
+                parts.append(_Mark(_DELIMITERS[tag], begun))
+        elif token.kind == "image":
+            if code is None and (address := references.address(token.detail)):
+                alternative = _escaped(_alternative(token, references))
+                parts.append(_Mark(f"![{alternative}]({_target(address)})"))
+        elif code is not None:
+            code.append(token.value or " ")
+        else:
+            parts.append(token.value or _Mark(line_break))
+    _drop_invalid_pairs(parts)
+    return _joined(parts)
+
+
+def _code_span(text: str) -> str:
+    fence = "`" * (1 + max([0, *map(len, re.findall("`+", text))]))
+    room = " " if "`" in (text[0], text[-1]) else ""
+    return f"{fence}{room}{text}{room}{fence}"
+
+
+def _target(address: str) -> str:
+    return address.replace("&", "\\&")
+
+
+def _drop_invalid_pairs(parts: _Parts) -> None:
+    """Leave out delimiters that CommonMark would take for text, or put together differently."""
+    opened: dict[int, int] = {}
+    for index, part in enumerate(parts):
+        if not isinstance(part, _Mark) or part.pair < 0:
+            continue
+        begin = opened.setdefault(part.pair, index)
+        if begin == index:
+            continue
+        outer, inner = _beside(parts, begin, -1), _beside(parts, begin, 1)
+        last, after = _beside(parts, index, -1), _beside(parts, index, 1)
+        if not (_may_stand(outer, inner) and _may_stand(after, last)):
+            parts[begin] = parts[index] = ""
+
+
+def _beside(parts: _Parts, index: int, step: int) -> str:
+    """The character before (`step` -1) or after a part; a blank where there is none."""
+    index += step
+    while 0 <= index < len(parts):
+        part = parts[index]
+        if text := part.text if isinstance(part, _Mark) else part:
+            return text[-1 if step < 0 else 0]
+        index += step
+    return " "
+
+
+def _may_stand(outside: str, inside: str) -> bool:
+    """Whether a delimiter between these two opens, or seen from the other side closes."""
+    if "*" in (outside, inside) or inside.isspace():
+        return False
+    return not _is_punctuation(inside) or outside.isspace() or _is_punctuation(outside)
+
+
+def _is_punctuation(character: str) -> bool:
+    return unicodedata.category(character)[0] in "PS"
+
+
+def _joined(parts: _Parts) -> str:
+    pieces: list[str] = []
+    text, begins_line, is_after_code = "", True, False
+    for part in (*parts, _Mark("")):
+        if isinstance(part, str):
+            text += part
+            continue
+        if text:
+            is_before_link = part.text == "[" and text.endswith("!")  # together an image
+            shown = _escaped(text, begins_line=begins_line)
+            pieces.append(f"{shown[:-1]}\\!" if is_before_link else shown)
+            begins_line = is_after_code = False
+        is_code = bool(part.code)
+        text = part.code if is_code and is_after_code else ""
+        if not text and part.text:
+            pieces.append(part.text)
+            begins_line, is_after_code = part.text.endswith("\n"), is_code
+    return "".join(pieces)
+
+
+def _escaped(text: str, *, begins_line: bool = True) -> str:
+    r"""Text that Markdown shows as it is.
+
+    >>> print(_escaped("1. *Not* a_list & <b>"))
+    1\. \*Not\* a_list & \<b>
+    """
+    special = _SPECIAL_AT_LINE_START if begins_line else _SPECIAL
+    return special.sub(_escape, text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    return f"{match[0][:-1]}\\{match[0][-1]}"
