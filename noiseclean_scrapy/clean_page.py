@@ -21,6 +21,7 @@ from noiseclean_scrapy.page.markup import Source, to_html, to_markdown
 class Block:
     """One text block of a page, kept or not.
 
+    `text` is one line: the methods read white space as one blank.
     `score` is the importance in [0, 1] that the method gives it; `evidence` is what led to the
     verdict, by name. `xpath` locates the element that holds the text, `place` is where that stands
     in the layout: the labels from BODY down, such as `body/div.main/article/p` (the last 2,000
