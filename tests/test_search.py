@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -17,6 +19,7 @@ from noiseclean_scrapy.store.search import snippet
 from noiseclean_scrapy.store.search.ranking import MATCH_END, MATCH_START
 from noiseclean_scrapy.store.search.terms import Phrase
 from tests.support import databases, searching
+from tests.support.command_line import ROOT
 from tests.support.searching import FOUND, NOON, keys, page
 
 
@@ -242,3 +245,17 @@ def test_a_text_of_megabytes_is_stored_and_found(store: Store) -> None:
     for query in ("ferry", "word7 word16000", '"word70 word71"'):
         (hit,) = store.search(query).hits
         assert len(hit.snippet) < 400
+
+
+def test_stems_are_the_same_in_c_and_in_python() -> None:
+    """`snowballstemmer` takes PyStemmer where that is installed; an index serves both."""
+    pytest.importorskip("Stemmer", reason="PyStemmer has no wheel for this Python")
+    program = (
+        "import sys; sys.modules['Stemmer'] = None\n"
+        "from tests.support import searching\n"
+        "print(searching.stems())"
+    )
+    command = [sys.executable, "-c", program]
+    run = subprocess.run(command, capture_output=True, encoding="utf-8", cwd=ROOT, check=True)
+    assert run.stdout == f"{searching.stems()}\n"
+    assert "elect" in run.stdout

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from noiseclean_scrapy.page.words import words
 
-_STEMMERS = {
+STEMMERS = {
     "ar": "arabic",
     "ca": "catalan",
     "cs": "czech",
@@ -84,7 +84,7 @@ def stemmer_name(language: str) -> str:
     >>> stemmer_name("nb"), stemmer_name("de-AT"), stemmer_name("zh")
     ('norwegian', 'german', '')
     """
-    return _STEMMERS.get(_code(language), "")
+    return STEMMERS.get(_code(language), "")
 
 
 def _code(language: str) -> str:

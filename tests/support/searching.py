@@ -8,7 +8,9 @@ from itertools import product
 from typing import Any
 
 from noiseclean_scrapy.metadata import Metadata
+from noiseclean_scrapy.page.stemming import STEMMERS
 from noiseclean_scrapy.store import Cleaned, PageRecord, SearchResults
+from noiseclean_scrapy.store.search.terms import Analyzer
 
 NOON = datetime(2025, 3, 1, 12, tzinfo=timezone.utc)
 
@@ -25,6 +27,13 @@ TEXTS = {
     "hindi": ("hi", "समाचार", "हिन्दी समाचार यहाँ हैं।"),
     "plain": ("", "Untold", "Nobody says which language the ferry speaks."),
 }
+
+
+def stems() -> list[str]:
+    """The terms of all TEXTS, each in the language of every stemmer."""
+    analyzer = Analyzer()
+    texts = " ".join(f"{title} {text}" for _, title, text in TEXTS.values())
+    return [term for language in STEMMERS for term in analyzer.terms(texts, language)]
 
 
 def page(
