@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from noiseclean_scrapy.methods.base import Late, Model, PageVerdict
 from noiseclean_scrapy.notebook import page_card
 from noiseclean_scrapy.page import Page, PageTable
-from noiseclean_scrapy.page.headline import find_headline
+from noiseclean_scrapy.page.headline import choose_title, find_headline
 from noiseclean_scrapy.page.hidden import hidden_blocks
 from noiseclean_scrapy.page.inline import Inline, MarkupOptions, References
 from noiseclean_scrapy.page.locations import place, xpath
@@ -83,8 +83,9 @@ class BlockRow(NamedTuple):
 class CleanPage:
     """A page without its noise.
 
-    `title` is the headline's text, that of TITLE where no headline is visible. `characters_lost`
-    tells how much text the HTML parser lost, `truncated` that the page was longer than its budget.
+    `title` is what the page is called: see `choose_title`; mostly that is the text of its
+    headline. `characters_lost` tells how much text the HTML parser lost, `truncated` that the page
+    was longer than its budget.
     """
 
     url: str
@@ -254,7 +255,7 @@ def clean_page(model: Model, page: Page, *, headline: bool = True) -> CleanPage:
     """
     verdict = model.judge(page)
     table = page.table
-    title_block = _headline(page)
+    title_block = _headline(page, verdict)
     hidden = [
         out_of_sight and rule is None
         for rule, out_of_sight in zip(table.rules, hidden_blocks(page), strict=True)
@@ -268,7 +269,7 @@ def clean_page(model: Model, page: Page, *, headline: bool = True) -> CleanPage:
         hidden[title_block] = False
     return CleanPage(
         url=page.url,
-        title=page.title if title_block is None else table.texts[title_block],
+        title=_title(page, title_block),
         characters_lost=page.characters_lost,
         truncated=page.truncated,
         _page=page,
@@ -279,11 +280,18 @@ def clean_page(model: Model, page: Page, *, headline: bool = True) -> CleanPage:
     )
 
 
-def _headline(page: Page) -> int | None:
+def _title(page: Page, headline: int | None) -> str:
+    """What the user calls the title, else what the page says."""
+    text = "" if headline is None else page.table.texts[headline]
+    is_ruled = headline is not None and page.table.rules[headline] == "title"
+    return text if is_ruled else choose_title(page, text)
+
+
+def _headline(page: Page, verdict: PageVerdict) -> int | None:
     """The number of the block that the user calls the title, else of what looks like it."""
     rules, texts = page.table.rules, page.table.texts
     ruled = (number for number, rule in enumerate(rules) if rule == "title" and texts[number])
     found = next(ruled, None)
     if found is None:
-        found = find_headline(page)
+        found = find_headline(page, verdict.common)
     return None if found is not None and rules[found] == "drop" else found

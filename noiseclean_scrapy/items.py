@@ -10,8 +10,8 @@ from datetime import datetime
 class PageItem:
     """A cleaned page. Give it the response's URL; the pipeline fills in the rest.
 
-    `published` is in UTC. `tree_version` is the version of the site's tree that cleaned the text, 0
-    before there was one, None where the item has no page.
+    `published` keeps the offset that the page gives. `tree_version` is the version of the site's
+    tree that cleaned the text, 0 before there was one, None where the item has no page.
     """
 
     url: str

@@ -19,6 +19,7 @@ from lxml import etree, html
 
 from noiseclean_scrapy.page import Html
 from noiseclean_scrapy.page.characters import without_controls
+from noiseclean_scrapy.page.linked_data import read_article, read_documents, read_time
 from noiseclean_scrapy.page.parse import parse_html
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ _DECLARATIONS = {
     "link": (("rel",), "href"),
 }
 _IMAGES = ("og:image", "og:image:secure_url", "twitter:image", "twitter:image:src", "image_src")
+_TIMES = ("article:published_time", "og:article:published_time", "datepublished")
 _LANGUAGE_NAMES = ("lang", "content-language", "og:locale", "dc.language", "language")
 _LANGUAGE_ATTRIBUTES = ("lang", "xml:lang", "{http://www.w3.org/XML/1998/namespace}lang")
 _PLAIN_NAME = re.compile(r"[a-z][\w.-]*", re.IGNORECASE | re.ASCII)
@@ -71,8 +73,10 @@ _MACROLANGUAGES = {"yue": "zh", "wuu": "zh", "zxx": ""}
 class Metadata:
     """Facts about a page; empty (`None` for the date) where the page does not tell.
 
-    `published` is aware and in UTC, at midnight where the page gives a day only. `language` is an
-    ISO 639-1 code (639-3 where there is none). `canonical_url` and `image` are absolute.
+    `author` is a name or several, with `; ` between them. `published` is aware, by the publisher's
+    own clock where the page tells its offset, else in UTC; midnight where it gives a day only.
+    `language` is an ISO 639-1 code (639-3 where there is none). `canonical_url` and `image` are
+    absolute.
     """
 
     author: str = ""
@@ -86,8 +90,8 @@ def extract_metadata(source: Html, *, url: str, text: str = "") -> Metadata:
     """The facts that a page, or what `page_facts` took from it, tells of itself.
 
     `text` is the clean text, whose language is identified. Never raises and never changes
-    `source`. Without the extra `metadata` the author and the date stay empty, and the language is
-    the declared one.
+    `source`. Without the extra `metadata` author and date are what JSON-LD and
+    `article:published_time` say, and the language is the declared one.
 
     >>> page = "<html lang=pt><link rel=canonical href=/flood><p>O rio subiu.</p>"
     >>> facts = extract_metadata(page, url="https://news.example.com/flood?page=1")
@@ -95,8 +99,8 @@ def extract_metadata(source: Html, *, url: str, text: str = "") -> Metadata:
     ('pt', 'https://news.example.com/flood')
     """
     facts = page_facts(source)
-    author, published = _author_and_date(facts, url)
     declared = _declared(facts)
+    author, published = _author_and_date(facts, declared, url)
     address = partial(_address, _address(url, declared.get("base", "")) or url)
     return Metadata(
         author=author,
@@ -158,7 +162,9 @@ def _copy(node: _Element) -> _Element:
 
 def _head_parts(root: _Element) -> Iterator[_Element]:
     left, unreadable = _MOST_PARTS, _MOST_UNREADABLE
-    for node in root.iter("{*}base", "{*}link", "{*}meta", "{*}script", "{*}title"):
+    # What JSON-LD says goes first, however many others there are.
+    others = root.iter("{*}base", "{*}link", "{*}meta", "{*}title")
+    for node in chain(root.iter("{*}script"), others):
         is_script = _name(node) == "script"
         if is_script and "ld+json" not in node.get("type", "").lower():
             continue
@@ -253,11 +259,30 @@ def _is_short(node: _Element) -> bool:
     return True
 
 
-def _author_and_date(facts: _Element, url: str) -> tuple[str, datetime | None]:
+def _author_and_date(
+    facts: _Element, declared: Mapping[str, str], url: str
+) -> tuple[str, datetime | None]:
+    """What JSON-LD says of the article; what that does not say, as META and the libraries do."""
+    latest = datetime.now(timezone.utc) + timedelta(days=1)
+    article = read_article(read_documents(facts.iter("script")))
+    author = _author("; ".join(article.authors))
+    told = (article.published, *(read_time(declared.get(name)) for name in _TIMES))
+    times = [time for time in told if time and _EARLIEST <= time <= latest]
+    # Of one moment told twice, that of the publisher's own clock.
+    by_own_clock = (time for time in times if time == times[0] and time.utcoffset())
+    published = next(by_own_clock, times[0] if times else None)
+    if not author or published is None:
+        other_author, other_published = _found_author_and_date(facts, url, latest)
+        author, published = author or other_author, published or other_published
+    return author, published
+
+
+def _found_author_and_date(
+    facts: _Element, url: str, latest: datetime
+) -> tuple[str, datetime | None]:
     libraries = _libraries()
     if libraries is None:
         return "", None
-    latest = datetime.now(timezone.utc) + timedelta(days=1)
     dates = {
         "original_date": True,
         "extensive_search": False,
@@ -292,7 +317,7 @@ def _date(found: str | None, latest: datetime) -> datetime | None:
         except ValueError:
             return None
         date = date.replace(tzinfo=timezone.utc)
-    return date.astimezone(timezone.utc) if _EARLIEST <= date <= latest else None
+    return date if _EARLIEST <= date <= latest else None
 
 
 def _language(text: str, declarations: Mapping[str, str]) -> str:

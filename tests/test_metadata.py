@@ -200,7 +200,7 @@ def test_nothing_raises_and_nothing_is_changed(page: bytes | str, text: str) -> 
     before = etree.tostring(selector.root) if etree.iselement(selector.root) else None
     found = extract_metadata(selector, url=URL, text=text)
     assert isinstance(extract_metadata(page, url="", text=text), Metadata)
-    assert found.published is None or found.published.tzinfo is timezone.utc
+    assert found.published is None or found.published.tzinfo is not None
     assert before is None or etree.tostring(selector.root) == before
 
 
@@ -285,7 +285,7 @@ def test_items_get_the_facts(crawled: tuple[Crawled, Path, str]) -> None:
     for number in range(1, PAGES + 1):
         item = found[f"{url}/{number}"]
         assert item["author"] == "Ana Lima"
-        assert item["published"] == f"2021-07-{number:02}T06:00:00+00:00"
+        assert item["published"] == f"2021-07-{number:02}T08:00:00+02:00"
         assert item["language"] == "pt"
         assert item["canonical_url"] == f"{url}/stories/{number}"
         assert item["image"] == f"{url}/{number}.jpg"
@@ -296,7 +296,7 @@ def test_dicts_get_the_facts_that_are_asked_for(crawled: tuple[Crawled, Path, st
     result, _, _ = crawled
     (item,) = (item for item in result.items if item.get("path") == "/2")
     assert item["same"] is True
-    assert (item["by"], item["when"]) == ("Ana Lima", "2021-07-02T06:00:00+00:00")
+    assert (item["by"], item["when"]) == ("Ana Lima", "2021-07-02T08:00:00+02:00")
     assert item["md"].startswith("# O rio, parte 2\n\n")
 
 
@@ -341,9 +341,7 @@ def test_without_the_libraries_one_warning_says_what_to_install(tmp_path: Path) 
         (result,) = crawling._read_results(path)
     assert result.lines("WARNING", "noiseclean_scrapy.crawl.pipeline") == [LIBRARIES_MISSING]
     found = [item for item in result.items if "author" in item]
-    assert {(item["author"], item["published"], item["language"]) for item in found} == {
-        ("", None, "en")
-    }
+    assert {(item["author"], item["language"]) for item in found} == {("", "en")}
     assert {item["canonical_url"] for item in found} == {
         f"{server.url}/stories/{number}" for number in range(1, PAGES + 1)
     }

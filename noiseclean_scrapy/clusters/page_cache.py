@@ -62,7 +62,7 @@ def size(page: Page) -> int:
     table, declared = page.table, page.declared
     named = chain(table.texts, set(table.labels), *table.images, *table.links)
     marked = chain(table.sources.values(), table.details)
-    said = (page.title, page.description, declared.body, declared.parts)
+    said = (page.title, page.description, declared.body, declared.parts, *declared.titles)
     return (
         sum(map(sys.getsizeof, chain(named, marked, said)))
         + _ELEMENT * len(table.tags)

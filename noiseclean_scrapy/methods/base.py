@@ -62,7 +62,8 @@ class PageVerdict:
 
     `kept` (B) and `scores` (B) are those of `Verdict`, `explain` gives the evidence on the block of
     a number. `weights` are those of the kept features. `fit` is the share of the page's characters
-    that stand at places the model knows, in [0, 1]: it falls when a site is redesigned.
+    that stand at places the model knows, in [0, 1]: it falls when a site is redesigned. `common`
+    tells which blocks' texts most pages of the site show; empty where the method counts no texts.
     """
 
     kept: Sequence[bool]
@@ -70,6 +71,7 @@ class PageVerdict:
     explain: Callable[[int], Mapping[str, float]]
     weights: Mapping[str, float]
     fit: float
+    common: Sequence[bool] = ()
 
     @classmethod
     def of(cls, verdicts: Sequence[Verdict], weights: Mapping[str, float], fit: float) -> Self:

@@ -103,4 +103,5 @@ class SiteModel(Model):
         known = float(characters[terms.known].sum()) / max(float(characters.sum()), 1.0)
         fit = known if self.site.pages else 1.0
         weights = Late(partial(kept_features, page, kept.tolist()))
-        return PageVerdict(kept.tolist(), chance.tolist(), evidence.explain, weights, fit)
+        common = terms.common.tolist()
+        return PageVerdict(kept.tolist(), chance.tolist(), evidence.explain, weights, fit, common)

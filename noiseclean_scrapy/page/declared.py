@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from noiseclean_scrapy.page.linked_data import (
+    plain_line,
+    read_article,
+    read_documents,
+    things,
+    type_names,
+)
 from noiseclean_scrapy.page.parse import unescape
 
 if TYPE_CHECKING:
@@ -25,22 +31,26 @@ KINDS = {
 }
 """Types of JSON-LD and og:type by the kind of page that they declare."""
 _KIND_OF = {name: kind for kind, names in KINDS.items() for name in names.split()}
-_DEEPEST = 20
+_TITLES = ("og:title", "twitter:title")
+_SITE_NAME = "og:site_name"
 _LONGEST = 100_000
 
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """What JSON-LD and og:type declare.
+    """What JSON-LD and META declare.
 
     `body` is all of the content (an article's text), `parts` are some of it (a product's
     description, posts), one a line; empty where there is none or it cannot be read, cut off at
-    100,000 characters. `kinds` are some of `KINDS`.
+    100,000 characters. `kinds` are some of `KINDS`. `titles` are the page's: that of META, then
+    that of the article in JSON-LD; `site_names` are what the page calls its site.
     """
 
     body: str = ""
     parts: str = ""
     kinds: frozenset[str] = frozenset()
+    titles: tuple[str, ...] = ()
+    site_names: tuple[str, ...] = ()
 
 
 def read_metadata(nodes: Iterable[_Element]) -> tuple[str, Declared]:
@@ -57,6 +67,7 @@ def read_metadata(nodes: Iterable[_Element]) -> tuple[str, Declared]:
     """
     descriptions: list[str] = []
     types: list[str] = []
+    lines: dict[str, str] = {}
     scripts: list[_Element] = []
     for node in nodes:
         if node.tag.endswith("script"):
@@ -67,48 +78,35 @@ def read_metadata(nodes: Iterable[_Element]) -> tuple[str, Declared]:
             descriptions.append(" ".join(node.get("content", "").split()))
         if "og:type" in names:
             types.append(node.get("content", "").strip())
-    return max(descriptions, key=len, default=""), _declared(scripts, types)
+        for name in names:
+            if name in _TITLES or name == _SITE_NAME:
+                lines.setdefault(name, plain_line(node.get("content", "")))
+    return max(descriptions, key=len, default=""), _declared(scripts, types, lines)
 
 
-def _declared(scripts: Iterable[_Element], types: list[str]) -> Declared:
+def _declared(scripts: Sequence[_Element], types: list[str], lines: Mapping[str, str]) -> Declared:
     bodies: list[str] = []
     parts: list[str] = []
-    for thing in _things(scripts):
-        own = thing.get("@type")
-        names = [name for name in (own if isinstance(own, list) else [own]) if type(name) is str]
+    documents = list(read_documents(scripts))
+    for thing in things(documents):
+        names = type_names(thing)
         types += names
         bodies += _texts(thing, _BODIES)
         parts += _texts(thing, [_PARTS[name] for name in names if name in _PARTS])
+    article = read_article(documents)
+    meta_title = next((lines[name] for name in _TITLES if lines.get(name)), "")
+    site_names = (lines.get(_SITE_NAME, ""), article.publisher)
     return Declared(
         body=_plain(max(bodies, key=len, default="")),
         parts="\n".join(dict.fromkeys(map(_plain, parts))),
         kinds=frozenset(_KIND_OF[name] for name in types if name in _KIND_OF),
+        titles=tuple(filter(None, (meta_title, article.headline))),
+        site_names=tuple(dict.fromkeys(filter(None, site_names))),
     )
 
 
 def _meta_names(node: _Element) -> tuple[str, str]:
     return node.get("name", "").strip().lower(), node.get("property", "").strip().lower()
-
-
-def _things(scripts: Iterable[_Element]) -> Iterator[dict[str, Any]]:
-    """All objects in the page's JSON-LD, outer ones first."""
-    for node in scripts:
-        if node.get("type", "").partition(";")[0].strip().lower() == "application/ld+json":
-            try:
-                yield from _objects(json.loads(node.text or "", strict=False), 0)
-            except (ValueError, RecursionError):
-                continue
-
-
-def _objects(value: Any, depth: int) -> Iterator[dict[str, Any]]:
-    if depth > _DEEPEST:
-        return
-    if isinstance(value, dict):
-        yield value
-        value = list(value.values())
-    if isinstance(value, list):
-        for part in value:
-            yield from _objects(part, depth + 1)
 
 
 def _texts(thing: dict[str, Any], names: Sequence[str]) -> list[str]:

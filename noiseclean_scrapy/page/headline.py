@@ -1,35 +1,140 @@
-"""Which text block is the page's headline."""
+"""What a page is called, and which of its text blocks is the headline."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 import numpy as np
+from numpy.typing import NDArray
 
 from noiseclean_scrapy.page.page import Page
-from noiseclean_scrapy.page.words import LONGEST, title_words, words
+from noiseclean_scrapy.page.urls import host, registrable_domain
+from noiseclean_scrapy.page.words import LONGEST, title_words, word_counts, words
 
 _COVERAGE = 0.8
+_BETWEEN = re.compile(r"(\s[|–—·•»«:/-]+\s|\s*[|｜：]\s*)")
+_DAY = re.compile(r"\d{1,4}([./-])\d{1,2}\1\d{1,4}")
+_DIGIT = re.compile(r"\d")
+_WORD = re.compile(r"[^\W_]+")
+_MOST_PARTS = 4  # of a title that belong to the site: its name, a day
+_LONGEST_REST = 5  # words
+_SHORTEST_NAME, _LONGEST_NAME = 5, 100  # characters
 
 
-def find_headline(page: Page) -> int | None:
+def find_headline(page: Page, common: Sequence[bool] = ()) -> int | None:
     """The number of the block that shows the title, None where none is visible.
 
     It is the block whose words stand in TITLE and make up most of it, H1 first; without such a
-    block it is the page's only H1.
+    block that of a title that the page declares, then the page's only H1. The site's name and what
+    is `common`, by the number of the block, are no headlines.
     """
     table = page.table
-    title = len(set(words(page.title)))
+    site = SiteNames(page)
     short = [0 < len(text) <= LONGEST for text in table.texts]
-    counts = title_words(page)
-    fitting = (counts[1] >= max(1, min(3, title))) & (counts[1] >= _COVERAGE * counts[0])
+    for number, is_common in enumerate(common):
+        # Texts are counted with their digits masked: "Part 3" may be the headline of its page.
+        short[number] &= not is_common or _DIGIT.search(table.texts[number]) is not None
+    found = _showing(page, page.title, title_words(page), short, site)
+    titles = iter(page.declared.titles)
+    while found is None and (title := next(titles, "")):
+        counts = word_counts(table.texts, frozenset(words(title)))
+        found = _showing(page, title, counts, short, site)
+    if found is None:
+        h1 = {index for index, tag in enumerate(table.tags) if tag == "h1"}
+        headings = [n for n, owner in enumerate(table.owners) if owner in h1 and short[n]]
+        headings = [n for n in headings if not site.is_name(table.texts[n])]
+        found = headings[0] if len(headings) == 1 else None
+    return found
+
+
+def choose_title(page: Page, headline: str) -> str:
+    """What the page is called; `headline` is the text of its headline, empty where none is visible.
+
+    The title that META gives its readers elsewhere, without the site's name; else that of JSON-LD,
+    the headline, that of TITLE. Where headline and JSON-LD agree and it only adds to them, they
+    are right.
+
+    >>> from noiseclean_scrapy.page import build_page
+    >>> head = "<title>Fog | Sport | Courier</title><meta property=og:title content='{}'>"
+    >>> choose_title(build_page(head.format("Fog closes port - courier")), "Fog closes port")
+    'Fog closes port'
+    >>> choose_title(build_page(head.format("Courier"), url="http://courier.example/"), "")
+    'Fog | Sport'
+    """
+    site = SiteNames(page)
+    titles = [*(site.without(title) for title in page.declared.titles), headline]
+    titles = [title for title in titles if title and not site.is_name(title)]
+    if not titles:
+        return site.without(page.title)
+    first, *others = titles
+    for other in others:
+        rest = first.removeprefix(other)
+        if rest != first and _BETWEEN.match(rest) and len(words(rest)) <= _LONGEST_REST:
+            return other
+    plain = {" ".join(words(other)) for other in others}
+    agree = len(plain) == 1 < len(others)
+    return others[0] if agree and plain.pop() in " ".join(words(first)) else first
+
+
+def _showing(
+    page: Page, title: str, counts: NDArray[np.int64], short: Sequence[bool], site: SiteNames
+) -> int | None:
+    """The block that shows a title; `counts` are its words in each block."""
+    table = page.table
+    least = max(1, min(3, len(set(words(title)))))
+    fitting = (counts[1] >= least) & (counts[1] >= _COVERAGE * counts[0])
     best: tuple[tuple[int, bool, int], int] | None = None
     for index in np.flatnonzero(fitting).tolist():
-        if short[index]:
+        if short[index] and not site.is_name(table.texts[index]):
             is_h1 = table.tags[table.owners[index]] == "h1"
             rank = (int(counts[1, index]), is_h1, -index)
             if best is None or rank > best[0]:
                 best = (rank, index)
-    if best:
-        return best[1]
-    h1 = {index for index, tag in enumerate(table.tags) if tag == "h1"}
-    headings = [n for n, owner in enumerate(table.owners) if owner in h1 and short[n]]
-    return headings[0] if len(headings) == 1 else None
+    return best[1] if best else None
+
+
+class SiteNames:
+    """What the site of a page is called: by the page itself, and by its address."""
+
+    def __init__(self, page: Page) -> None:
+        name = host(page.url)
+        label = (registrable_domain(name) or name).partition(".")[0] if name else ""
+        names = (*page.declared.site_names, name, name.removeprefix("www."), label)
+        self._label = label
+        self._names = set(filter(None, map(_squashed, names)))
+
+    def is_name(self, text: str) -> bool:
+        """Whether a text is the site's name, as its banner may show it."""
+        return len(text) <= _LONGEST_NAME and _squashed(text) in self._names
+
+    def without(self, title: str) -> str:
+        """A title without the site's name, and what stands beyond it, at its end; or before it."""
+        for _ in range(_MOST_PARTS):
+            parts = _BETWEEN.split(title)
+            if len(parts) < 3:
+                break
+            if self._is_sites(parts[-1]):
+                title = "".join(parts[:-2])
+            elif self._is_sites(parts[0]):
+                title = "".join(parts[2:])
+            else:
+                break
+        return title.strip()
+
+    def _is_sites(self, part: str) -> bool:
+        """Whether a part of a title is the site's: its name, with a word more or less, or a day."""
+        own, squashed = words(part), _squashed(part)
+        if squashed in self._names or _DAY.fullmatch(part.strip()):
+            return True
+        if own and own[0] == self._label and len(own) <= _LONGEST_REST:
+            return True
+        return len(squashed) >= _SHORTEST_NAME and any(
+            name.endswith(squashed) or (squashed.endswith(name) and len(squashed) < 2 * len(name))
+            for name in self._names
+            if len(name) >= _SHORTEST_NAME
+        )
+
+
+def _squashed(text: str) -> str:
+    return "".join(_WORD.findall(text.casefold())) if len(text) <= _LONGEST_NAME else ""

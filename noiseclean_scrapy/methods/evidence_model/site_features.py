@@ -27,6 +27,8 @@ COMMON_REPETITION = 6.0
 """Log-odds that a common text loses besides."""
 SUPPORT, COMMON_SUPPORT = 6.0, 3.0
 """Pages that give a place, and a common text, half of the full weight."""
+MOST, FEW = 0.5, 3.0
+"""Share of the other pages, and their number, from which on most pages show a text."""
 CLIP = 6.0
 """Log-odds of single blocks and of places are cut off here."""
 
@@ -47,7 +49,7 @@ class SiteTerms:
 
     `place_pages` and `text_pages` count the other pages that have the block's place, and that show
     its text there; `known` tells whether any page has the place, this one included if it was
-    observed.
+    observed, `common` whether most other pages of its layout show its text there.
     """
 
     place: Floats
@@ -55,6 +57,7 @@ class SiteTerms:
     place_pages: Floats
     text_pages: Floats
     known: NDArray[np.bool_]
+    common: NDArray[np.bool_]
 
     @property
     def total(self) -> Floats:
@@ -89,7 +92,8 @@ class SiteEvidence:
         count = len(page.table.texts)
         zeros = np.zeros(count)
         if not self.sample.votes or not count:
-            return SiteTerms(zeros, zeros, zeros, zeros, np.zeros(count, dtype=bool))
+            none = np.zeros(count, dtype=bool)
+            return SiteTerms(zeros, zeros, zeros, zeros, none, none)
         keys = page_keys(page, scores)
         # Neither the page nor a copy of it votes on itself.
         own = self.sample.votes.get(keys.signature, _NOBODY)
@@ -98,7 +102,8 @@ class SiteEvidence:
         share = shown / np.maximum(_pages_of_layout(support), _LEAST)
         lost = REPETITION * share * shown / (shown + 1)
         lost += np.where(share >= COMMON, COMMON_REPETITION * shown / (shown + COMMON_SUPPORT), 0)
-        return SiteTerms(moved, -lost, support, shown, known)
+        common = (share >= MOST) & (shown >= FEW)
+        return SiteTerms(moved, -lost, support, shown, known, common)
 
     def _compiled_sums(self, keys: PageKeys, own: PageVotes) -> _Sums:
         sums: _Sums = kernels.blocks.site_sums(

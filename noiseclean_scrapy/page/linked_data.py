@@ -1,0 +1,162 @@
+"""JSON-LD: the objects in a page, and what they say of its article."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Any
+
+from noiseclean_scrapy.page.parse import unescape
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+_DEEPEST = 20
+_LONGEST = 300
+_MOST_AUTHORS = 30
+_ARTICLE = re.compile(r"(?:Article|Posting|Report|Review|Recipe)$")
+# Below these stand other articles, and the authors of other things.
+_ELSEWHERE = frozenset(
+    "itemListElement liveBlogUpdate hasPart isPartOf comment citation mentions review image video "
+    "associatedMedia relatedLink".split()
+)
+_LISTED = re.compile(r"\s*[;|、]\s*")
+_JOINED = re.compile(r"\s*,\s+|\s+(?:and|und|y|et|e|og|och|en|&)\s+")
+_SIGN = re.compile(r"(?<=\S)\s+\([^()]{1,20}\)$")
+_BY = re.compile(r"(?:by|von|par|por|di|door|av)\s+(?=[^\W\d_])", re.IGNORECASE)
+_NO_NAME = re.compile(r"https?:|www\.|@|^\W*\d*\W*$")
+_OFFSET = re.compile(r"(:\S*[+-]\d\d)(\d\d)$")
+_FRACTION = re.compile(r"\.(\d{1,6})\d*")
+
+
+@dataclass(frozen=True, slots=True)
+class Article:
+    """What JSON-LD says of the page's article; empty, None for the time, where it says nothing.
+
+    `published` is aware and keeps its offset; without one it is in UTC.
+    """
+
+    headline: str = ""
+    authors: tuple[str, ...] = ()
+    published: datetime | None = None
+    publisher: str = ""
+
+
+def read_documents(scripts: Iterable[_Element]) -> Iterator[Any]:
+    """The values in a page's JSON-LD; scripts that cannot be read are left out."""
+    for node in scripts:
+        if node.get("type", "").partition(";")[0].strip().lower() == "application/ld+json":
+            try:
+                yield json.loads(node.text or "", strict=False)
+            except (ValueError, RecursionError):
+                continue
+
+
+def things(documents: Iterable[Any]) -> Iterator[dict[str, Any]]:
+    """All objects in a page's JSON-LD, outer ones first."""
+    for value in documents:
+        yield from _objects(value, 0, frozenset())
+
+
+def read_article(documents: Iterable[Any]) -> Article:
+    """The first article that stands for itself, not in a list or as part of another one.
+
+    >>> author = {"@type": "Person", "name": "Ana Sousa"}
+    >>> found = read_article([{"@type": "NewsArticle", "headline": "Fog", "author": [author]}])
+    >>> found.headline, found.authors
+    ('Fog', ('Ana Sousa',))
+    """
+    found = [thing for value in documents for thing in _objects(value, 0, _ELSEWHERE)]
+    article = next(filter(_is_article, found), None)
+    if article is None:
+        article = next((thing for thing in found if isinstance(thing.get("headline"), str)), {})
+    known = {thing["@id"]: thing for thing in found if isinstance(thing.get("@id"), str)}
+    authors = _names(article.get("author") or article.get("creator"), known, 0)
+    return Article(
+        headline=plain_line(article.get("headline") or _own_name(article)),
+        authors=tuple(dict.fromkeys(authors))[:_MOST_AUTHORS],
+        published=read_time(article.get("datePublished")),
+        publisher=next(iter(_names(article.get("publisher"), known, 0)), ""),
+    )
+
+
+def read_time(value: object) -> datetime | None:
+    """A time as ISO 8601 has it, aware; a day is its midnight, without an offset in UTC.
+
+    >>> read_time("2024-05-03T23:10:00.1234567+02:00").isoformat()
+    '2024-05-03T23:10:00.123456+02:00'
+    >>> read_time("2024-05-03T08:00Z").isoformat(), read_time("yesterday")
+    ('2024-05-03T08:00:00+00:00', None)
+    """
+    if not isinstance(value, str) or len(value) > _LONGEST:
+        return None
+    # What Python 3.10 does not read: Z, fractions of other lengths, offsets without a colon.
+    text = _FRACTION.sub(lambda found: f".{found[1]:0<6}", value.strip().replace("Z", "+00:00"))
+    text = _OFFSET.sub(r"\1:\2", text)
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return time if time.tzinfo else time.replace(tzinfo=timezone.utc)
+
+
+def plain_line(value: object) -> str:
+    """A text of metadata without references and line breaks; empty where it is too long for one."""
+    text = value if isinstance(value, str) and len(value) <= 4 * _LONGEST else ""
+    line = " ".join(unescape(unescape(text)).split())
+    return line if len(line) <= _LONGEST else ""
+
+
+def _objects(value: Any, depth: int, left_out: frozenset[str]) -> Iterator[dict[str, Any]]:
+    if depth > _DEEPEST:
+        return
+    if isinstance(value, dict):
+        yield value
+        value = [part for name, part in value.items() if name not in left_out]
+    if isinstance(value, list):
+        for part in value:
+            yield from _objects(part, depth + 1, left_out)
+
+
+def type_names(thing: Mapping[str, Any]) -> list[str]:
+    """The types of an object."""
+    own = thing.get("@type")
+    return [name for name in (own if isinstance(own, list) else [own]) if type(name) is str]
+
+
+def _is_article(thing: Mapping[str, Any]) -> bool:
+    return any(map(_ARTICLE.search, type_names(thing)))
+
+
+def _own_name(thing: Mapping[str, Any]) -> object:
+    return thing.get("name") if _is_article(thing) else ""
+
+
+def _names(value: Any, known: Mapping[str, Mapping[str, Any]], depth: int) -> Iterator[str]:
+    if depth > 3:
+        return
+    if isinstance(value, list):
+        for part in value[:_MOST_AUTHORS]:
+            yield from _names(part, known, depth + 1)
+    elif isinstance(value, dict):
+        named = value if "name" in value else known.get(str(value.get("@id")), {})
+        yield from _names(named.get("name"), known, depth + 1)
+    else:
+        yield from split_names(plain_line(value))
+
+
+def split_names(text: str) -> Iterator[str]:
+    """The names in a line of authors; those of people have several words.
+
+    >>> list(split_names("By Ana Sousa (as), Rui Melo")), list(split_names("AFP, MANILA"))
+    (['Ana Sousa', 'Rui Melo'], ['AFP, MANILA'])
+    """
+    for part in _LISTED.split(_BY.sub("", text, count=1) if _BY.match(text) else text):
+        names = _JOINED.split(part)
+        for name in names if all(" " in name for name in names) else [part]:
+            name = _SIGN.sub("", name).strip()
+            if name and not _NO_NAME.search(name):
+                yield name

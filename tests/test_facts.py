@@ -1,0 +1,179 @@
+"""What a page is called, who wrote it and when: JSON-LD, META, TITLE and the headline together."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from benchmarks.corpora import SHARED, read_corpus
+from benchmarks.facts import half, main, mean_scores, measure, ours
+from noiseclean_scrapy import SiteCleaner
+from noiseclean_scrapy.metadata import extract_metadata
+from noiseclean_scrapy.page import build_page
+from noiseclean_scrapy.page.headline import choose_title, find_headline
+from tests.support.corpora import needs_corpora
+
+URL = "https://www.courier-online.com/sport/1"
+
+
+def page(
+    title: str = "", h1: str = "", meta: Mapping[str, str] | None = None, data: Any = None
+) -> str:
+    head = "".join(f'<meta property="{name}" content="{x}">' for name, x in (meta or {}).items())
+    script = f'<script type="application/ld+json">{json.dumps(data)}</script>' if data else ""
+    text = "<p>Forty ferries stayed in the harbour on Monday morning, people there said.</p>"
+    return f"<title>{title}</title>{head}{script}<h1>{h1}</h1>{text}"
+
+
+def title_of(html: str) -> str:
+    return SiteCleaner().clean(html, url=URL).title
+
+
+def article(**values: Any) -> dict[str, Any]:
+    return {"@context": "https://schema.org", "@type": "NewsArticle", **values}
+
+
+@pytest.mark.parametrize(
+    ("html", "title"),
+    [
+        (page("Fog | The Courier", "Fog closes the port"), "Fog closes the port"),
+        (page("Fog closes the port | Courier Online"), "Fog closes the port"),
+        (page("Courier Online: Fog"), "Courier Online: Fog"),  # a colon may be anybody's
+        (page("A", "Fog", {"og:title": "Fog closes port"}), "Fog closes port"),
+        (page("A", "Fog", {"og:title": "Fog - Sport - Courier Online"}), "Fog"),
+        (page("A", "Fog", {"og:title": "Fog | News | DW", "og:site_name": "DW"}), "Fog"),
+        (page("A", "", {"og:title": "Fog – C – 30.01.2024", "og:site_name": "C"}), "Fog"),
+        (page("A", "雾", {"og:title": "雾：新闻网", "og:site_name": "新闻网"}), "雾"),
+        (page("A", "Port: Fog", {"og:title": "Fog"}), "Fog"),
+        (page("A", "Fog", {"og:title": "Port: Fog"}), "Port: Fog"),
+        (page("A", "Fog", {"og:title": "Port: Fog"}, article(headline="Fog")), "Fog"),
+        (page("A", "Fog", {"og:title": "The Courier", "og:site_name": "The Courier"}), "Fog"),
+        (page("A", "", data=article(headline="&quot;Fog&quot; &amp; rain")), '"Fog" & rain'),
+        (
+            page("A", "", data={"@type": "ItemList", "itemListElement": [article(headline="B")]}),
+            "A",
+        ),
+        (page("A", "", {"og:title": "x" * 2000}), "A"),
+    ],
+)
+def test_titles(html: str, title: str) -> None:
+    assert title_of(html) == title
+
+
+def test_the_name_of_the_site_is_no_headline() -> None:
+    html = (
+        "<title>Fog closes the port LIVE | News | COURIER-ONLINE.COM</title>"
+        "<div>COURIER-ONLINE.COM</div><h1>Harbour: fog closes port, ferries stay</h1><p>It did."
+    )
+    found = build_page(html, url=URL)
+    headline = find_headline(found)
+    assert headline is not None
+    assert found.table.texts[headline] == "Harbour: fog closes port, ferries stay"
+
+
+def test_what_most_pages_of_a_site_show_is_no_headline() -> None:
+    names = "Fog Rain Wind Snow Hail Heat".split()
+    text = "closed the harbour for a day and forty ferries stayed in port, people there said"
+    pages = [
+        f"<title>Tales of a port</title><h1>Tales of a port</h1><h2>{name} again</h2>"
+        f"<p>{name} {text}.</p><p>{' '.join(reversed(text.split()))} of {name}.</p>"
+        for name in names
+    ]
+    cleaner = SiteCleaner()
+    assert cleaner.clean(pages[0]).text.startswith("Tales of a port")
+    for html in pages:
+        cleaner.observe(html)
+    assert not any("Tales of a port" in cleaner.clean(html).text for html in pages)
+
+
+def test_numbered_headlines_stay() -> None:
+    pages = [f"<title>Part {n}</title><h1>Part {n}</h1><p>{'fog ' * n} came." for n in range(6)]
+    cleaner = SiteCleaner()
+    for html in pages:
+        cleaner.observe(html)
+    assert [cleaner.clean(html).text.splitlines()[0] for html in pages] == [
+        f"Part {n}" for n in range(6)
+    ]
+
+
+def test_the_title_of_the_user_goes_before_all() -> None:
+    assert choose_title(build_page(page("A | Courier", "", {"og:title": "B"})), "") == "B"
+    assert choose_title(build_page("<title>A</title>"), "") == "A"
+    assert choose_title(build_page(""), "") == ""
+
+
+@pytest.mark.parametrize(
+    ("author", "names"),
+    [
+        ("Ana Sousa", "Ana Sousa"),
+        ({"@type": "Person", "name": "By Ana Sousa"}, "Ana Sousa"),
+        ([{"name": "Ana Sousa (as)"}, {"name": "Rui Melo"}], "Ana Sousa; Rui Melo"),
+        ({"@type": "Organization", "name": "dpa"}, "dpa"),
+        ({"name": "Ana Sousa, Rui Melo and Ida Lund"}, "Ana Sousa; Rui Melo; Ida Lund"),
+        ({"name": "Courier e AFP"}, "Courier e AFP"),
+        ({"name": ["Ana Sousa", "Ana Sousa"]}, "Ana Sousa"),
+        ({"@id": "#ana"}, "Ana Sousa"),
+        ("https://example.com/ana", ""),
+        ([7, None, {"name": {}}], ""),
+    ],
+)
+def test_authors(author: Any, names: str) -> None:
+    data = {"@graph": [article(author=author), {"@id": "#ana", "name": "Ana Sousa"}]}
+    assert extract_metadata(page(data=data), url=URL).author == names
+
+
+@pytest.mark.parametrize(
+    ("published", "day"),
+    [
+        ("2024-05-03T00:20:00+02:00", "2024-05-03"),
+        ("2024-05-03T00:20:00.12+0200", "2024-05-03"),
+        ("2024-05-03T23:20:00Z", "2024-05-03"),
+        ("2024-05-03", "2024-05-03"),
+        ("1024-05-03", None),
+        ("soon", None),
+        (20240503, None),
+    ],
+)
+def test_the_day_is_that_of_the_publisher(published: Any, day: str | None) -> None:
+    found = extract_metadata(page(data=article(datePublished=published)), url=URL).published
+    assert (str(found.date()) if found else None) == day
+    assert found is None or found.tzinfo is not None
+
+
+def test_the_article_tells_before_meta_and_pictures() -> None:
+    data = [
+        {"@type": "ImageObject", "datePublished": "2024-01-01"},
+        article(datePublished="2024-05-02T23:30:00+02:00", author="Ana Sousa"),
+    ]
+    html = page(meta={"date": "2024-05-03", "author": "Courier"}, data=data)
+    found = extract_metadata(html, url=URL)
+    assert (found.author, str(found.published)) == ("Ana Sousa", "2024-05-02 23:30:00+02:00")
+
+
+def test_of_one_moment_the_day_is_that_of_the_publishers_clock() -> None:
+    html = page(
+        meta={"article:published_time": "2024-05-03T00:30:00+02:00"},
+        data=article(datePublished="2024-05-02T22:30:00Z"),
+    )
+    found = extract_metadata(html, url=URL).published
+    assert str(found) == "2024-05-03 00:30:00+02:00"
+
+
+def test_json_ld_is_read_however_much_stands_before_it() -> None:
+    html = "<link rel=x href=y>" * 500 + page(data=article(author="Ana Sousa"))
+    assert extract_metadata(html, url=URL).author == "Ana Sousa"
+
+
+@needs_corpora
+@pytest.mark.slow
+def test_facts_of_news_are_found(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    pages = half(read_corpus(SHARED / "corpora/fundus-dev"), "b")
+    found = mean_scores(measure(ours, pages))
+    assert found["title"] > 0.8
+    assert found["authors"] > 0.85
+    assert found["day"] > 0.94
+    assert main(["--tool", "noiseclean_scrapy", "--out", str(tmp_path / "facts.json")]) == 0
+    assert "Titles, authors, days: all publishers" in capsys.readouterr().out
