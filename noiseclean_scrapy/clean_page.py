@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from datetime import datetime
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
+from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.methods.base import Late, Model, PageVerdict
 from noiseclean_scrapy.notebook import page_card
 from noiseclean_scrapy.page import Page, PageTable
@@ -15,6 +18,9 @@ from noiseclean_scrapy.page.hidden import hidden_blocks
 from noiseclean_scrapy.page.inline import Inline, MarkupOptions, References
 from noiseclean_scrapy.page.locations import place, xpath
 from noiseclean_scrapy.page.markup import Source, to_html, to_markdown
+
+CONTENTS = ("text", "html", "markdown", "blocks", "weights")
+"""What `CleanPage.to_dict` gives of the content."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +45,11 @@ class Block:
     place: str = ""
     rule: str = ""
     hidden: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """All but the evidence, as plain values."""
+        names = (part.name for part in fields(Block) if part.name != "evidence")
+        return {name: getattr(self, name) for name in names}
 
 
 class _PageBlock(Block):
@@ -85,7 +96,8 @@ class CleanPage:
 
     `title` is what the page is called: see `choose_title`; mostly that is the text of its
     headline. `characters_lost` tells how much text the HTML parser lost, `truncated` that the page
-    was longer than its budget.
+    was longer than its budget. What the page tells of itself is read when it is
+    first asked for, see `Metadata`.
     """
 
     url: str
@@ -97,6 +109,7 @@ class CleanPage:
     _kept: Sequence[bool]
     _hidden: Sequence[bool]
     _headline: int  # the index of its text block, -1 where it is left out
+    _read_metadata: Callable[..., Metadata] | None = None  # given the clean text
 
     def __repr__(self) -> str:
         return (
@@ -123,6 +136,62 @@ class CleanPage:
         if self.characters_lost:
             return f"broken HTML: about {self.characters_lost} characters were lost"
         return ""
+
+    @cached_property
+    def metadata(self) -> Metadata:
+        """Author, date, language, addresses; all empty where the source was not at hand."""
+        if self._read_metadata is None or self.other:
+            return Metadata()
+        return self._read_metadata(text=self.text)
+
+    @property
+    def author(self) -> str:
+        """One name or several, empty where the page does not tell."""
+        return self.metadata.author
+
+    @property
+    def published(self) -> datetime | None:
+        """When the page was published, in the time zone that it tells."""
+        return self.metadata.published
+
+    @property
+    def language(self) -> str:
+        """Code of the language of the text, such as `en`."""
+        return self.metadata.language
+
+    @property
+    def canonical_url(self) -> str:
+        """The address that the page gives itself, absolute."""
+        return self.metadata.canonical_url
+
+    @property
+    def image(self) -> str:
+        """The address of the page's picture, absolute."""
+        return self.metadata.image
+
+    def to_dict(self, *contents: str) -> dict[str, Any]:
+        """The page as plain values: address, title, metadata, and the text.
+
+        `contents` are what is wanted instead of the text, of `CONTENTS`: with "markdown" and
+        "blocks" it is these two.
+        """
+        unknown = set(contents) - set(CONTENTS)
+        if unknown:
+            raise ValueError(f"{sorted(unknown)[0]!r} is none of {', '.join(CONTENTS)}")
+        named = {"url": self.url, "title": self.title, **asdict(self.metadata)}
+        return named | {name: self._plain(name) for name in contents or CONTENTS[:1]}
+
+    def to_json(self, *contents: str) -> str:
+        """What `to_dict` gives as JSON, the date in the form of ISO 8601."""
+        values = self.to_dict(*contents)
+        return json.dumps(values, ensure_ascii=False, default=datetime.isoformat)
+
+    def _plain(self, content: str) -> Any:
+        if content == "blocks":
+            return [block.to_dict() for block in self.blocks]
+        if content == "weights":
+            return [{"feature": name, "weight": found} for name, found in self.weights.items()]
+        return getattr(self, content)
 
     @property
     def weights(self) -> Mapping[str, float]:
@@ -247,10 +316,17 @@ class CleanPage:
                 yield Source(self._content(index), xpath(table, owner), table.tags[owner])
 
 
-def clean_page(model: Model, page: Page, *, headline: bool = True) -> CleanPage:
+def clean_page(
+    model: Model,
+    page: Page,
+    *,
+    headline: bool = True,
+    read_metadata: Callable[..., Metadata] | None = None,
+) -> CleanPage:
     """Judge a page's blocks with a model; rules of the user on elements of the page decide first.
 
-    A visible headline is kept unless `headline` is False. What the page's markup hides from readers
+    `read_metadata` gives the page's metadata where they are asked for. A visible headline is kept
+    unless `headline` is False. What the page's markup hides from readers
     is left out (see `hidden_blocks`).
     """
     verdict = model.judge(page)
@@ -277,6 +353,7 @@ def clean_page(model: Model, page: Page, *, headline: bool = True) -> CleanPage:
         _kept=kept,
         _hidden=hidden,
         _headline=-1 if title_block is None or not headline else title_block,
+        _read_metadata=read_metadata,
     )
 
 

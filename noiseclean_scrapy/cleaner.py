@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from noiseclean_scrapy.clean_page import CleanPage, clean_page
 from noiseclean_scrapy.errors import ConfigurationError, TreeDataError, UnknownMethodError
+from noiseclean_scrapy.metadata import extract_metadata
 from noiseclean_scrapy.methods import METHODS, Method, Model, create_method
 from noiseclean_scrapy.methods.templates import TemplateMethod
 from noiseclean_scrapy.notebook import cleaner_card
 from noiseclean_scrapy.page import DEFAULT_BUDGET, Html, Page, PageBudget, build_page
 from noiseclean_scrapy.page.overrides import NO_OVERRIDES, Overrides
-from noiseclean_scrapy.page.sources import address
+from noiseclean_scrapy.page.sources import address, load
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -93,9 +94,11 @@ class SiteCleaner:
         decide before what was learned.
         """
         url = url or address(html)
+        source = load(html, self.budget.markup)
         rules = overrides.rules_for(url)
-        page = build_page(html, url=url, rules=rules, budget=self.budget)
-        return clean_page(self.model(), page, headline=self.headline)
+        page = build_page(source, url=url, rules=rules, budget=self.budget)
+        read_metadata = partial(extract_metadata, source, url=url)
+        return clean_page(self.model(), page, headline=self.headline, read_metadata=read_metadata)
 
     def __repr__(self) -> str:
         return f"SiteCleaner(method={self.method!r}, pages={self.pages:g})"

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+
+
+def _written(published: datetime | None) -> str | None:
+    """A date in feeds, in the form of ISO 8601: not every format knows dates."""
+    return published.isoformat() if published else None
 
 
 @dataclass
@@ -20,7 +25,7 @@ class PageItem:
     html: str = ""
     markdown: str = ""
     author: str = ""
-    published: datetime | None = None
+    published: datetime | None = field(default=None, metadata={"serializer": _written})
     language: str = ""
     canonical_url: str = ""
     image: str = ""

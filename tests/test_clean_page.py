@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
+from datetime import datetime, timezone
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -354,3 +356,53 @@ def test_notebooks_show_cleaners_and_pages() -> None:
         assert shown.lstrip().startswith("<")
         assert "<script" not in shown
     assert "One &lt;script&gt;" in page._repr_html_()
+
+
+# Values
+
+
+STORY = (
+    '<html lang=en><title>Fog</title><base href="https://a.example/b/"><link rel=canonical href=c>'
+    '<meta name=author content="Ana Lima"><meta property="og:image" content="/fog.jpg">'
+    '<meta property="article:published_time" content="2021-07-02T08:00:00+02:00"><h1>Fog</h1>'
+    "<p>The port was closed on Monday, said the harbour master, since fog lay over the water."
+)
+
+
+def test_a_page_tells_of_itself() -> None:
+    page = SiteCleaner().clean(STORY, url="https://a.example/b/?x=1")
+    assert (page.author, page.language) == ("Ana Lima", "en")
+    assert page.published == datetime(2021, 7, 2, 6, tzinfo=timezone.utc)
+    assert page.canonical_url == "https://a.example/b/c"
+    assert page.image == "https://a.example/fog.jpg"
+
+
+def test_a_file_is_read_once(tmp_path: Path) -> None:
+    path = tmp_path / "story.html"
+    path.write_text(STORY)
+    with path.open("rb") as file:
+        page = SiteCleaner().clean(file)
+    assert (page.author, page.title) == ("Ana Lima", "Fog")
+    assert SiteCleaner().clean(b"%PDF-1.7\n").author == ""
+
+
+def test_a_page_as_plain_values() -> None:
+    page = SiteCleaner().clean(STORY, url="https://a.example/b/?x=1")
+    values = page.to_dict()
+    assert values == {
+        "url": "https://a.example/b/?x=1",
+        "title": "Fog",
+        "author": "Ana Lima",
+        "published": page.published,
+        "language": "en",
+        "canonical_url": "https://a.example/b/c",
+        "image": "https://a.example/fog.jpg",
+        "text": page.text,
+    }
+    assert json.loads(page.to_json()) == values | {"published": "2021-07-02T06:00:00+00:00"}
+    found = json.loads(page.to_json("markdown", "blocks", "weights"))
+    assert list(found)[-3:] == ["markdown", "blocks", "weights"]
+    assert found["blocks"] == [block.to_dict() for block in page.blocks]
+    assert {weight["feature"]: weight["weight"] for weight in found["weights"]} == page.weights
+    with pytest.raises(ValueError, match="'pdf' is none of text, html, markdown, blocks, weights"):
+        page.to_dict("pdf")

@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -112,11 +113,9 @@ class Learning:
 
 def clean_source_page(source: SourcePage, model: Model, config: Config) -> CleanedPage:
     """The page as the newest tree of a crawl would clean it; `model` is that of its site."""
-    page = clean_page(model, build_source_page(source, config))
-    metadata = Metadata()
-    if config.metadata:
-        metadata = extract_metadata(source.html, url=source.url, text=page.text)
-    return CleanedPage(source, page, metadata)
+    read_metadata = partial(extract_metadata, source.html, url=source.url)
+    page = clean_page(model, build_source_page(source, config), read_metadata=read_metadata)
+    return CleanedPage(source, page, page.metadata if config.metadata else Metadata())
 
 
 def page_row(cleaned: CleanedPage, content: str) -> dict[str, Any]:

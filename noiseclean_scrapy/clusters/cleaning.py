@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from noiseclean_scrapy.clean_page import CleanPage, clean_page
 from noiseclean_scrapy.config import Config
+from noiseclean_scrapy.metadata import extract_metadata
 from noiseclean_scrapy.methods import Model
 from noiseclean_scrapy.page import Page, build_page
 from noiseclean_scrapy.store import Cleaned, PageRecord, StoredBlocks
@@ -20,7 +22,8 @@ def stored_page(record: PageRecord, config: Config) -> Page:
 
 def judge_record(record: PageRecord, model: Model, config: Config) -> CleanPage:
     """The verdict on a page that has its HTML."""
-    return clean_page(model, stored_page(record, config))
+    read_metadata = partial(extract_metadata, record.html or "", url=record.url)
+    return clean_page(model, stored_page(record, config), read_metadata=read_metadata)
 
 
 def clean_record(record: PageRecord, model: Model, version: int, config: Config) -> Cleaned:

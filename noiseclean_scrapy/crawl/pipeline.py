@@ -18,7 +18,7 @@ from scrapy.utils.asyncio import create_looping_call, run_in_thread, sleep
 from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.misc import load_object
 
-from noiseclean_scrapy.clean_page import CleanPage
+from noiseclean_scrapy.clean_page import CONTENTS, CleanPage
 from noiseclean_scrapy.clusters.training import new_cleaner
 from noiseclean_scrapy.config import METADATA_VALUES, Config
 from noiseclean_scrapy.crawl.session import Crawl, Visit
@@ -310,5 +310,4 @@ def _value(source: str, page: CleanPage, visit: Visit, metadata: Metadata) -> An
         return visit.record.cluster
     if source == "tree_version":
         return visit.version
-    value = getattr(page, source)
-    return dict(value) if source == "weights" else value
+    return page.to_dict(source)[source] if source in CONTENTS else getattr(page, source)
