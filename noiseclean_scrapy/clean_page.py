@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime
 from functools import cached_property, partial
 from typing import Any, NamedTuple
@@ -96,8 +96,8 @@ class CleanPage:
 
     `title` is what the page is called: see `choose_title`; mostly that is the text of its
     headline. `characters_lost` tells how much text the HTML parser lost, `truncated` that the page
-    was longer than its budget. What the page tells of itself is read when it is
-    first asked for, see `Metadata`.
+    was longer than its budget. What the page tells of itself is read when it is first asked for,
+    see `Metadata`.
     """
 
     url: str
@@ -109,7 +109,8 @@ class CleanPage:
     _kept: Sequence[bool]
     _hidden: Sequence[bool]
     _headline: int  # the index of its text block, -1 where it is left out
-    _read_metadata: Callable[..., Metadata] | None = None  # given the clean text
+    # given the clean text
+    _read_metadata: Callable[..., Metadata] | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
         return (

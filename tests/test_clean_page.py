@@ -399,7 +399,7 @@ def test_a_page_as_plain_values() -> None:
         "image": "https://a.example/fog.jpg",
         "text": page.text,
     }
-    assert json.loads(page.to_json()) == values | {"published": "2021-07-02T06:00:00+00:00"}
+    assert json.loads(page.to_json()) == values | {"published": "2021-07-02T08:00:00+02:00"}
     found = json.loads(page.to_json("markdown", "blocks", "weights"))
     assert list(found)[-3:] == ["markdown", "blocks", "weights"]
     assert found["blocks"] == [block.to_dict() for block in page.blocks]

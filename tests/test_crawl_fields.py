@@ -110,7 +110,7 @@ def test_feeds_have_every_value(feeds: tuple[Path, str], name: str) -> None:
     assert len(items) == 2 * PAGES
     named = {item["url"]: item for item in items if not item.get("at")}
     page = named[f"{url}/2"]
-    assert page["published"] == "2021-07-02T06:00:00+00:00"
+    assert page["published"] == "2021-07-02T08:00:00+02:00"
     item = next(item for item in items if item.get("at") == f"{url}/2")
     for found in (page, item):
         assert found["title"] == "Fog 2"
