@@ -208,7 +208,8 @@ class Config:
     `ITEM_VALUES`). `cluster_by` gives the name of a response's page cluster, or None to leave the
     page alone. `templates` tells whether pages of one cluster are told apart by their structure.
     `batch_size` pages are written in one transaction, fewer after `batch_seconds`, the time between
-    two looks at the database and at pending pages.
+    two looks at the database and at pending pages. A site that had no new page for `idle_seconds`
+    gets a tree of the pages that it has.
     `metadata` tells whether author, date, language, address and image of pages are looked for;
     `overrides` are rules of the user, read from the file that the setting names. `hidden_text`
     keeps text that the page's markup hides from readers. `live` shows the
@@ -245,6 +246,7 @@ class Config:
     overrides: Overrides = field(default=NO_OVERRIDES, metadata=_setting(_overrides))
     batch_size: int = field(default=50, metadata=_setting(_count, alters_batches=False))
     batch_seconds: float = field(default=5.0, metadata=_setting(_seconds, alters_batches=False))
+    idle_seconds: float = field(default=600.0, metadata=_setting(_seconds, alters_batches=False))
     max_tree_nodes: int = field(default=50_000, metadata=_setting(_count))
     max_page_bytes: int = field(default=DEFAULT_BUDGET.markup, metadata=_setting(_count))
     max_page_elements: int = field(default=DEFAULT_BUDGET.elements, metadata=_setting(_count))

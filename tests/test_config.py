@@ -198,6 +198,7 @@ ANOTHER = {
     "metadata": False,
     "batch_size": 3,
     "batch_seconds": 3,
+    "idle_seconds": 60.0,
     "max_tree_nodes": 300,
     "max_page_bytes": 5_000,
     "max_page_elements": 5_000,

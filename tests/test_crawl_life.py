@@ -7,6 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from scrapy import signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import DontCloseSpider
 from scrapy.http import Response
 
 from noiseclean_scrapy import SiteCleaner
@@ -200,3 +203,38 @@ def test_a_redesign_is_learned_before_its_time(tmp_path: Path) -> None:
     assert crawled.ours["trees/built"] >= 3
     assert repeated in crawled.items[13]["text"]
     assert repeated not in crawled.items[-1]["text"]
+
+
+class PatientSpider(ChainSpider):
+    """Ends when the database has a tree, or after twenty seconds."""
+
+    name = "patient"
+    database: str
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> PatientSpider:
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        crawler.signals.connect(spider.wait, signals.spider_idle)
+        return spider
+
+    def wait(self) -> None:
+        if not read_rows(self.database, "SELECT version FROM noiseclean_tree"):
+            raise DontCloseSpider
+
+
+@pytest.mark.slow
+def test_a_site_that_had_its_last_page_gets_its_tree_while_the_crawl_goes_on(
+    database_url: str, tmp_path: Path
+) -> None:
+    settings = {
+        "NOISECLEAN_DATABASE_URL": database_url,
+        "NOISECLEAN_IDLE_SECONDS": 0.4,
+        "NOISECLEAN_BATCH_SECONDS": 0.1,
+        "CLOSESPIDER_TIMEOUT": 20,
+    }
+    with crawl_site.serve({f"/{number}": story(number) for number in range(5)}) as server:
+        arguments = {"paths": PATHS[:5], "url": server.url, "database": database_url}
+        (crawled,) = crawling.crawl(tmp_path, Plan(PatientSpider, settings, arguments))
+    assert crawled.stats["finish_reason"] == "finished"
+    assert read_rows(database_url, "SELECT version, pages FROM noiseclean_tree") == [(1, 5)]
+    assert {row[1] for row in read_rows(database_url, STATE)} == {1}

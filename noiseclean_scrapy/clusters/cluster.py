@@ -113,8 +113,8 @@ class Site:
 
     @property
     def _pages_due(self) -> int:
-        if not self.version:
-            return self.config.sample_quota
+        if self.covered < self.config.sample_quota:
+            return self.config.sample_quota - self.covered
         return REDESIGN_PAGES if self.redesigned else self._pages_per_version
 
     @property

@@ -31,7 +31,7 @@ _TREE_BYTES_IN_MEMORY = 32 * 2**20
 """Of stored trees: as `evidence` some 300 MiB in memory, as style trees up to 1 GiB."""
 _NAMES_AT_ONCE = 500
 _BUSY_SECONDS = 0.05
-_IDLE = timedelta(minutes=10)
+_IDLE_SITES_AT_ONCE = 20
 
 
 class SiteCache:
@@ -196,21 +196,38 @@ class SiteCache:
 
         Of all sites seen here, and of those that a process has left which came to its end.
         """
-        since = datetime.now(timezone.utc) - _IDLE
-        left = await run_in_thread(self.store.idle_clusters, since)
-        names = sorted(self._seen.union(left))
+        names = sorted(self._seen.union(await self._idle()))
         for start in range(0, len(names), _NAMES_AT_ONCE):
             part = names[start : start + _NAMES_AT_ONCE]
             for state in await run_in_thread(self.store.cluster_states, part):
                 site = self._sites.pop(state.name, None) or Site(state.name, self.config, state)
                 while site.busy:
                     await sleep(_BUSY_SECONDS)
-                site.note(state)
-                tries = 2  # one more when the tree has to be repaired
-                while site.learned > site.covered and tries:
-                    before = site.covered
-                    await self.grow(site, self._grower(site, pages_due=1))
-                    tries = 2 if site.covered > before else tries - 1
+                await self._cover(site, state)
+
+    async def cover_idle(self) -> None:
+        """Build the trees of sites with provisional pages that had no new page for a while.
+
+        Whichever process fetched them: not every crawl comes to an end.
+        """
+        names = (await self._idle())[:_IDLE_SITES_AT_ONCE]
+        for state in await run_in_thread(self.store.cluster_states, names):
+            site = self._sites.get(state.name) or Site(state.name, self.config, state)
+            if not site.busy and not site.unwritten:
+                await self._cover(site, state)
+
+    async def _idle(self) -> list[str]:
+        since = datetime.now(timezone.utc) - timedelta(seconds=self.config.idle_seconds)
+        return await run_in_thread(self.store.idle_clusters, since)
+
+    async def _cover(self, site: Site, state: ClusterRecord) -> None:
+        """Let the tree of a site learn all provisional pages."""
+        site.note(state)
+        tries = 2  # one more when the tree has to be repaired
+        while site.learned > site.covered and tries:
+            before = site.covered
+            await self.grow(site, self._grower(site, pages_due=1))
+            tries = 2 if site.covered > before else tries - 1
 
     def _grower(self, site: Site, *, pages_due: int | None = None) -> Grower:
         return replace(site.grower(pages_due=pages_due), held=self._held)

@@ -38,6 +38,7 @@ logger = logging.getLogger(__name__)
 
 _RECENT_PAGES = 16
 _MOMENT_SECONDS = 0.02
+_LOOKS_WHILE_IDLE = 4
 _TRIES = 5
 
 
@@ -91,7 +92,7 @@ class Crawl:
         self._visits: WeakKeyDictionary[Response, Visit] = WeakKeyDictionary()
         self._recent: OrderedDict[str, Visit] = OrderedDict()
         self._wishes = 0
-        self._last_flush = monotonic()
+        self._last_flush = self._last_look = monotonic()
         self._flushing = False
 
     async def observe(self, key: str, cluster: str, response: HtmlResponse) -> None:
@@ -182,9 +183,21 @@ class Crawl:
         if not self._pages.refused:
             try:
                 await self._sites.follow()
+                await self._cover_idle()
             except StoreError as error:
                 self._pages.count_refusal(error)
         await run_in_thread(trim_heap)
+
+    async def _cover_idle(self) -> None:
+        """Look now and then for sites whose last pages no tree has learned."""
+        is_due = monotonic() > self._last_look + self.config.idle_seconds / _LOOKS_WHILE_IDLE
+        if is_due and not self.config.read_only and not self._flushing:
+            self._flushing = True
+            try:
+                await self._sites.cover_idle()
+            finally:
+                self._flushing = False
+                self._last_look = monotonic()
 
     async def close(self) -> None:
         """Write the pending pages, and build the trees that have new pages to learn."""
