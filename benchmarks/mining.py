@@ -5,8 +5,8 @@
     python benchmarks/mining.py --data PATH          # a folder whose manifest.jsonl holds `label`
     python benchmarks/mining.py --experiment --markdown tables.md    # no run, only the tables
 
-A run replaces the figures of its own experiments and data in the JSON file; all others stay, and
-the tables and pictures show all of them. The corpora and SWDE are in the folder `shared` beside the
+A run replaces the figures of its own experiments, data and texts in the JSON file; all others stay,
+and the tables and pictures show all of them. The corpora and SWDE are in the folder `shared` beside the
 repository. It needs the extra `bench`.
 """
 
@@ -51,7 +51,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if set(ON_LABELS) & set(args.experiment):
         for data in args.data:
             for experiment, figures in mine(data, args).items():
-                report.setdefault(experiment, {})[Path(data).name] = figures
+                known = report.setdefault(experiment, {})
+                known[Path(data).name] = joined(known.get(Path(data).name, {}), figures)
     if "features" in args.experiment:
         picture = args.pictures / "infodiscoverer.png"
         report["features"] = {**environment(VERSIONS), **features.run(args.shared, picture)}
@@ -101,6 +102,12 @@ def mine(data: str, args: argparse.Namespace) -> dict[str, dict[str, Any]]:
     if "classification" in args.experiment:
         result["classification"] = {**head, **classification.run(vectors, labels, sites)}
     return result
+
+
+def joined(known: Mapping[str, Any], figures: Mapping[str, Any]) -> dict[str, Any]:
+    """New figures, with those of the texts that were not measured again."""
+    by_text = ("texts", "pages_without_features")
+    return {**figures, **{part: {**known.get(part, {}), **figures[part]} for part in by_text}}
 
 
 def mining_tables(report: Mapping[str, Any]) -> Iterator[Table]:

@@ -121,6 +121,13 @@ def test_a_run_on_the_shops_writes_figures_tables_and_a_picture(tmp_path: Path) 
     assert f"| feature-weighting | {clean['mean_f']:.3f} / " in markdown.read_text()
 
 
+def test_texts_that_are_not_measured_again_stay() -> None:
+    known = {"runs": 5, "texts": {"evidence": 1, "style-tree": 2}, "pages_without_features": {}}
+    new = {"runs": 7, "texts": {"style-tree": 3}, "pages_without_features": {"style-tree": 0}}
+    assert mining.joined(known, new) == {**new, "texts": {"evidence": 1, "style-tree": 3}}
+    assert mining.joined({}, new) == new
+
+
 def test_tables_of_the_documentation_are_those_of_the_figures() -> None:
     report = json.loads((ROOT / "benchmarks/results/mining.json").read_text(encoding="utf-8"))
     text = (ROOT / "docs/mining.md").read_text(encoding="utf-8")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import math
+from collections.abc import Iterable
 from itertools import permutations
 from typing import Any
 
@@ -12,14 +13,15 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from noiseclean_scrapy.methods.style_tree import StyleTreeModel
+from example_project.shops import shop_pages
+from noiseclean_scrapy.methods.style_tree import StyleTreeMethod, StyleTreeModel
 from noiseclean_scrapy.methods.trees import noise_threshold, site_style_tree
 from noiseclean_scrapy.methods.trees.counts import FeatureCounts, weighted_log
 from noiseclean_scrapy.methods.trees.importance import measure
 from noiseclean_scrapy.methods.trees.noise_threshold import choose_threshold
 from noiseclean_scrapy.methods.trees.site_style_tree import SiteStyleTree
 from noiseclean_scrapy.methods.trees.tree_state import read_tree, tree_state
-from noiseclean_scrapy.page import Page, PageTable
+from noiseclean_scrapy.page import Page, PageTable, build_page
 from noiseclean_scrapy.page.presentation import Layout
 from tests.support.style_trees import (
     by_path,
@@ -174,9 +176,14 @@ def test_entropy_lies_between_zero_and_one(pages: list[dict[str, int]]) -> None:
     assert counts.mean_entropy(1) == FeatureCounts().mean_entropy(5) == 0
 
 
+def leaves(importances: Iterable[float]) -> dict[float, float]:
+    """A word in each leaf, and enough words in leaves of full importance."""
+    return {**dict.fromkeys(importances, 1.0), 1.0: 1000.0}
+
+
 def test_threshold_without_leaves_is_the_middle() -> None:
-    assert choose_threshold([]) == pytest.approx(0.91)
-    assert choose_threshold([0.1, 0.88, 0.94, 1.0]) == pytest.approx(0.91)  # none inside the range
+    assert choose_threshold({}) == pytest.approx(0.91)
+    assert choose_threshold(leaves([0.1, 0.88, 0.94])) == pytest.approx(0.91)  # none in the range
 
 
 @pytest.mark.parametrize(
@@ -191,23 +198,67 @@ def test_threshold_is_the_middle_of_the_widest_gap(
     importances: list[float], expected: float
 ) -> None:
     for order in permutations(importances):
-        assert choose_threshold(order) == pytest.approx(expected)
-    assert choose_threshold(importances * 3) == pytest.approx(expected)
+        assert choose_threshold(leaves(order)) == pytest.approx(expected)
 
 
 def test_threshold_of_equal_gaps_is_the_lower(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(noise_threshold, "THRESHOLD_RANGE", (0.5, 1.0))
-    assert choose_threshold([0.75]) == 0.625
-    assert choose_threshold([0.625, 0.75, 0.875]) == 0.5625
+    assert choose_threshold(leaves([0.75])) == 0.625
+    assert choose_threshold(leaves([0.625, 0.75, 0.875])) == 0.5625
 
 
 @few_examples
 @given(st.lists(st.floats(0, 1)))
-def test_threshold_lies_in_its_range(importances: list[float]) -> None:
+def test_threshold_of_diverse_text_lies_in_its_range(importances: list[float]) -> None:
     low, high = noise_threshold.THRESHOLD_RANGE
-    chosen = choose_threshold(importances)
+    chosen = choose_threshold(leaves(importances))
     assert low <= chosen <= high
-    assert chosen == choose_threshold(sorted(importances))
+    assert chosen == choose_threshold(leaves(sorted(importances)))
+
+
+def test_threshold_of_text_that_shares_its_words_parts_two_classes() -> None:
+    # A menu of 50 words, data sheets of 31, and 19 of 100 words above the range, or 20.
+    shop = {0.02: 50.0, 0.7: 31.0, 0.99: 19.0}
+    assert choose_threshold(shop) == pytest.approx((0.02 + 0.7) / 2)
+    assert choose_threshold({**shop, 0.99: 20.25}) == pytest.approx(0.91)
+    # Nothing tells two classes apart: no threshold above all that there is.
+    assert choose_threshold({0.5: 10.0}) == 0.0
+
+
+@few_examples
+@given(st.dictionaries(st.floats(0, 1), st.floats(0, 1e6)))
+def test_threshold_is_never_above_its_range(words: dict[float, float]) -> None:
+    assert 0 <= choose_threshold(words) <= noise_threshold.THRESHOLD_RANGE[1]
+
+
+def test_no_page_of_a_shop_comes_out_empty() -> None:
+    domain = "products.zettel.example"
+    pages = [build_page(page.html) for page in shop_pages() if page.site == domain]
+    method = StyleTreeMethod()
+    for page in pages:
+        method.observe(page)
+    model = method.model()
+    assert 0.1 < model.threshold < 0.4
+    for page in pages:
+        kept = zip(model.judge(page).kept, page.blocks, strict=True)
+        text = "\n".join(block.text for is_kept, block in kept if is_kept)
+        assert len(text) > 200
+        assert " week: " not in text
+
+
+def test_a_page_that_is_noise_throughout_keeps_its_largest_place() -> None:
+    main = "<div class=main>The story so far, told on all pages.</div>"
+    pages = [layout_of(f"<ul><li>Home</ul>{main}<h2>{word}</h2>") for word in "abc"]
+    model = StyleTreeModel(learn(pages), 0.5)
+    known = model.judge(pages[0].page)
+    assert [v.kept for v in known.verdicts] == [False, False, True]
+    assert known.weights == {"a": 1}
+    alone = model.judge(layout_of(f"<ul><li>Home</ul>{main}").page)
+    assert [v.kept for v in alone.verdicts] == [False, True]
+    assert alone.weights.keys() >= {"story", "told"}
+    assert StyleTreeModel(learn([]), 0.5).judge(layout_of("").page).verdicts == ()
+    pictures = model.judge(layout_of("<h2><img src=x></h2>").page)
+    assert [v.kept for v in pictures.verdicts] == [True]
 
 
 def test_model_chooses_its_threshold_from_leaves_on_two_pages_or_more() -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from itertools import pairwise
 
 from noiseclean_scrapy.methods.base import Model, PageVerdict, Verdict
 from noiseclean_scrapy.methods.tree_method import TreeMethod, map_blocks
+from noiseclean_scrapy.methods.trees.noise_threshold import otsu_threshold
 from noiseclean_scrapy.methods.trees.site_style_tree import SiteStyleTree
 from noiseclean_scrapy.methods.trees.structure_tree import (
     StructureElement,
@@ -115,27 +115,12 @@ def _children_by_label(element: StructureElement) -> dict[str, StructureElement]
 def choose_threshold(elements: Iterable[StructureElement]) -> float:
     """The cut that best separates leaf nodes of light from leaf nodes of heavy features.
 
-    That is the cut with the largest variance between the two classes (Otsu 1979), over the leaves'
-    mean weights, each counted as often as features occur in it. 0 where all weights are equal:
-    nothing tells two classes apart on a single page.
+    Otsu's, over the leaves' mean weights, each counted as often as features occur in it. 0 where
+    all weights are equal: nothing tells two classes apart on a single page.
     """
     masses: dict[float, float] = defaultdict(float)
     for element in elements:
         occurrences, mean = element.mean_weight()
         if occurrences:
             masses[round(mean, 9)] += occurrences
-    total = math.fsum(masses.values())
-    moment = math.fsum(mean * mass for mean, mass in masses.items())
-    best, threshold = 0.0, 0.0
-    light = light_moment = 0.0
-    for mean, following in pairwise(sorted(masses)):
-        light += masses[mean]
-        light_moment += mean * masses[mean]
-        heavy = total - light
-        if heavy <= 0:  # too few to count beside so many
-            break
-        distance = (moment - light_moment) / heavy - light_moment / light
-        variance = light * heavy * distance**2
-        if variance > best:
-            best, threshold = variance, (mean + following) / 2
-    return threshold
+    return otsu_threshold(masses)

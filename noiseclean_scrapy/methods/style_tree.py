@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, MutableSequence
+from itertools import compress
 
 from noiseclean_scrapy.methods.base import Model, PageVerdict, Verdict
 from noiseclean_scrapy.methods.tree_method import TreeMethod, map_blocks
@@ -32,8 +33,7 @@ class StyleTreeModel(Model):
     def __init__(self, tree: SiteStyleTree, threshold: float | None) -> None:
         self.elements = measure(tree)
         self.root = self.elements[0]
-        leaves = (e.leaf_importance for e in self.elements if e.leaf_pages > 1)
-        self.threshold = choose_threshold(leaves) if threshold is None else threshold
+        self.threshold = _threshold(self.elements) if threshold is None else threshold
         mark(self.elements, self.threshold)
         self._local_noise = {id(element): _local_noise(element) for element in self.elements}
         self._by_label = {id(element): _children_by_label(element) for element in self.elements}
@@ -41,20 +41,17 @@ class StyleTreeModel(Model):
     def judge(self, page: Page) -> PageVerdict:
         layout = Layout(page)
         mapped = map_blocks(layout, self.root, self._below, lambda element: element.noisy)
-        verdicts = []
+        noise = [self._local_noise[id(place)] if place else frozenset() for place in mapped]
+        kept = list(map(_keeps, mapped, layout.features, noise))
+        if not any(is_kept and block.text for is_kept, block in zip(kept, page.blocks, strict=True)):
+            _keep_largest(page, mapped, kept)
         weights: Counter[str] = Counter()
-        known = 0
-        for block in page.blocks:
-            element = mapped[block.index]
-            features = layout.features[block.index]
-            noise = self._local_noise[id(element)] if element else frozenset()
-            kept = _keeps(element, features, noise)
-            verdicts.append(self._verdict(element, kept))
-            known += len(block.text) if element else 0
-            if kept:
-                weights.update({f: n for f, n in features.items() if f not in noise})
-        characters = sum(len(block.text) for block in page.blocks)
-        return PageVerdict.of(verdicts, weights, known / characters if characters else 1.0)
+        for features, known_noise in compress(zip(layout.features, noise, strict=True), kept):
+            weights.update({f: n for f, n in features.items() if f not in known_noise})
+        lengths = [len(block.text) for block in page.blocks]
+        known = sum(compress(lengths, mapped))
+        verdicts = list(map(self._verdict, mapped, kept))
+        return PageVerdict.of(verdicts, weights, known / sum(lengths) if any(lengths) else 1.0)
 
     def _below(
         self, element: MeasuredElement, labels: tuple[str, ...]
@@ -87,6 +84,27 @@ def _keeps(
         return True
     # A block is left out when nothing of it is left: single words are not cut out of sentences.
     return not element.noisy and not (features and noise.issuperset(features))
+
+
+def _keep_largest(
+    page: Page, mapped: Iterable[MeasuredElement | None], kept: MutableSequence[bool]
+) -> None:
+    """Keep the place that holds most of the page's text: a page with text is not left empty."""
+    places = list(map(id, mapped))
+    sizes: Counter[int] = Counter()
+    for place, block in zip(places, page.blocks, strict=True):
+        sizes[place] += len(block.text)
+    largest = max(sizes, key=lambda place: sizes[place], default=0)
+    for index, place in enumerate(places):
+        kept[index] = place == largest
+
+
+def _threshold(elements: Iterable[MeasuredElement]) -> float:
+    leaves: dict[float, float] = defaultdict(float)
+    for element in elements:
+        if element.leaf_pages:
+            leaves[element.leaf_importance] += element.leaf_features.occurrences
+    return choose_threshold(leaves)
 
 
 def _local_noise(element: MeasuredElement) -> frozenset[str]:

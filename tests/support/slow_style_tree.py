@@ -171,11 +171,20 @@ def all_elements(tree: SlowElement) -> dict[Path, SlowElement]:
 
 
 def kept_blocks(tree: SlowElement, layout: Layout, threshold: float) -> list[bool]:
-    """For every block of a page whether it survives."""
-    kept = [True] * len(layout.page.blocks)
+    """For every block of a page whether it survives; where none does, those of one place do."""
+    blocks = layout.page.blocks
+    kept = [True] * len(blocks)
+    places: list[Path | None] = [None] * len(blocks)
     noisy = {path for path, e in all_elements(tree).items() if e.noisy(threshold)}
     if not layout.empty:
-        _clean(tree, layout, 0, noisy, kept)
+        _clean(tree, layout, 0, noisy, kept, places)
+    if not any(kept[block.index] and block.text for block in blocks):
+        characters = {place: 0 for place in places}
+        for block, place in zip(blocks, places, strict=True):
+            characters[place] += len(block.text)
+        most = max(characters.values(), default=0)
+        largest = [place for place in characters if characters[place] == most]
+        kept = [place == largest[0] for place in places]
     return kept
 
 
@@ -186,8 +195,15 @@ def _entropy(shares: list[float], m: int) -> float:
 
 
 def _clean(
-    element: SlowElement, layout: Layout, content: int, noisy: set[Path], kept: list[bool]
+    element: SlowElement,
+    layout: Layout,
+    content: int,
+    noisy: set[Path],
+    kept: list[bool],
+    places: list[Path | None],
 ) -> None:
+    for block in layout.blocks(content):
+        places[block.index] = element.path
     if element.path in noisy:
         for block in layout.blocks(content):
             kept[block.index] = False
@@ -201,9 +217,12 @@ def _clean(
         matching = element.styles.get(tuple(slot.label for slot in slots))
         for place, slot in enumerate(slots):
             child = matching[place] if matching else _most_seen(element, slot.label)
-            if child is not None:
-                for member in slot.members:
-                    _clean(child, layout, member, noisy, kept)
+            for member in slot.members:
+                if child is not None:
+                    _clean(child, layout, member, noisy, kept, places)
+                else:
+                    for block in layout.blocks(member):
+                        places[block.index] = None
 
 
 def _most_seen(element: SlowElement, label: str) -> SlowElement | None:

@@ -80,6 +80,11 @@ class FeatureCounts:
         for feature, (occurrences, weighted) in self.totals.items():
             self.totals[feature] = (factor * occurrences, factor * (weighted + occurrences * shift))
 
+    @property
+    def occurrences(self) -> float:
+        """How often features occurred, dropped ones left out."""
+        return math.fsum(count for count, _ in self.totals.values())
+
     def entropy(self, feature: str, pages: float) -> float:
         """H of a feature over `pages` pages, in [0, 1]; 0 where it never occurred or m <= 1."""
         entry = self.totals.get(feature)

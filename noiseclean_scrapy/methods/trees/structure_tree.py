@@ -69,7 +69,7 @@ class StructureElement:
     def mean_weight(self) -> tuple[float, float]:
         """Number of feature occurrences in the leaf tag nodes, and their mean weight."""
         totals = self.leaf_features.totals
-        occurrences = math.fsum(count for count, _ in totals.values())
+        occurrences = self.leaf_features.occurrences
         weight = math.fsum(count * self.feature_weight(f) for f, (count, _) in totals.items())
         return occurrences, weight / occurrences if occurrences else 0.0
 
