@@ -5,9 +5,9 @@
     python benchmarks/mining.py --data PATH          # a folder whose manifest.jsonl holds `label`
     python benchmarks/mining.py --experiment --markdown tables.md    # no run, only the tables
 
-A run replaces the figures of its own experiments, data and texts in the JSON file; all others stay,
-and the tables and pictures show all of them. The corpora and SWDE are in the folder `shared` beside the
-repository. It needs the extra `bench`.
+A run replaces the figures of its own experiments, data and texts in the JSON file; all others
+stay, and the tables and pictures show all of them. The corpora and SWDE are in the folder `shared`
+beside the repository. It needs the extra `bench`.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ import hashlib
 import json
 import zlib
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -40,7 +41,8 @@ class SiteCleaner:
     `noiseclean_scrapy.methods.Method`, or its path; `options` are the method's, for example
     `comments` or `lean` of `evidence`. With `templates` pages made from different templates
     are told apart and learned apart. `headline=False` leaves the headline out of the text. `budget`
-    bounds how much of one page is read.
+    bounds how much of one page is read; whoever builds pages for a method with `published=True`
+    takes that of the cleaner.
 
     >>> cleaner = SiteCleaner("style-tree")
     >>> for story in ("Fog closes the port", "A bakery wins gold", "Trams run late"):
@@ -61,7 +63,7 @@ class SiteCleaner:
         if not isinstance(method, str):
             method = f"{method.__module__}.{method.__qualname__}"
         self.method = method
-        self.budget = budget
+        self.budget = replace(budget, display=bool(options.get("published")))
         self.templates = templates
         self.headline = headline
         self._options = options
@@ -156,6 +158,9 @@ class SiteCleaner:
             create_method(state["method"], **state["options"])
         except (ConfigurationError, KeyError, TypeError, ValueError) as error:
             raise TreeDataError(f"the learned tree has options that cannot be: {error}") from error
+        learned = bool(state["options"].get("published"))
+        if bool(options.get("published", learned)) != learned:
+            raise TreeDataError(f"the tree was learned with published={learned}: learn it anew")
         try:
             cleaner = cls(
                 state["method"],

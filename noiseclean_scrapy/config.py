@@ -278,10 +278,10 @@ class Config:
 
     @property
     def all_method_options(self) -> dict[str, Any]:
-        """Options of the method, with the bound on its memory where it has one."""
-        bounded = "max_tree_nodes" in method_parameters(self.method)
-        bound = {"max_tree_nodes": self.max_tree_nodes} if bounded else {}
-        return {**bound, **self.method_options}
+        """Options of the method, with those that every tree of it has to agree on."""
+        common = {"max_tree_nodes": self.max_tree_nodes, "published": False}
+        known = method_parameters(self.method)
+        return {**{k: v for k, v in common.items() if k in known}, **self.method_options}
 
     @property
     def of_batches(self) -> dict[str, Any]:
@@ -295,7 +295,8 @@ class Config:
     @property
     def page_budget(self) -> PageBudget:
         """How much of one page is read."""
-        return PageBudget(self.max_page_bytes, self.max_page_elements, self.hidden_text)
+        display = bool(self.method_options.get("published"))
+        return PageBudget(self.max_page_bytes, self.max_page_elements, self.hidden_text, display)
 
     @property
     def tree_kind(self) -> str:

@@ -35,6 +35,7 @@ def learn(method: str, pages: list[Page]) -> SiteCleaner:
 
 
 WRONG_THRESHOLD = {"threshold": [7, -0.1, "high", True, float("nan")]}
+WRONG_SWITCH = {"published": [None, 1, "yes"]}
 WRONG_OPTIONS: dict[str, dict[str, list[Any]]] = {
     "evidence": {
         "lean": ["sideways", ["recall"], None],
@@ -44,19 +45,29 @@ WRONG_OPTIONS: dict[str, dict[str, list[Any]]] = {
         "links": ["keep"],
         "max_tree_nodes": ["many", 0, -1, 2.0, True, 10**400],
     },
-    "style-tree": {**WRONG_THRESHOLD, "max_tree_nodes": ["many", 0, None]},
-    "feature-weighting": {**WRONG_THRESHOLD, "max_tree_nodes": ["many", 0]},
-    "block-entropy": {**WRONG_THRESHOLD, "blocks": ["bogus", None], "least_gain": [2, "none"]},
+    "style-tree": {**WRONG_THRESHOLD, **WRONG_SWITCH, "max_tree_nodes": ["many", 0, None]},
+    "feature-weighting": {**WRONG_THRESHOLD, **WRONG_SWITCH, "max_tree_nodes": ["many", 0]},
+    "block-entropy": {
+        **WRONG_THRESHOLD,
+        **WRONG_SWITCH,
+        "blocks": ["bogus", 1],
+        "least_gain": [2, "none"],
+    },
     "satisfiable-subtree": {
+        **WRONG_SWITCH,
         "generations": [0, 1.5, "two"],
         "alpha": [-1, "long", 10**400, float("inf")],
         "beta": [-1, True],
         "gamma": [1.5, "some"],
     },
-    "shingle-template": {"links": [0, "three", 2.5], "max_fingerprints": [0, None]},
+    "shingle-template": {
+        **WRONG_SWITCH,
+        "links": [0, "three", 2.5],
+        "max_fingerprints": [0, None],
+    },
 }
 EXPECTED = re.compile(
-    r"True or False|one of '.*'|a (whole )?number (of at least \d|from \d to \d)( or None)?"
+    r"True or False|(one of '.*'|a (whole )?number (of at least \d|from \d to \d))( or None)?"
 )
 
 

@@ -35,7 +35,7 @@ def page_of(body: str) -> Page:
     return build_page(f"<html><body>{body}</body></html>")
 
 
-def learn(pages: list[Page], **options: int) -> ShingleTemplateMethod:
+def learn(pages: list[Page], **options: Any) -> ShingleTemplateMethod:
     method = ShingleTemplateMethod(**options)
     for page in pages:
         method.observe(page)

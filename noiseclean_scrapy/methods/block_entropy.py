@@ -41,6 +41,9 @@ class BlockEntropyMethod(Method):
     `threshold` on block entropy is found by the greedy approach of the paper if None; that stops
     at the first step which adds no more than `least_gain` of the features (0: which adds none);
     the default is that of `LEAST_GAIN`.
+
+    With `published` nothing is done that is not the paper's: blocks are tables, and the TITLE; a
+    step ends the raising if it adds no feature at all; terms are Porter's stems of English words.
     """
 
     name = "block-entropy"
@@ -48,14 +51,18 @@ class BlockEntropyMethod(Method):
     def __init__(
         self,
         *,
-        blocks: Kind = "element",
+        blocks: Kind | None = None,
         threshold: Share | None = None,
         least_gain: Share | None = None,
+        published: bool = False,
     ) -> None:
-        self.blocks = blocks
+        if blocks is None:
+            blocks = "table" if published else "element"
+        self.blocks: Kind = blocks
+        self.published = published
         self.threshold = None if threshold is None else float(threshold)
         if least_gain is None:
-            least_gain = LEAST_GAIN[blocks]
+            least_gain = 0.0 if published else LEAST_GAIN[blocks]
         self.least_gain = float(least_gain)
         self._pages = 0.0
         self.counts = FeatureCounts()
@@ -68,7 +75,7 @@ class BlockEntropyMethod(Method):
     def observe(self, page: Page) -> None:
         if not page.blocks:
             return
-        content = content_blocks(page, tables_only=self.blocks == "table")
+        content = content_blocks(page, tables_only=self.blocks == "table", published=self.published)
         frequency: Counter[str] = Counter()
         for block in content:
             frequency.update(block.terms)
@@ -131,6 +138,7 @@ class BlockEntropyModel(Model):
     def __init__(self, method: BlockEntropyMethod) -> None:
         self.pages = method.pages
         self._tables_only = method.blocks == "table"
+        self._published = method.published
         self._entropies = {
             term: method.counts.entropy(term, self.pages) for term in method.counts.totals
         }
@@ -152,7 +160,7 @@ class BlockEntropyModel(Model):
         verdicts: list[Verdict | None] = [None] * len(page.blocks)
         weights: Counter[str] = Counter()
         known = 0
-        for block in content_blocks(page, tables_only=self._tables_only):
+        for block in content_blocks(page, tables_only=self._tables_only, published=self._published):
             entropy = self.block_entropy(block.terms)
             kept = entropy <= self.threshold
             evidence = {
@@ -179,23 +187,25 @@ class ContentBlock:
     terms: Counter[str]
 
 
-def content_blocks(page: Page, *, tables_only: bool) -> list[ContentBlock]:
+def content_blocks(page: Page, *, tables_only: bool, published: bool = False) -> list[ContentBlock]:
     """The content blocks of a page; what stands in nested ones is not in the outer one.
 
     With `tables_only` these are TABLE elements, and the page for what is outside of all tables.
+    With `published` the TITLE is one more, without text blocks.
     """
     holder: list[int] = []
     for element in page.elements:
         own = not tables_only or element.tag == "table" or element.parent < 0
         holder.append(element.index if own else holder[element.parent])
-    stemming = Stemming(page.language)
+    stemming = Stemming.porter() if published else Stemming(page.language)
     found: dict[int, ContentBlock] = {}
     for text in page.blocks:
         place = holder[text.element]
         block = found.setdefault(place, ContentBlock([], Counter()))
         block.members.append(text.index)
         block.terms.update(stemming.terms(text.text))
-    return list(found.values())
+    title = [ContentBlock([], Counter(stemming.terms(page.title)))] if published else []
+    return [*found.values(), *title]
 
 
 def greedy_threshold(

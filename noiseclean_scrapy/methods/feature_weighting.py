@@ -29,20 +29,23 @@ class FeatureWeightingMethod(TreeMethod):
     layout = StructureLayout
 
     def model(self) -> FeatureWeightingModel:
-        return FeatureWeightingModel(self.tree, self.threshold)
+        return FeatureWeightingModel(self.tree, self.threshold, published=self.published)
 
 
 class FeatureWeightingModel(Model):
     """The measured tree. `threshold` is the one in use."""
 
-    def __init__(self, tree: SiteStyleTree, threshold: float | None) -> None:
+    def __init__(
+        self, tree: SiteStyleTree, threshold: float | None, *, published: bool = False
+    ) -> None:
+        self.published = published
         self.elements = structure_elements(tree)
         self.root = self.elements[0]
         self.threshold = choose_threshold(self.elements) if threshold is None else threshold
         self._by_label = {id(element): _children_by_label(element) for element in self.elements}
 
     def judge(self, page: Page) -> PageVerdict:
-        layout = StructureLayout(page)
+        layout = StructureLayout(page, published=self.published)
         mapped = self._map(layout)
         verdicts = []
         weights: dict[str, float] = defaultdict(float)
@@ -57,7 +60,7 @@ class FeatureWeightingModel(Model):
 
     def weigh(self, page: Page) -> tuple[list[dict[str, float]], float]:
         """The weights of the features in each block (equation 5), and the page's fit."""
-        layout = StructureLayout(page)
+        layout = StructureLayout(page, published=self.published)
         mapped = self._map(layout)
         weighed = map(_block_weights, mapped, layout.features)
         return list(weighed), _fit(page, mapped)
@@ -69,8 +72,11 @@ class FeatureWeightingModel(Model):
         self, element: StructureElement, labels: tuple[str, ...]
     ) -> Iterable[StructureElement | None]:
         """The elements of a child sequence; of an unknown one, child by child by their labels."""
-        known = element.styles.get(labels)
-        return known if known else map(self._by_label[id(element)].get, labels)
+        style = element.styles.get(labels)
+        if style:
+            return style
+        known = {} if self.published else self._by_label[id(element)]
+        return map(known.get, labels)
 
     def _verdict(self, element: StructureElement | None, mean: float) -> Verdict:
         if element is None:

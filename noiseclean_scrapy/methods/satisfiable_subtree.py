@@ -53,7 +53,8 @@ HAN_KANA_SHARE = 0.2
 class SatisfiableSubtreeMethod(Method):
     """Keeps the maximal satisfiable sub-trees of a page; learning only counts pages.
 
-    Each constant that is None is `HAN_KANA`'s or `ALPHABETIC`'s, by the script of the page's text.
+    Each constant that is None is `HAN_KANA`'s or `ALPHABETIC`'s, by the script of the page's text;
+    with `published` those of the paper on every page, which are `HAN_KANA`'s.
     """
 
     name = "satisfiable-subtree"
@@ -65,10 +66,11 @@ class SatisfiableSubtreeMethod(Method):
         alpha: Amount | None = None,
         beta: Amount | None = None,
         gamma: Share | None = None,
+        published: bool = False,
     ) -> None:
         given = {"generations": generations, "alpha": alpha, "beta": beta, "gamma": gamma}
         self.han_kana = _override(HAN_KANA, given)
-        self.alphabetic = _override(ALPHABETIC, given)
+        self.alphabetic = _override(HAN_KANA if published else ALPHABETIC, given)
         self._pages = 0.0
 
     @property

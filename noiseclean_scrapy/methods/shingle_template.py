@@ -36,12 +36,18 @@ class ShingleTemplateMethod(Method):
     Above `max_fingerprints` fingerprints the most frequent half of that number is kept (ties by
     fingerprint). Counts are exact up to there and never too high after it: the bound may leave a
     rare template on the pages, it never costs content.
+
+    With `published` nothing is done that is not the paper's: text directly in an element that is
+    divided is in no pagelet, and numbers are words as others are.
     """
 
     name = "shingle-template"
 
-    def __init__(self, *, links: Count = 3, max_fingerprints: Count = 100_000) -> None:
+    def __init__(
+        self, *, links: Count = 3, max_fingerprints: Count = 100_000, published: bool = False
+    ) -> None:
         self.links = links
+        self.published = published
         self.max_fingerprints = max_fingerprints
         self._pages = 0.0
         self._counts: dict[int, float] = {}
@@ -52,7 +58,7 @@ class ShingleTemplateMethod(Method):
 
     def observe(self, page: Page) -> None:
         self._pages += 1
-        found = {pagelet.fingerprint for pagelet in pagelets(page, self.links)}
+        found = {pagelet.fingerprint for pagelet in pagelets(page, self.links, self.published)}
         for fingerprint in found:
             self._counts[fingerprint] = self._counts.get(fingerprint, 0.0) + 1
         self._prune()
@@ -69,7 +75,7 @@ class ShingleTemplateMethod(Method):
             self._counts[fingerprint] *= factor
 
     def model(self) -> ShingleTemplateModel:
-        return ShingleTemplateModel(self._counts, self.links)
+        return ShingleTemplateModel(self._counts, self.links, self.published)
 
     def state(self) -> dict[str, Any]:
         counts = {hash_name(fingerprint): n for fingerprint, n in sorted(self._counts.items())}
@@ -96,13 +102,14 @@ class ShingleTemplateModel(Model):
     1: after a redesign no fingerprint is found again.
     """
 
-    def __init__(self, counts: Mapping[int, float], links: int) -> None:
+    def __init__(self, counts: Mapping[int, float], links: int, published: bool) -> None:
         self.links = links
+        self.published = published
         self._templates = {f: n for f, n in counts.items() if n >= TEMPLATE_PAGES}
 
     def judge(self, page: Page) -> PageVerdict:
         verdicts = [Verdict(True, 1.0, {})] * len(page.blocks)
-        found = pagelets(page, self.links)
+        found = pagelets(page, self.links, self.published)
         for pagelet in found:
             pages = self._templates.get(pagelet.fingerprint, 0.0)
             evidence = {"links": float(pagelet.links), "template_pages": pages}
@@ -129,11 +136,11 @@ class Pagelet:
     fingerprint: int
 
 
-def pagelets(page: Page, links: int) -> list[Pagelet]:
+def pagelets(page: Page, links: int, published: bool = False) -> list[Pagelet]:
     """The page cut into pagelets, in the order of their text; those without any words are left out.
 
     An element with a child that has at least `links` hyperlinks is divided into its children; each
-    run of text directly in it is a pagelet of its own.
+    run of text directly in it is a pagelet of its own, but not with `published`.
     """
     count = len(page.elements)
     below = hyperlinks(page)
@@ -150,10 +157,11 @@ def pagelets(page: Page, links: int) -> list[Pagelet]:
     members: dict[int, list[TextBlock]] = {}  # of an element, or of ~index of a block alone
     for block in page.blocks:
         pagelet = around[block.element]
-        members.setdefault(pagelet if pagelet >= 0 else ~block.index, []).append(block)
+        if pagelet >= 0 or not published:
+            members.setdefault(pagelet if pagelet >= 0 else ~block.index, []).append(block)
     found = []
     for place, blocks in members.items():
-        if sequence := [word for block in blocks for word in words(block.text)]:
+        if sequence := [w for block in blocks for w in words(block.text, mask=not published)]:
             here = (place, True, below[place])
             if place < 0:
                 here = (blocks[0].element, False, len(blocks[0].links))

@@ -24,14 +24,17 @@ class StyleTreeMethod(TreeMethod):
     name = "style-tree"
 
     def model(self) -> StyleTreeModel:
-        return StyleTreeModel(self.tree, self.threshold)
+        return StyleTreeModel(self.tree, self.threshold, published=self.published)
 
 
 class StyleTreeModel(Model):
     """The measured and marked tree. `threshold` is the one in use."""
 
-    def __init__(self, tree: SiteStyleTree, threshold: float | None) -> None:
-        self.elements = measure(tree)
+    def __init__(
+        self, tree: SiteStyleTree, threshold: float | None, *, published: bool = False
+    ) -> None:
+        self.published = published
+        self.elements = measure(tree, published=published)
         self.root = self.elements[0]
         self.threshold = _threshold(self.elements) if threshold is None else threshold
         mark(self.elements, self.threshold)
@@ -39,16 +42,17 @@ class StyleTreeModel(Model):
         self._by_label = {id(element): _children_by_label(element) for element in self.elements}
 
     def judge(self, page: Page) -> PageVerdict:
-        layout = Layout(page)
+        layout = Layout(page, published=self.published)
         mapped = map_blocks(layout, self.root, self._below, lambda element: element.noisy)
         noise = [self._local_noise[id(place)] if place else frozenset() for place in mapped]
         kept = list(map(_keeps, mapped, layout.features, noise))
-        if not any(is_kept and block.text for is_kept, block in zip(kept, page.blocks, strict=True)):
+        texts = [block.text for block in page.blocks]
+        if not self.published and not any(compress(texts, kept)):
             _keep_largest(page, mapped, kept)
         weights: Counter[str] = Counter()
         for features, known_noise in compress(zip(layout.features, noise, strict=True), kept):
             weights.update({f: n for f, n in features.items() if f not in known_noise})
-        lengths = [len(block.text) for block in page.blocks]
+        lengths = list(map(len, texts))
         known = sum(compress(lengths, mapped))
         verdicts = list(map(self._verdict, mapped, kept))
         return PageVerdict.of(verdicts, weights, known / sum(lengths) if any(lengths) else 1.0)
@@ -58,11 +62,14 @@ class StyleTreeModel(Model):
     ) -> Iterable[MeasuredElement | None]:
         """The elements of a child sequence.
 
-        The mapping of the paper descends where the sequence is known. Where it is not, the children
-        are looked up by their labels one by one instead of keeping all of them.
+        The mapping of the paper descends where the sequence is known. Where it is not, it keeps all
+        children; here they are looked up by their labels one by one.
         """
         style = element.styles.get(labels)
-        return style[1] if style else map(self._by_label[id(element)].get, labels)
+        if style:
+            return style[1]
+        known = {} if self.published else self._by_label[id(element)]
+        return map(known.get, labels)
 
     def _verdict(self, element: MeasuredElement | None, kept: bool) -> Verdict:
         if element is None:

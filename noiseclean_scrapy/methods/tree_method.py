@@ -20,13 +20,22 @@ Place = TypeVar("Place")
 
 
 class TreeMethod(Method):
-    """Learns a tree of pages seen as `layout`; a `threshold` of None is chosen by the model."""
+    """Learns a tree of pages seen as `layout`; a `threshold` of None is chosen by the model.
+
+    With `published` nothing is done that is not the paper's. Pages have to be read with the
+    `display` of their budget then, as `SiteCleaner` and crawls do.
+    """
 
     layout: ClassVar[type[Layout]] = Layout
 
     def __init__(
-        self, *, threshold: Share | None = None, max_tree_nodes: Count = DEFAULT_NODES
+        self,
+        *,
+        threshold: Share | None = None,
+        max_tree_nodes: Count = DEFAULT_NODES,
+        published: bool = False,
     ) -> None:
+        self.published = published
         self.threshold = None if threshold is None else float(threshold)
         self.tree = SiteStyleTree(max_nodes=max_tree_nodes)
 
@@ -35,7 +44,7 @@ class TreeMethod(Method):
         return self.tree.pages
 
     def observe(self, page: Page) -> None:
-        self.tree.observe(self.layout(page))
+        self.tree.observe(self.layout(page, published=self.published))
 
     def merge(self, other: Self) -> None:
         self.tree.merge(other.tree)
@@ -66,7 +75,7 @@ def map_blocks(
     the page's leaves, or to where `is_end` says that all below belongs to one place.
     """
     mapped: list[Place | None] = [None] * len(layout.page.blocks)
-    waiting = [] if layout.empty else [(root, 0)]
+    waiting = [] if layout.empty else [(root, layout.top)]
     while waiting:
         place, content = waiting.pop()
         if layout.is_leaf(content) or is_end(place):

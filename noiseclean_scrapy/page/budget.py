@@ -28,12 +28,14 @@ class PageBudget:
     is what Common Crawl keeps of a page. `elements` is the most block-level elements, and the most
     text blocks. Tags with thousands of attributes are left out: the time that the parser takes for
     them grows with the square of their number. `hidden` tells whether text counts that the page's
-    markup hides from readers.
+    markup hides from readers, `display` that elements are told apart as the papers do, by their
+    display attributes alone.
     """
 
     markup: int = 5 * 2**20
     elements: int = 25_000
     hidden: bool = False
+    display: bool = False
 
     def cut_bytes(self, data: bytes) -> bytes:
         """The bytes that are read: all, or those before the last tag within the budget."""

@@ -83,7 +83,7 @@ def _read(
     if has_content_in_head(root, skipped):
         body = root
         skipped = skipped - {"head"}
-    if kernels.nodes is not None and not ruled:
+    if kernels.nodes is not None and not ruled and not budget.display:
         with suppress(NotCompiled):
             return *_table(kernels.nodes.NodeReader(body, skipped, budget), body, root), body
     return *_table(NodeReader(body, skipped, ruled, budget), body, root), body

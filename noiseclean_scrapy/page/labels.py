@@ -29,7 +29,13 @@ _TRANSIENT = re.compile(
 _MOST_TOKENS = 100
 _LONGEST_VALUE = 100
 _LONGEST_LABEL = 1000
+_INLINE_STYLE = "{"
 _DISPLAY_ATTRIBUTES = ("role", "bgcolor", "width", "align", "itemprop")
+PUBLISHED_ATTRIBUTES = frozenset(
+    "align background bgcolor border bordercolor cellpadding cellspacing clear color face frame "
+    "height hspace noshade nowrap rules size text valign vspace width".split()
+)
+"""What HTML 4 lays out and paints with: bgcolor, width, height, ... in the papers' figures."""
 
 
 def element_label(tag: str, attributes: Mapping[str, str]) -> str:
@@ -50,6 +56,34 @@ def element_label(tag: str, attributes: Mapping[str, str]) -> str:
         if (value := attributes.get(name, "")[:_LONGEST_VALUE])
     ]
     return "".join(parts)[:_LONGEST_LABEL]
+
+
+def published_label(tag: str, attributes: Mapping[str, str]) -> str:
+    """`tag[display attributes]{inline style}` as the papers tell elements apart.
+
+    >>> published_label("td", {"width": "468", "BGCOLOR": "#FFF", "class": "story", "height": "9"})
+    'td[height=9][width=468]'
+    >>> published_label("p", {"align": "left", "style": "Color: RED; margin : 0 auto;"})
+    'p[align=left]{color:red;margin:0 auto}'
+    >>> without_inline_style(published_label("p", {"align": "{", "style": "color: red"}))
+    'p[align=(]'
+    """
+    shown = [
+        f"[{name}={value[:_LONGEST_VALUE].strip().lower()}]"
+        for name, value in sorted(attributes.items())
+        if name in PUBLISHED_ATTRIBUTES
+    ]
+    declarations = [part.partition(":") for part in attributes.get("style", "").lower().split(";")]
+    style = sorted(
+        f"{name.strip()}:{' '.join(value.split())}" for name, _, value in declarations if value
+    )
+    label = tag + "".join(shown).replace(_INLINE_STYLE, "(")
+    return (label + f"{_INLINE_STYLE}{';'.join(style)}}}" * bool(style))[:_LONGEST_LABEL]
+
+
+def without_inline_style(label: str) -> str:
+    """A `published_label` without what a `style` attribute says."""
+    return label.partition(_INLINE_STYLE)[0]
 
 
 def stable_tokens(value: str) -> list[str]:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from noiseclean_scrapy.page.labels import without_inline_style
 from noiseclean_scrapy.page.page import Page, TextBlock
 from noiseclean_scrapy.page.words import block_features
 
@@ -32,21 +33,29 @@ class Layout:
     of the actual leaf nodes: block-level elements that hold inline content only (inline markup is
     text), and inline content that stands directly in a higher element. Runs of like siblings are
     one slot where they are list items, table rows, or have block-level children of their own.
+
+    A `published` layout is that of the papers: no siblings are folded, BODY stands below a virtual
+    root, and features are as they stand in the page. The page's budget has to have `display`.
     """
 
-    def __init__(self, page: Page) -> None:
+    def __init__(self, page: Page, *, published: bool = False) -> None:
         self.page = page
-        self.features = [block_features(block) for block in page.blocks]
-        count = len(page.elements)
+        self.published = published
+        self.features = [block_features(block, published=published) for block in page.blocks]
+        self.content = [element.content for element in page.elements]
+        if published:
+            self.content.append([0])
+        self.top = len(self.content) - 1 if published else 0
+        count = len(self.content)
         self._filled = [False] * count
         self._inner = [False] * count
-        for element in reversed(page.elements):
-            for child in element.content:
+        for index in self._upwards():
+            for child in self.content[index]:
                 if child < 0:
-                    self._filled[element.index] = True
+                    self._filled[index] = True
                 elif self._filled[child]:
-                    self._filled[element.index] = True
-                    self._inner[element.index] = True
+                    self._filled[index] = True
+                    self._inner[index] = True
         self._features_below: list[set[str]] = []
 
     @property
@@ -61,10 +70,10 @@ class Layout:
     def slots(self, element: int) -> list[Slot]:
         """The child sequence of an element."""
         found: list[tuple[str, list[int]]] = []
-        for child in self.page.elements[element].content:
+        for child in self.content[element]:
             if child >= 0 and not self._filled[child]:
                 continue
-            label = TEXT_LABEL if child < 0 else self.page.elements[child].label
+            label = TEXT_LABEL if child < 0 else self._label(child)
             if found and found[-1][0] == label and self._folds(child):
                 found[-1][1].append(child)
             else:
@@ -79,7 +88,7 @@ class Layout:
             if content < 0:
                 yield self.page.blocks[~content]
             else:
-                waiting.extend(reversed(self.page.elements[content].content))
+                waiting.extend(reversed(self.content[content]))
 
     def feature_counts(self, contents: tuple[int, ...]) -> Counter[str]:
         """How often each feature occurs below the content references."""
@@ -100,12 +109,21 @@ class Layout:
         return sets[0] if len(sets) == 1 else set().union(*sets)
 
     def _collect_features(self) -> list[set[str]]:
-        below: list[set[str]] = [set() for _ in self.page.elements]
-        for element in reversed(self.page.elements):
-            own = below[element.index]
-            for child in element.content:
-                own.update(below[child] if child >= 0 else self.features[~child])
+        below: list[set[str]] = [set() for _ in self.content]
+        for index in self._upwards():
+            for child in self.content[index]:
+                below[index].update(below[child] if child >= 0 else self.features[~child])
         return below
 
+    def _upwards(self) -> list[int]:
+        """Everything that has content, children before their parents; the top is last."""
+        return [*range(len(self.page.elements) - 1, -1, -1), *([self.top] if self.top else [])]
+
+    def _label(self, element: int) -> str:
+        label = self.page.elements[element].label
+        return without_inline_style(label) if self.published else label
+
     def _folds(self, child: int) -> bool:
+        if self.published:
+            return False
         return child >= 0 and (self._inner[child] or self.page.elements[child].tag in _FOLDED_TAGS)

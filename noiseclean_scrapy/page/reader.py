@@ -10,7 +10,7 @@ from noiseclean_scrapy.page.budget import PageBudget
 from noiseclean_scrapy.page.document import collapse
 from noiseclean_scrapy.page.hidden import hides, style_hides
 from noiseclean_scrapy.page.inline import BEGIN, BREAK, END, MARKS, NAMED
-from noiseclean_scrapy.page.labels import element_label
+from noiseclean_scrapy.page.labels import PUBLISHED_ATTRIBUTES, element_label, published_label
 from noiseclean_scrapy.page.page import PageTable, Rule
 from noiseclean_scrapy.page.tags import (
     INLINE,
@@ -75,6 +75,8 @@ class NodeReader:
         self.table = PageTable()
         self._most = budget.elements
         self._reads_hidden = budget.hidden
+        self._display = budget.display
+        self._names = STYLING | PUBLISHED_ATTRIBUTES if budget.display else STYLING
         self._tags = Tags(skipped)
         self._ruled = ruled
         # What those nodes are of which the tag does not tell.
@@ -190,11 +192,13 @@ class NodeReader:
             raise BudgetSpent
         parent = self._open[-1] if self._open else -1
         items = cast("list[tuple[str, str]]", node.items())
-        attributes = tuple([(key, value[:LONGEST_VALUE]) for key, value in items if key in STYLING])
+        names = self._names
+        attributes = tuple([(key, value[:LONGEST_VALUE]) for key, value in items if key in names])
         is_short = sum([len(value) for _, value in attributes]) <= LONGEST_KEPT
         read_styling = _kept_styling if is_short else styling
-        label, hidden = read_styling(name, attributes) if attributes else (name, False)
-        label = label if node is not self.body else name
+        styled = read_styling(name, attributes, self._display) if attributes else (name, False)
+        label, hidden = styled
+        label = label if node is not self.body or self._display else name
         table.add_element(parent, name, label, test, number, hidden)
         if self._ruled:
             self._rules.append(self._rule(node, parent))
@@ -302,10 +306,16 @@ class NodeReader:
         table.add_block(element, text, linked, tuple(self._images), tuple(self._links), rule)
 
 
-def styling(name: str, attributes: tuple[tuple[str, str], ...]) -> tuple[str, bool]:
-    """The label of an element, and whether its own attributes hide it."""
+def styling(
+    name: str, attributes: tuple[tuple[str, str], ...], display: bool = False
+) -> tuple[str, bool]:
+    """The label of an element, and whether its own attributes hide it.
+
+    With `display` the label is that of the papers.
+    """
     values = dict(attributes)
-    return element_label(name, values), hides(values)
+    label = published_label(name, values) if display else element_label(name, values)
+    return label, hides(values)
 
 
 _kept_styling = lru_cache(maxsize=MOST_STYLINGS)(styling)

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from noiseclean_scrapy.page.words import words
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 STEMMERS = {
     "ar": "arabic",
@@ -53,9 +58,11 @@ class Stemming:
     ['port', 'northern', 'island']
     >>> Stemming("").terms("The ports")
     ['the', 'ports']
+    >>> Stemming.porter().terms("The 21 ports are generously open")
+    ['21', 'port', 'gener', 'open']
     """
 
-    def __init__(self, language: str) -> None:
+    def __init__(self, language: str, *, stemmer: str = "", mask: bool = True) -> None:
         # Both read files when they are imported; most methods stem nothing.
         import snowballstemmer  # type: ignore[import-untyped]
         import stopwordsiso
@@ -63,13 +70,19 @@ class Stemming:
         code = _code(language)
         known = stopwordsiso.has_lang(code)
         self._stop_words = stopwordsiso.stopwords(code) if known else set()
-        name = stemmer_name(language)
+        name = stemmer or stemmer_name(language)
+        self._mask = mask
         self._stemmer = snowballstemmer.stemmer(name) if name else None
         self._stems: dict[str, str] = {}
 
+    @classmethod
+    def porter(cls) -> Self:
+        """Porter's own stemmer and the stop words of English, whatever the page's language."""
+        return cls("en", stemmer="porter", mask=False)
+
     def terms(self, text: str) -> list[str]:
         """The terms of `text` in their order, with repetitions."""
-        found = [word for word in words(text) if word not in self._stop_words]
+        found = [word for word in words(text, mask=self._mask) if word not in self._stop_words]
         if self._stemmer is None:
             return found
         for word in found:

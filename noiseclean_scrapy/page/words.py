@@ -21,6 +21,7 @@ _WORD = re.compile(rf"[{_HAN_KANA}]+|[^\W_{_HAN_KANA}]{{1,64}}")
 _IS_HAN_KANA = re.compile(rf"[{_HAN_KANA}]")
 _DIGITS = re.compile(r"\d+")
 
+_LONGEST_ADDRESS = 1000
 LONGEST = 300
 """Characters of the longest text that may be a headline or a line of the page's frame."""
 # Texts come again on other pages: the words of short ones are kept until there are so many.
@@ -28,15 +29,17 @@ _LONGEST_KEPT, _MOST_KEPT = 100, 5000
 _kept_sets: dict[str, frozenset[str]] = {}
 
 
-def words(text: str) -> list[str]:
+def words(text: str, *, mask: bool = True) -> list[str]:
     """Words of `text` in lower case, digits masked; pairs of characters in Chinese and Japanese.
 
     >>> words("On 21 May 2031")
     ['on', '0', 'may', '0']
+    >>> words("On 21 May 2031", mask=False)
+    ['on', '21', 'may', '2031']
     >>> words("新闻网 news")
     ['新闻', '闻网', 'news']
     """
-    return _split(_masked(text))
+    return _split(_masked(text) if mask else text.lower())
 
 
 def word_counts(texts: list[str], wanted: Set[str], longest: int = LONGEST) -> NDArray[np.int64]:
@@ -94,15 +97,19 @@ def masked(texts: Sequence[str]) -> list[str]:
     return _masked("\n".join(texts)).split("\n")[: len(texts)]
 
 
-def block_features(block: TextBlock) -> Counter[str]:
-    """How often each feature occurs in the block: words, `src:` images, `href:` link targets."""
-    return Counter([*words(block.text), *targets(block)])
+def block_features(block: TextBlock, *, published: bool = False) -> Counter[str]:
+    """How often each feature occurs in the block: words, `src:` images, `href:` link targets.
+
+    With `published` numbers are words as others are, and addresses are not shortened.
+    """
+    return Counter([*words(block.text, mask=not published), *targets(block, published=published)])
 
 
-def targets(block: TextBlock) -> list[str]:
+def targets(block: TextBlock, *, published: bool = False) -> list[str]:
     """The block's features that are no words: `src:` images, `href:` link targets."""
-    sources = ["src:" + target(source) for source in block.images]
-    return sources + ["href:" + target(link) for link in block.links]
+    shown = _address if published else target
+    sources = ["src:" + shown(source) for source in block.images]
+    return sources + ["href:" + shown(link) for link in block.links]
 
 
 def target(link: str) -> str:
@@ -112,6 +119,10 @@ def target(link: str) -> str:
     except ValueError:
         return link[:100]
     return (parts.netloc + parts.path)[-100:]
+
+
+def _address(link: str) -> str:
+    return link.strip()[-_LONGEST_ADDRESS:]
 
 
 def mask_digits(text: str) -> str:

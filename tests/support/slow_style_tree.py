@@ -179,7 +179,7 @@ def kept_blocks(tree: SlowElement, layout: Layout, threshold: float) -> list[boo
     if not layout.empty:
         _clean(tree, layout, 0, noisy, kept, places)
     if not any(kept[block.index] and block.text for block in blocks):
-        characters = {place: 0 for place in places}
+        characters = dict.fromkeys(places, 0)
         for block, place in zip(blocks, places, strict=True):
             characters[place] += len(block.text)
         most = max(characters.values(), default=0)

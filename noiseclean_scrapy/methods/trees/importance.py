@@ -8,32 +8,36 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from heapq import merge
 from itertools import islice
 
 from noiseclean_scrapy.methods.trees.counts import FeatureCounts
+from noiseclean_scrapy.methods.trees.merging import (
+    CHARACTERISTIC_SHARE,
+    LIKENESS,
+    MOST_COMPARED,
+    Labels,
+    merged_children,
+)
 from noiseclean_scrapy.methods.trees.site_style_tree import ElementNode, SiteStyleTree
 
 ATTENUATION = 0.9
 """gamma: how much a single style leaves to the importance of what is below it."""
-CHARACTERISTIC_SHARE = 0.85
-"""gamma': share of an element's pages that a characteristic feature occurs on."""
-LIKENESS = 0.85
-"""lambda: Jaccard index of characteristic features above which element nodes are merged."""
 MERGED_SUPPORT = 0.75
 """Share of the parent's pages that merged element nodes must stand on together (ours)."""
-
-_MOST_COMPARED = 1000
 
 
 @dataclass(slots=True)
 class MeasuredElement:
     """An element node, or several merged ones, with its measures (all in [0, 1]).
 
-    `styles` maps a child sequence to its number of pages and its elements. `leaf_features` are
-    the features on the `leaf_pages` on which the element is a leaf.
+    `supported_importance` is the importance as far as the element's m pages support it:
+    1 - (1 - CompImp)(1 - 1/m). What m pages have in common was seen m - 1 times; on a single page
+    it is 1, as in Def. 5. In a published tree it is the importance itself. `styles` maps a child
+    sequence to its number of pages and its elements. `leaf_features` are the features on the
+    `leaf_pages` on which the element is a leaf.
     """
 
     label: str
@@ -41,22 +45,13 @@ class MeasuredElement:
     leaf_pages: float
     leaf_features: FeatureCounts
     dropped_styles: tuple[float, float, float]
-    styles: dict[tuple[str, ...], tuple[float, tuple[MeasuredElement, ...]]] = field(
-        default_factory=dict
-    )
+    styles: dict[Labels, tuple[float, tuple[MeasuredElement, ...]]] = field(default_factory=dict)
     node_importance: float = 1.0
     leaf_importance: float = 1.0
     importance: float = 1.0
+    supported_importance: float = 1.0
     noisy: bool = False
     meaningful: bool = True
-
-    @property
-    def supported_importance(self) -> float:
-        """The importance as far as the element's m pages support it: 1 - (1 - CompImp)(1 - 1/m).
-
-        What m pages have in common was seen m - 1 times; on a single page it is 1, as in Def. 5.
-        """
-        return 1 - (1 - self.importance) * (1 - 1 / max(self.pages, 1.0))
 
     def children(self) -> Iterator[MeasuredElement]:
         """The elements of all styles; a merged one as often as it stands in a style."""
@@ -64,11 +59,16 @@ class MeasuredElement:
             yield from elements
 
 
-def measure(tree: SiteStyleTree) -> list[MeasuredElement]:
-    """All elements of the tree with their importance, parents first; the first is the root."""
-    elements = _merge_like_elements(tree)
+def measure(tree: SiteStyleTree, *, published: bool = False) -> list[MeasuredElement]:
+    """All elements of the tree with their importance, parents first; the first is the root.
+
+    With `published` nothing is done that is not the paper's.
+    """
+    elements = _merge_like_elements(tree, published)
     for element in reversed(elements):
         _measure_element(element)
+        support = 1.0 if published else 1 - 1 / max(element.pages, 1.0)
+        element.supported_importance = 1 - (1 - element.importance) * support
     return elements
 
 
@@ -147,47 +147,51 @@ class _Candidate:
         return frozenset(feature for feature, count in frequency.items() if count >= least)
 
 
-def _merge_like_elements(tree: SiteStyleTree) -> list[MeasuredElement]:
+def _merge_like_elements(tree: SiteStyleTree, published: bool) -> list[MeasuredElement]:
     root = _element([tree.root])
     elements = []
     waiting = [(root, [tree.root])]
     while waiting:
         element, nodes = waiting.pop()
         elements.append(element)
-        styles, candidates = _candidates(nodes)
-        placed: dict[tuple[int, int], MeasuredElement] = {}
-        for group in _groups(candidates, least_pages=MERGED_SUPPORT * element.pages):
-            joined = [node for candidate in group for node in candidate.nodes]
+        pages: dict[Labels, float] = defaultdict(float)
+        for node in nodes:
+            for labels, style in node.styles.items():
+                pages[labels] += style.pages
+        placed: dict[tuple[Labels, int], MeasuredElement] = {}
+        for joined, places in _children(nodes, pages, element.pages, published):
             child = _element(joined)
             waiting.append((child, joined))
-            for candidate in group:
-                placed[candidate.style, candidate.place] = child
-        for style, (labels, count) in enumerate(styles):
-            below = tuple(placed[style, place] for place in range(len(labels)))
+            placed.update(dict.fromkeys(places, child))
+        for labels, count in pages.items():
+            below = tuple(placed[labels, place] for place in range(len(labels)))
             element.styles[labels] = (count, below)
     return elements
 
 
-def _candidates(
-    nodes: list[ElementNode],
-) -> tuple[list[tuple[tuple[str, ...], float]], list[_Candidate]]:
-    """The styles of the joined nodes with their pages, and the element nodes in them."""
-    pages: dict[tuple[str, ...], float] = {}
-    joined: dict[tuple[str, ...], list[list[ElementNode]]] = {}
-    for node in nodes:
-        for labels, style in node.styles.items():
-            pages[labels] = pages.get(labels, 0.0) + style.pages
-            here = joined.setdefault(labels, [[] for _ in labels])
-            for place, element in zip(here, style.elements, strict=True):
-                place.append(element)
-    styles = list(pages.items())
-    order = sorted(range(len(styles)), key=lambda number: (-styles[number][1], styles[number][0]))
-    candidates = [
-        _Candidate(style, place, members)
-        for style in order
-        for place, members in enumerate(joined[styles[style][0]])
-    ]
-    return styles, candidates
+def _children(
+    nodes: list[ElementNode], pages: Mapping[Labels, float], parent_pages: float, published: bool
+) -> Iterator[tuple[list[ElementNode], list[tuple[Labels, int]]]]:
+    """The learned nodes of each child, and its places in the styles, given their pages."""
+    if published:
+        for merged in merged_children(nodes, one_a_style=True):
+            yield merged.nodes, merged.places
+        return
+    order = sorted(pages, key=lambda labels: (-pages[labels], labels))
+    candidates = _candidates(nodes, order)
+    for group in _groups(candidates, least_pages=MERGED_SUPPORT * parent_pages):
+        joined = [node for candidate in group for node in candidate.nodes]
+        yield joined, [(order[candidate.style], candidate.place) for candidate in group]
+
+
+def _candidates(nodes: list[ElementNode], order: list[Labels]) -> list[_Candidate]:
+    """The element nodes in the styles of the joined nodes, style by style."""
+    found = []
+    for number, labels in enumerate(order):
+        with_style = [node.styles[labels].elements for node in nodes if labels in node.styles]
+        for place, members in enumerate(zip(*with_style, strict=True)):
+            found.append(_Candidate(number, place, list(members)))
+    return found
 
 
 def _groups(candidates: list[_Candidate], *, least_pages: float) -> Iterator[list[_Candidate]]:
@@ -215,7 +219,7 @@ def _like_groups(candidates: list[_Candidate]) -> list[list[_Candidate]]:
     """Groups of candidates of one label, which come style by style.
 
     A group that a candidate cannot join, those of its style with the same features cannot either,
-    so that they share one search. No candidate is compared with more than `_MOST_COMPARED`.
+    so that they share one search. No candidate is compared with more than `MOST_COMPARED`.
     """
     features = [candidate.characteristic_features() for candidate in candidates]
     spread = Counter(feature for own in features for feature in own)
@@ -233,7 +237,7 @@ def _like_groups(candidates: list[_Candidate]) -> list[list[_Candidate]]:
         rarest = rarest[: len(own) - math.ceil(LIKENESS * len(own)) + 1] if own else []
         if own not in searches:
             searches[own] = merge(*(index[feature] for feature in rarest))
-        for near in islice(searches[own], _MOST_COMPARED):
+        for near in islice(searches[own], MOST_COMPARED):
             if style not in styles[near] and _alike(own, features[groups[near][0]]):
                 groups[near].append(number)
                 styles[near].add(style)

@@ -109,7 +109,7 @@ class SiteStyleTree:
         """Learn one page. A page without content teaches nothing and is not counted."""
         if layout.empty:
             return
-        waiting: list[tuple[ElementNode, tuple[int, ...]]] = [(self.root, (0,))]
+        waiting: list[tuple[ElementNode, tuple[int, ...]]] = [(self.root, (layout.top,))]
         while waiting:
             node, contents = waiting.pop()
             known = node.features

@@ -2,23 +2,20 @@
 
 The counts are those of a `SiteStyleTree` that learned `StructureLayout`s. In these no siblings are
 folded, so that one page has one tag node at each place, and `pages` of an element node is the
-paper's |E.TAGs|. What merges further is decided here, from the counts alone.
+paper's |E.TAGs|. What merges further is decided from the counts alone.
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections import defaultdict
 from dataclasses import dataclass, field
 
 from noiseclean_scrapy.methods.trees.counts import FeatureCounts, weighted_log
-from noiseclean_scrapy.methods.trees.importance import CHARACTERISTIC_SHARE, LIKENESS
+from noiseclean_scrapy.methods.trees.merging import Labels, merged_children
 from noiseclean_scrapy.methods.trees.site_style_tree import ElementNode, SiteStyleTree
 from noiseclean_scrapy.page.page import Page
 from noiseclean_scrapy.page.presentation import Layout
-
-Labels = tuple[str, ...]
 
 
 class StructureLayout(Layout):
@@ -29,13 +26,15 @@ class StructureLayout(Layout):
     child that has none is a leaf of its own.
     """
 
-    def __init__(self, page: Page) -> None:
-        super().__init__(page)
+    def __init__(self, page: Page, *, published: bool = False) -> None:
+        super().__init__(page, published=published)
         parents = self._inner
         self._inner = [
-            any(child >= 0 and parents[child] for child in element.content)
-            for element in page.elements
+            any(child >= 0 and parents[child] for child in content) for content in self.content
         ]
+
+    def _label(self, element: int) -> str:
+        return self.page.elements[element].label
 
     def _folds(self, child: int) -> bool:
         return False
@@ -83,7 +82,7 @@ def structure_elements(tree: SiteStyleTree) -> list[StructureElement]:
         element, nodes = waiting.pop()
         elements.append(element)
         placed: dict[tuple[Labels, int], StructureElement] = {}
-        for group in _merged_children(nodes):
+        for group in merged_children(nodes):
             child = _measured(group.nodes, above=element.path_importance)
             waiting.append((child, group.nodes))
             placed.update(dict.fromkeys(group.places, child))
@@ -138,104 +137,3 @@ def _style_entropy(nodes: list[ElementNode], leaf_tags: float, tags: float) -> f
     weighted = math.fsum([*map(weighted_log, counts), *(log for _, _, log in dropped)])
     entropy = (math.log(total) - weighted / total) / math.log(tags)
     return min(1.0, max(0.0, entropy))
-
-
-# Merging of initial child nodes with equal tag and attributes.
-
-
-class _Group:
-    """Initial child nodes that merged: their places, and the learned nodes that stand there."""
-
-    def __init__(self, nodes: list[ElementNode], places: list[tuple[Labels, int]]) -> None:
-        self.nodes = nodes
-        self.places = places
-        self.tags = math.fsum(node.pages for node in nodes)
-        frequency: dict[str, float] = defaultdict(float)
-        for node in nodes:
-            for feature, count in node.document_frequency.items():
-                frequency[feature] += count
-        least = CHARACTERISTIC_SHARE * self.tags
-        self.characteristic = frozenset(f for f, n in frequency.items() if n >= least)
-
-    def likeness(self, other: _Group) -> float:
-        """Jaccard index of the characteristic features."""
-        both = len(self.characteristic & other.characteristic)
-        return both / (len(self.characteristic) + len(other.characteristic) - both)
-
-    def joined(self, other: _Group) -> _Group:
-        return _Group(self.nodes + other.nodes, self.places + other.places)
-
-
-def _merged_children(nodes: list[ElementNode]) -> Iterator[_Group]:
-    """The child nodes below the joined nodes, merged until no two of them are alike."""
-    initial: dict[tuple[Labels, int], list[ElementNode]] = defaultdict(list)
-    for node in nodes:
-        for labels, style in node.styles.items():
-            for place, child in enumerate(style.elements):
-                initial[labels, place].append(child)
-    by_label: dict[str, list[_Group]] = defaultdict(list)
-    for labels, place in sorted(initial):
-        by_label[labels[place]].append(_Group(initial[labels, place], [(labels, place)]))
-    for groups in by_label.values():
-        yield from _merge_like(groups) if len(groups) > 1 else groups
-
-
-def _merge_like(groups: list[_Group]) -> Iterator[_Group]:
-    """Groups of one label merged, the most alike first where there is a choice."""
-    equal: dict[frozenset[str], list[_Group]] = defaultdict(list)
-    for group in groups:
-        equal[group.characteristic].append(group)
-    yield from equal.pop(frozenset(), [])  # |I| > 0: without characteristic features none merges
-    waiting = [_join_all(members) for members in equal.values()]
-    waiting.sort(key=lambda group: (-group.tags, group.places), reverse=True)
-    index = _LikenessIndex(waiting)
-    while waiting:
-        group = waiting.pop()
-        near = index.nearest(group)
-        if near is None:
-            index.add(group)
-        else:
-            index.remove(near)
-            waiting.append(group.joined(near))
-    yield from index.groups
-
-
-def _join_all(members: list[_Group]) -> _Group:
-    if len(members) == 1:
-        return members[0]
-    nodes = [node for group in members for node in group.nodes]
-    return _Group(nodes, [place for group in members for place in group.places])
-
-
-class _LikenessIndex:
-    """Groups found again by the rarest of their characteristic features.
-
-    Two sets as alike as `LIKENESS` share at least one of so many of their rarest members.
-    """
-
-    def __init__(self, groups: list[_Group]) -> None:
-        self._spread = Counter(f for group in groups for f in group.characteristic)
-        self._by_feature: dict[str, dict[_Group, None]] = defaultdict(dict)
-        self._added = 0
-        self.groups: dict[_Group, int] = {}
-
-    def nearest(self, group: _Group) -> _Group | None:
-        """The most alike of the groups that may merge with `group`; the earliest of equals."""
-        near = {other for feature in self._rarest(group) for other in self._by_feature[feature]}
-        alike = [other for other in near if other.likeness(group) >= LIKENESS]
-        return min(alike, key=lambda o: (-o.likeness(group), self.groups[o]), default=None)
-
-    def add(self, group: _Group) -> None:
-        self._added += 1
-        self.groups[group] = self._added
-        for feature in self._rarest(group):
-            self._by_feature[feature][group] = None
-
-    def remove(self, group: _Group) -> None:
-        del self.groups[group]
-        for feature in self._rarest(group):
-            del self._by_feature[feature][group]
-
-    def _rarest(self, group: _Group) -> list[str]:
-        features = sorted(group.characteristic, key=lambda f: (self._spread[f], f))
-        return features[: len(features) - math.ceil(LIKENESS * len(features)) + 1]

@@ -1,0 +1,132 @@
+"""Like child nodes of an element merged, as both papers have it (Yi, Liu & Li; Yi & Liu 2003).
+
+The features of merged nodes are counted together, and merging goes on until no two are alike.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
+
+from noiseclean_scrapy.methods.trees.site_style_tree import ElementNode
+
+CHARACTERISTIC_SHARE = 0.85
+"""gamma' (gamma of the compressed structure tree): share of an element's pages that a
+characteristic feature occurs on."""
+LIKENESS = 0.85
+"""lambda: Jaccard index of characteristic features from which on element nodes are merged."""
+MOST_COMPARED = 1000
+"""Element nodes that one is compared with at most, those that came first."""
+
+Labels = tuple[str, ...]
+
+
+class Group:
+    """Child nodes that merged: their places in styles, and the learned nodes that stand there."""
+
+    def __init__(self, nodes: list[ElementNode], places: list[tuple[Labels, int]]) -> None:
+        self.nodes = nodes
+        self.places = places
+        self.styles = frozenset(labels for labels, _ in places)
+        self.tags = math.fsum(node.pages for node in nodes)
+        frequency: dict[str, float] = defaultdict(float)
+        for node in nodes:
+            for feature, count in node.document_frequency.items():
+                frequency[feature] += count
+        least = CHARACTERISTIC_SHARE * self.tags
+        self.characteristic = frozenset(f for f, n in frequency.items() if n >= least)
+
+    def likeness(self, other: Group) -> float:
+        """Jaccard index of the characteristic features."""
+        both = len(self.characteristic & other.characteristic)
+        return both / (len(self.characteristic) + len(other.characteristic) - both)
+
+
+def merged_children(nodes: list[ElementNode], *, one_a_style: bool = False) -> Iterator[Group]:
+    """The child nodes below the joined nodes, merged until no two of them are alike.
+
+    With `one_a_style` only nodes of different styles merge.
+    """
+    initial: dict[tuple[Labels, int], list[ElementNode]] = defaultdict(list)
+    for node in nodes:
+        for labels, style in node.styles.items():
+            for place, child in enumerate(style.elements):
+                initial[labels, place].append(child)
+    by_label: dict[str, list[Group]] = defaultdict(list)
+    for labels, place in sorted(initial):
+        by_label[labels[place]].append(Group(initial[labels, place], [(labels, place)]))
+    for groups in by_label.values():
+        yield from _merge_like(groups, one_a_style) if len(groups) > 1 else groups
+
+
+def _merge_like(groups: list[Group], one_a_style: bool) -> Iterator[Group]:
+    """Groups of one label merged, the most alike first where there is a choice."""
+    equal: dict[tuple[frozenset[str], int], list[Group]] = defaultdict(list)
+    turns: Counter[tuple[frozenset[str], Labels]] = Counter()  # of equal groups of one style
+    for group in groups:
+        turn = (group.characteristic, group.places[0][0])
+        equal[group.characteristic, turns[turn]].append(group)
+        turns[turn] += one_a_style
+        if not group.characteristic:  # |I| > 0: without characteristic features none merges
+            yield group
+    waiting = [_joined(members) for (features, _), members in equal.items() if features]
+    waiting.sort(key=lambda group: (-group.tags, group.places), reverse=True)
+    index = _LikenessIndex(waiting, one_a_style)
+    while waiting:
+        group = waiting.pop()
+        near = index.nearest(group)
+        if near is None:
+            index.add(group)
+        else:
+            index.remove(near)
+            waiting.append(_joined([group, near]))
+    yield from index.groups
+
+
+def _joined(members: list[Group]) -> Group:
+    if len(members) == 1:
+        return members[0]
+    nodes = [node for group in members for node in group.nodes]
+    return Group(nodes, [place for group in members for place in group.places])
+
+
+class _LikenessIndex:
+    """Groups found again by the rarest of their characteristic features.
+
+    Two sets as alike as `LIKENESS` share at least one of so many of their rarest members.
+    """
+
+    def __init__(self, groups: Iterable[Group], one_a_style: bool) -> None:
+        self._spread = Counter(f for group in groups for f in group.characteristic)
+        self._by_feature: dict[str, dict[Group, None]] = defaultdict(dict)
+        self._one_a_style = one_a_style
+        self._added = 0
+        self.groups: dict[Group, int] = {}
+
+    def nearest(self, group: Group) -> Group | None:
+        """The most alike of the groups that may merge with `group`; the earliest of equals."""
+        near = dict.fromkeys(chain(*(self._by_feature[f] for f in self._rarest(group))))
+        alike = [
+            (other.likeness(group), -self.groups[other], other)
+            for other in islice(near, MOST_COMPARED)
+            if not (self._one_a_style and other.styles & group.styles)
+        ]
+        best = max((entry for entry in alike if entry[0] >= LIKENESS), default=None)
+        return best[2] if best else None
+
+    def add(self, group: Group) -> None:
+        self._added += 1
+        self.groups[group] = self._added
+        for feature in self._rarest(group):
+            self._by_feature[feature][group] = None
+
+    def remove(self, group: Group) -> None:
+        del self.groups[group]
+        for feature in self._rarest(group):
+            del self._by_feature[feature][group]
+
+    def _rarest(self, group: Group) -> list[str]:
+        features = sorted(group.characteristic, key=lambda f: (self._spread[f], f))
+        return features[: len(features) - math.ceil(LIKENESS * len(features)) + 1]
