@@ -246,7 +246,7 @@ def test_no_page_of_a_shop_comes_out_empty() -> None:
         assert " week: " not in text
 
 
-def test_a_page_that_is_noise_throughout_keeps_its_largest_place() -> None:
+def test_a_page_that_is_noise_throughout_keeps_one_place() -> None:
     main = "<div class=main>The story so far, told on all pages.</div>"
     pages = [layout_of(f"<ul><li>Home</ul>{main}<h2>{word}</h2>") for word in "abc"]
     model = StyleTreeModel(learn(pages), 0.5)

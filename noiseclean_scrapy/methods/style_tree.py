@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, MutableSequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import compress
 
 from noiseclean_scrapy.methods.base import Model, PageVerdict, Verdict
@@ -48,7 +48,9 @@ class StyleTreeModel(Model):
         kept = list(map(_keeps, mapped, layout.features, noise))
         texts = [block.text for block in page.blocks]
         if not self.published and not any(compress(texts, kept)):
-            _keep_largest(page, mapped, kept)
+            # A page with text is not left empty.
+            leaves = map_blocks(layout, self.root, self._below, lambda element: False)
+            kept = _weightiest(page, leaves)
         weights: Counter[str] = Counter()
         for features, known_noise in compress(zip(layout.features, noise, strict=True), kept):
             weights.update({f: n for f, n in features.items() if f not in known_noise})
@@ -93,17 +95,13 @@ def _keeps(
     return not element.noisy and not (features and noise.issuperset(features))
 
 
-def _keep_largest(
-    page: Page, mapped: Iterable[MeasuredElement | None], kept: MutableSequence[bool]
-) -> None:
-    """Keep the place that holds most of the page's text: a page with text is not left empty."""
-    places = list(map(id, mapped))
-    sizes: Counter[int] = Counter()
+def _weightiest(page: Page, places: Sequence[MeasuredElement | None]) -> list[bool]:
+    """Which blocks stand at the place with most text by its importance."""
+    weights: dict[int, float] = defaultdict(float)
     for place, block in zip(places, page.blocks, strict=True):
-        sizes[place] += len(block.text)
-    largest = max(sizes, key=lambda place: sizes[place], default=0)
-    for index, place in enumerate(places):
-        kept[index] = place == largest
+        weights[id(place)] += len(block.text) * (place.supported_importance if place else 1.0)
+    weightiest = max(weights, key=lambda place: round(weights[place], 6), default=0)
+    return [id(place) == weightiest for place in places]
 
 
 def _threshold(elements: Iterable[MeasuredElement]) -> float:

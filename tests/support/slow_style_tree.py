@@ -178,13 +178,15 @@ def kept_blocks(tree: SlowElement, layout: Layout, threshold: float) -> list[boo
     noisy = {path for path, e in all_elements(tree).items() if e.noisy(threshold)}
     if not layout.empty:
         _clean(tree, layout, 0, noisy, kept, places)
-    if not any(kept[block.index] and block.text for block in blocks):
-        characters = dict.fromkeys(places, 0)
+    if not layout.empty and not any(kept[b.index] and b.text for b in blocks):
+        _clean(tree, layout, 0, set(), [True] * len(blocks), places)
+        elements = {None: None, **all_elements(tree)}
+        weights = dict.fromkeys(places, 0.0)
         for block, place in zip(blocks, places, strict=True):
-            characters[place] += len(block.text)
-        most = max(characters.values(), default=0)
-        largest = [place for place in characters if characters[place] == most]
-        kept = [place == largest[0] for place in places]
+            element = elements[place]
+            weights[place] += len(block.text) * (element.supported() if element else 1)
+        best = max(weights, key=lambda place: round(weights[place], 6))
+        kept = [place == best for place in places]
     return kept
 
 
