@@ -180,11 +180,11 @@ def kept_blocks(tree: SlowElement, layout: Layout, threshold: float) -> list[boo
         _clean(tree, layout, 0, noisy, kept, places)
     if not layout.empty and not any(kept[b.index] and b.text for b in blocks):
         _clean(tree, layout, 0, set(), [True] * len(blocks), places)
-        elements = {None: None, **all_elements(tree)}
+        elements = all_elements(tree)
         weights = dict.fromkeys(places, 0.0)
         for block, place in zip(blocks, places, strict=True):
-            element = elements[place]
-            weights[place] += len(block.text) * (element.supported() if element else 1)
+            importance = 1.0 if place is None else elements[place].supported()
+            weights[place] += len(block.text) * importance
         best = max(weights, key=lambda place: round(weights[place], 6))
         kept = [place == best for place in places]
     return kept
