@@ -289,7 +289,7 @@ class TestExplain:
         stored = next(record for record in demo.records() if record.url == url)
         assert stored.cleaned
         texts = stored.cleaned.text.splitlines()
-        done = noiseclean(tmp_path, "explain", url)
+        done = noiseclean(tmp_path, "explain", url, "--all")
         last = done.stdout.splitlines()[-1]
         found = re.fullmatch(
             r"(\d+) characters kept \((\d+) blocks\) \+ (\d+) dropped \((\d+) blocks\) = "
@@ -306,15 +306,36 @@ class TestExplain:
 
     def test_says_why(self, tmp_path: Path, demo: DemoCrawl) -> None:
         url, _ = demo.article()
-        done = noiseclean(tmp_path, "explain", url)
+        done = noiseclean(tmp_path, "explain", url, "--all")
         assert "\x1b" not in done.stdout
         assert (
             f"judged by evidence, tree version {tree_version(demo)} of {demo.site}" in done.stdout
         )
         skip = done.stdout.partition("Skip to content\n")[2].splitlines()
-        assert skip[0].strip().startswith("Left out: log-odds -")
-        assert re.fullmatch(r" +prior \S+, page \S+, neighbours \S+, site -\S+", skip[1])
+        assert re.match(r" +Left out: stands on \d+ other pages; ", skip[0])
+        sums = r" +log-odds -\S+, \S+ needed: prior \S+, page \S+, neighbours \S+, site -\S+"
+        assert re.fullmatch(sums, skip[1])
         assert "Kept: it is the headline of the page." in done.stdout
+
+    def test_says_why_in_words_that_anyone_understands(
+        self, tmp_path: Path, demo: DemoCrawl
+    ) -> None:
+        url, _ = demo.article()
+        done = noiseclean(tmp_path, "explain", url)
+        numbers = noiseclean(tmp_path, "explain", url, "--all")
+        lines = done.stdout.splitlines()
+        assert len(lines) < len(numbers.stdout.splitlines()) / 2
+        assert done.stdout.splitlines()[-1] == numbers.stdout.splitlines()[-1]
+        assert not re.search(r"log-odds|expected share|prior|[+-]\d\.\d", done.stdout)
+        skip = next(n for n, line in enumerate(lines) if line.startswith("dropped   Skip to"))
+        assert re.fullmatch(r" +stands on \d+ other pages(; [a-z ]+)+", lines[skip + 1])
+        kept = [n for n, line in enumerate(lines) if line.startswith("kept ")]
+        assert lines[kept[0] + 1].strip() == "it is the headline of the page"
+        assert len(lines[kept[1] + 1].split("; ")) == 3
+        row = noiseclean(tmp_path, "explain", url, "--json").json
+        reasons = [block["reasons"] for block in row["blocks"]]
+        assert all(len(found) <= 3 for found in reasons)
+        assert sum(map(bool, reasons)) > 0.9 * len(reasons)
 
     def test_json_has_every_block(self, tmp_path: Path, demo: DemoCrawl) -> None:
         url, page = demo.article()
@@ -343,7 +364,7 @@ class TestExplain:
     def test_other_methods_tell_their_figures(self, tmp_path: Path) -> None:
         (tmp_path / "page.html").write_text(story(1), encoding="utf-8")
         setting = "NOISECLEAN_METHOD=style-tree"
-        done = noiseclean(tmp_path, "explain", "page.html", "-s", setting, "--full")
+        done = noiseclean(tmp_path, "explain", "page.html", "-s", setting, "--full", "--all")
         assert "judged by style-tree" in done.stdout
         for line in story_text(1).splitlines():
             assert line in done.stdout
@@ -372,7 +393,9 @@ def test_narrow_terminals_break_no_name(tmp_path: Path, demo: DemoCrawl, columns
     assert len(lines) == 3
     assert max(map(len, lines)) <= columns
     assert lines[0].split()[:2] == ["site", "pages"]
-    explained = plain(in_terminal(tmp_path, columns, "explain", demo.article()[0])).splitlines()
+    explained = plain(
+        in_terminal(tmp_path, columns, "explain", demo.article()[0], "--all")
+    ).splitlines()
     heads = [line for line in explained if re.match(r"(kept|dropped) +\d\.\d\d ", line)]
     assert len(heads) > 20
     assert max(map(len, heads)) <= columns

@@ -185,7 +185,9 @@ def test_explanations_add_up() -> None:
             assert sum(parts) == pytest.approx(evidence["log_odds"], abs=1e-6)
             assert 1 / (1 + math.exp(-evidence["log_odds"])) == pytest.approx(block.score, abs=1e-4)
             assert all(math.isfinite(value) for value in evidence.values())
-            named = [name for name in evidence if ": " in name]
+            plain = {name for name in evidence if name.startswith("because: ")}
+            assert plain
+            named = [name for name in evidence if ": " in name and name not in plain]
             assert all(name.split(": ")[0] in ("page", "neighbours", "site") for name in named)
             of_site = [evidence[name] for name in named if name.startswith("site: ")]
             assert sum(of_site) == pytest.approx(evidence["site"], abs=1e-9)

@@ -134,7 +134,7 @@ def test_hover_and_click_tell_why(
         )
         frame.get_by_text("Politics", exact=True).first.click()
         why = page.locator("[data-why]")
-        assert why.inner_text().startswith("Left out: log-odds -")
+        assert why.inner_text().startswith("Left out: stands on ")
         assert "this text on" in why.inner_text()
         assert "header.site-header / nav.site-nav / ul / li" in why.inner_text()
         page.locator("[data-tab=blocks]").click()

@@ -142,10 +142,13 @@ def test_reasons_in_words() -> None:
     evidence = {
         "log_odds": -7.0, "threshold": 0.0, "prior": 0.5, "page": 1.0, "neighbours": 0.5,
         "site": -9.0, "page: length of text = 80": 1.0, "site: this text on 12 other pages": -9.0,
+        "because: stands on 12 other pages": -9.0, "because: a long text": 1.0,
+        "because: others like it are no content": -20.0, "because: mostly links": -1.0,
+        "because: no whole sentence": -0.5,
     }  # fmt: skip
     block = Block(text="x", xpath="/p", tag="p", kept=False, score=0.0, evidence=evidence)
     assert verdict_in_words(block, headline=False) == (
-        "Left out: log-odds -7.0, 0.0 needed. Above all this text on 12 other pages."
+        "Left out: stands on 12 other pages; mostly links; no whole sentence."
     )
     assert [reason.kind for reason in reasons(evidence)] == ["site", "page"]
     ruled = Block(

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,12 +22,12 @@ from noiseclean_scrapy.commands.base import (
 from noiseclean_scrapy.commands.judging import Judgement, judge, judge_file
 from noiseclean_scrapy.commands.output import print_json
 from noiseclean_scrapy.commands.terminal import stdout_console
-from noiseclean_scrapy.report.reasons import parts, reasons, verdict_in_words
+from noiseclean_scrapy.report.reasons import parts, plain_reasons, reasons, verdict_in_words
 
 if TYPE_CHECKING:
     from noiseclean_scrapy.clean_page import Block, CleanPage
 
-_INDENT = 14
+_INDENT = 10
 _REASONS = 4
 
 
@@ -34,14 +37,16 @@ class Explain(Subcommand):
     summary = "Say of every block of a page why it was kept or dropped"
     details = (
         "Judges a stored page anew with its site's newest tree, or an HTML file by itself (with "
-        "--site: by a stored site's tree). Each block comes with its score in [0, 1] and with what "
-        "spoke for it (+) and against it (-). The last line accounts for every visible character."
+        "--site: by a stored site's tree). Each block comes with the three reasons that decided; "
+        "--all adds its score in [0, 1] and all that spoke for it (+) and against it (-), as "
+        "numbers. The last line accounts for every visible character."
     )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("page", metavar="URL|FILE")
         parser.add_argument("--site", metavar="SITE", help="judge FILE by the tree of this site")
         parser.add_argument("--full", action="store_true", help="do not shorten texts")
+        parser.add_argument("--all", action="store_true", help="each block by itself, all numbers")
         add_json_option(parser)
         add_database_option(parser)
 
@@ -55,7 +60,7 @@ class Explain(Subcommand):
         if opts.json:
             print_json(_page_row(judgement))
         else:
-            _print_page(stdout_console(), judgement, full=opts.full)
+            _print_page(stdout_console(), judgement, full=opts.full, numbers=opts.all)
         return True
 
 
@@ -76,15 +81,25 @@ def account(page: CleanPage) -> str:
     return line + f"; the parser lost about {lost} more" * (lost > 0)
 
 
-def _print_page(console: Console, judgement: Judgement, *, full: bool) -> None:
+def _print_page(console: Console, judgement: Judgement, *, full: bool, numbers: bool) -> None:
     page = judgement.page
     console.print(Text(page.title, style="bold"), soft_wrap=True)
     if page.url:
         console.print(Text(page.url, style="cyan"), soft_wrap=True)
     console.print(Text(_judge_in_words(judgement), style="dim"), soft_wrap=True)
     console.print()
-    for block in page.blocks:
-        _print_block(console, page, block, full=full)
+    if numbers:
+        for block in page.blocks:
+            sentence = verdict_in_words(block, headline=page.headline is block)
+            lines = [sentence, *_sums(block)]
+            _print_blocks(console, page, [block], f"  {block.score:.2f} ", lines, full=full)
+    else:
+        # What follows one another and was left out for the same reasons stands on one line.
+        for _, run in groupby(page.blocks, key=partial(_reasons_to_leave_out, page)):
+            blocks = list(run)
+            sentence = verdict_in_words(blocks[0], headline=page.headline is blocks[0])
+            why = sentence.partition(": ")[2].removesuffix(".")
+            _print_blocks(console, page, blocks, "  ", [why], full=full)
     console.print(Text(account(page), style="bold"), soft_wrap=True)
 
 
@@ -95,19 +110,34 @@ def _judge_in_words(judgement: Judgement) -> str:
     return f"judged by {judgement.method}, {tree} of {judgement.site}"
 
 
-def _print_block(console: Console, page: CleanPage, block: Block, *, full: bool) -> None:
-    kept = _is_kept(page, block)
+def _reasons_to_leave_out(page: CleanPage, block: Block) -> object:
+    """What blocks on one line have in common; of a kept block its own place."""
+    if _is_kept(page, block):
+        return id(block)
+    words = verdict_in_words(block, headline=False)
+    return block.rule, frozenset(plain_reasons(block)) or words
+
+
+def _print_blocks(
+    console: Console,
+    page: CleanPage,
+    blocks: Sequence[Block],
+    score: str,
+    lines: Sequence[str],
+    *,
+    full: bool,
+) -> None:
+    kept = _is_kept(page, blocks[0])
     head = Text.assemble(
         ("kept   " if kept else "dropped", "green" if kept else "red"),
-        (f"  {block.score:.2f} ", "bold"),
+        (score, "bold"),
     )
-    text = Text(block.text, style="" if kept else "dim")
+    more = f" ({len(blocks)} blocks)" if len(blocks) > 1 else ""
+    text = Text(" · ".join(block.text for block in blocks), style="" if kept else "dim")
     if not full:
         room = console.width - len(head) - 1 if console.is_terminal else 100
-        text.truncate(max(room, 20), overflow="ellipsis")
-    console.print(head.append_text(Text(" ")).append_text(text), soft_wrap=True)
-    headline = page.headline is block
-    lines = [verdict_in_words(block, headline=headline), *_sums(block)]
+        text.truncate(max(room - len(more), 20), overflow="ellipsis")
+    console.print(head.append_text(Text(" ")).append_text(text).append(more), soft_wrap=True)
     for line in lines:
         console.print(Padding(Text(line, style="dim"), (0, 0, 0, _INDENT), expand=False))
 
@@ -116,7 +146,9 @@ def _sums(block: Block) -> list[str]:
     """The kinds of evidence and what they add, then the strongest reasons."""
     lines = []
     if kinds := parts(block.evidence):
-        lines.append(", ".join(f"{kind} {value:+.1f}" for kind, value in kinds))
+        needed = block.evidence["threshold"]
+        total = f"log-odds {block.evidence['log_odds']:+.1f}, {needed:.1f} needed: "
+        lines.append(total + ", ".join(f"{kind} {value:+.1f}" for kind, value in kinds))
     named = [
         f"{reason.value:+.1f} {reason.words}"
         if reason.signed
@@ -154,5 +186,6 @@ def _block_row(page: CleanPage, block: Block) -> dict[str, Any]:
         "rule": block.rule,
         "hidden": block.hidden,
         "score": block.score,
+        "reasons": plain_reasons(block),
         "evidence": {name: float(value) for name, value in block.evidence.items()},
     }

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from noiseclean_scrapy.clean_page import Block
+from noiseclean_scrapy.methods.evidence_model.plain_reasons import BECAUSE, VAGUE
 
 KINDS = ("prior", "page", "neighbours", "site")
 """What the log-odds of `evidence` are made of."""
+_PLAIN = 3
 
 _RULES = {
     "keep": "Kept: an override says so.",
@@ -48,9 +50,21 @@ def verdict_in_words(block: Block, *, headline: bool) -> str:
     odds, threshold = evidence["log_odds"], evidence["threshold"]
     if (odds >= threshold) != block.kept:
         return f"{verdict}: an option of the method says so (log-odds {odds:+.1f})."
-    sentence = f"{verdict}: log-odds {odds:+.1f}, {threshold:.1f} needed."
-    strongest = _strongest(reasons(evidence), block.kept)
-    return f"{sentence} Above all {strongest}." if strongest else sentence
+    found = plain_reasons(block)
+    words = "; ".join(found) if found else f"log-odds {odds:+.1f}, {threshold:.1f} needed"
+    return f"{verdict}: {words}."
+
+
+def plain_reasons(block: Block) -> list[str]:
+    """The strongest reasons for the verdict in words that anyone understands, three at most."""
+    parts = [
+        (float(value), words)
+        for name, value in block.evidence.items()
+        for kind, _, words in [name.partition(": ")]
+        if kind == BECAUSE and (value > 0) == block.kept
+    ]
+    parts.sort(key=lambda part: (part[1] in VAGUE, -abs(part[0])))
+    return [words for _, words in parts[:_PLAIN]]
 
 
 def reasons(evidence: Mapping[str, float]) -> list[Reason]:
@@ -63,7 +77,7 @@ def reasons(evidence: Mapping[str, float]) -> list[Reason]:
     found = []
     for name, value in evidence.items():
         kind, separator, words = name.partition(": ")
-        if separator:
+        if separator and kind != BECAUSE:
             found.append(Reason(kind, words, float(value), True))
     return sorted(found, key=lambda reason: -abs(reason.value))
 
@@ -73,10 +87,3 @@ def parts(evidence: Mapping[str, float]) -> list[tuple[str, float]]:
     if "log_odds" not in evidence:
         return []
     return [(kind, float(evidence[kind])) for kind in KINDS]
-
-
-def _strongest(found: list[Reason], kept: bool) -> str:
-    for reason in found:
-        if (reason.value > 0) == kept:
-            return reason.words
-    return ""

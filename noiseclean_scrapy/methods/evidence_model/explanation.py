@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from noiseclean_scrapy.methods.evidence_model.model import EvidenceModel
 from noiseclean_scrapy.methods.evidence_model.page_features import PageFeatures
+from noiseclean_scrapy.methods.evidence_model.plain_reasons import BECAUSE, plain_reasons
 from noiseclean_scrapy.methods.evidence_model.site_features import SiteTerms
 from noiseclean_scrapy.methods.evidence_model.wording import in_words, kind_of
 from noiseclean_scrapy.page import Page
@@ -41,7 +43,8 @@ class PageEvidence:
         `prior`, `page`, `neighbours` and `site` add up to `log_odds`. A block is kept where these
         are at least `threshold`, unless an option leaves it out or it is the headline. Next come
         the terms of the site and the strongest features, named in words, each with its part of the
-        sum of its kind.
+        sum of its kind. What begins with `because: ` says the same in plain words, features of one
+        meaning together.
         """
         trees, terms, row = self.model.together, self.terms, self.matrix[index]
         prior, changes = trees.contributions(row)
@@ -61,4 +64,27 @@ class PageEvidence:
             name = trees.names[feature]
             words = f"{kind_of(name)}: {in_words(name)} = {row[feature]:.3g}"
             found[words] = float(changes[feature])
-        return found
+        return found | {f"{BECAUSE}: {words}": part for words, part in self._plain(index, changes)}
+
+    def _plain(self, index: int, changes: NDArray[np.float64]) -> Iterator[tuple[str, float]]:
+        terms = self.terms
+        place, repetition = float(terms.place[index]), float(terms.repetition[index])
+        if (shown := terms.text_pages[index]) and repetition:
+            yield f"stands on {_pages(shown)}", repetition
+        if (pages := terms.place_pages[index]) and place:
+            what = "is content" if place > 0 else "is no content"
+            yield f"what stands at this place on {_pages(pages)} {what}", place
+        row, alone = self.matrix[index], self.model.alone
+        told = list(zip(self.model.together.names, row.tolist(), changes.tolist(), strict=True))
+        # What the block's own first judgement rests on is what one sees.
+        seen = row[self._columns_alone]
+        told += zip(alone.names, seen.tolist(), alone.contributions(seen)[1].tolist(), strict=True)
+        yield from plain_reasons(told)
+
+    @cached_property
+    def _columns_alone(self) -> list[int]:
+        return list(map(self.model.together.names.index, self.model.alone.names))
+
+
+def _pages(count: float) -> str:
+    return f"{count:.0f} other page{'s' * (round(count) != 1)}"
