@@ -36,7 +36,7 @@ _EARLIEST = datetime(1990, 1, 1, tzinfo=timezone.utc)
 _DATE_FORMAT = "%Y-%m-%dT%H:%M:%S%z"
 _LONGEST_AUTHOR = 200
 _BODIES = etree.XPath("//body[not(ancestor::body)]")
-_MARKS = frozenset({"class", "id", "itemprop", "rel"})
+_MARKS = ("class", "id", "itemprop", "rel")
 _TELLING_TAGS = frozenset({"time", "abbr", "h1"})
 _TELLING = re.compile(
     r"author|byl(?:ine)?\b|writer|journalist|screenname|posted|publish|submitted|date|time|fecha"
@@ -205,10 +205,10 @@ def _telling_parts(root: _Element) -> Iterator[_Element]:
 
 
 def _is_telling(node: _Element) -> bool:
-    if node.tag in _TELLING_TAGS:
-        return True
-    marks = [value[:_LONGEST_MARK] for name, value in node.items() if name in _MARKS]
-    return any(map(_tells, marks))
+    # Asked of every element of a page: a list of its attributes would take twice the time.
+    return node.tag in _TELLING_TAGS or any(
+        [_tells(value[:_LONGEST_MARK]) for name in _MARKS if (value := node.get(name))]
+    )
 
 
 def _is_covered(node: _Element, chosen: Container[_Element], covered: dict[_Element, bool]) -> bool:
