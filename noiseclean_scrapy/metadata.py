@@ -207,7 +207,7 @@ def _telling_parts(root: _Element) -> Iterator[_Element]:
 def _is_telling(node: _Element) -> bool:
     # Asked of every element of a page: a list of its attributes would take twice the time.
     return node.tag in _TELLING_TAGS or any(
-        [_tells(value[:_LONGEST_MARK]) for name in _MARKS if (value := node.get(name))]
+        _tells(value[:_LONGEST_MARK]) for name in _MARKS if (value := node.get(name))
     )
 
 
