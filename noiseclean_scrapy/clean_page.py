@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import datetime
 from functools import cached_property, partial
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ from noiseclean_scrapy.notebook import page_card
 from noiseclean_scrapy.page import Page, PageTable
 from noiseclean_scrapy.page.headline import choose_title, find_headline
 from noiseclean_scrapy.page.hidden import hidden_blocks
-from noiseclean_scrapy.page.inline import Inline, MarkupOptions, References
+from noiseclean_scrapy.page.inline import PLAIN, Inline, MarkupOptions, References
 from noiseclean_scrapy.page.locations import place, xpath
 from noiseclean_scrapy.page.markup import Source, to_html, to_markdown
 
@@ -111,6 +111,7 @@ class CleanPage:
     _headline: int  # the index of its text block, -1 where it is left out
     # given the clean text
     _read_metadata: Callable[..., Metadata] | None = field(default=None, compare=False)
+    _markup: MarkupOptions = PLAIN
 
     def __repr__(self) -> str:
         return (
@@ -227,14 +228,29 @@ class CleanPage:
     def html(self) -> str:
         """The kept text as plain HTML: headings, paragraphs, lists, quotes, code, tables.
 
-        Nothing in it is active: it has no attributes, and the text is escaped.
+        Nothing in it is active: it has no attributes but the addresses of links and pictures where
+        they are asked for (see `to_html`), and the text is escaped.
         """
-        return to_html(self._sources(), MarkupOptions())
+        return self.to_html()
 
     @property
     def markdown(self) -> str:
         """The kept text as Markdown (CommonMark, with tables as GitHub writes them)."""
-        return to_markdown(self._sources(), MarkupOptions())
+        return self.to_markdown()
+
+    def to_html(self, **options: bool) -> str:
+        """The kept text as plain HTML; the options are those of `MarkupOptions`.
+
+        What is not said here is as the cleaner was told. Links and pictures have absolute web
+        addresses; bold, italics, code and the like are formatting.
+        """
+        markup = replace(self._markup, **options)
+        return to_html(self._sources(markup), markup)
+
+    def to_markdown(self, **options: bool) -> str:
+        """The kept text as Markdown, with the options of `to_html`."""
+        markup = replace(self._markup, **options)
+        return to_markdown(self._sources(markup), markup)
 
     @property
     def visible_characters(self) -> int:
@@ -293,12 +309,23 @@ class CleanPage:
         for owner, text, kept, score, rule, hidden in zip(*columns, strict=True):
             yield BlockRow(owner, text, kept, score, rule or "", hidden)
 
-    def _kept_indices(self) -> Iterator[int]:
+    def _kept_indices(self, *, with_pictures: bool = False) -> Iterator[int]:
+        """The kept blocks with a text; pictures alone where the texts around them are kept."""
         if self._headline >= 0:
             yield self._headline
-        for index, kept in enumerate(self._kept):
-            if kept and index != self._headline:
-                yield index
+        pictures: list[int] = []
+        follows_kept = False
+        for index, text in enumerate(self._page.table.texts):
+            if not text:
+                if with_pictures and follows_kept:
+                    pictures.append(index)
+                continue
+            follows_kept = self._kept[index]
+            if follows_kept:
+                yield from pictures
+                if index != self._headline:
+                    yield index
+            pictures.clear()
 
     def _content(self, index: int) -> Inline:
         table = self._page.table
@@ -308,13 +335,12 @@ class CleanPage:
         references = References(table.details, self._page.base)
         return Inline(table.texts[index], source, table.is_verbatim(index), references)
 
-    def _sources(self) -> Iterator[Source]:
-        """The kept blocks for HTML and Markdown."""
+    def _sources(self, markup: MarkupOptions) -> Iterator[Source]:
+        """The kept blocks for HTML and Markdown, with pictures between them if they are wanted."""
         table = self._page.table
-        for index in self._kept_indices():
-            if table.texts[index]:
-                owner = table.owners[index]
-                yield Source(self._content(index), xpath(table, owner), table.tags[owner])
+        for index in self._kept_indices(with_pictures=markup.include_images):
+            owner = table.owners[index]
+            yield Source(self._content(index), xpath(table, owner), table.tags[owner])
 
 
 def clean_page(
@@ -322,13 +348,14 @@ def clean_page(
     page: Page,
     *,
     headline: bool = True,
+    markup: MarkupOptions = PLAIN,
     read_metadata: Callable[..., Metadata] | None = None,
 ) -> CleanPage:
     """Judge a page's blocks with a model; rules of the user on elements of the page decide first.
 
-    `read_metadata` gives the page's metadata where they are asked for. A visible headline is kept
-    unless `headline` is False. What the page's markup hides from readers
-    is left out (see `hidden_blocks`).
+    `markup` is what HTML and Markdown are to hold, `read_metadata` gives the page's metadata where
+    they are asked for. A visible headline is kept unless `headline` is False. What the page's
+    markup hides from readers is left out (see `hidden_blocks`).
     """
     verdict = model.judge(page)
     table = page.table
@@ -355,6 +382,7 @@ def clean_page(
         _hidden=hidden,
         _headline=-1 if title_block is None or not headline else title_block,
         _read_metadata=read_metadata,
+        _markup=markup,
     )
 
 

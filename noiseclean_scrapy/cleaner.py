@@ -15,9 +15,11 @@ from noiseclean_scrapy.clean_page import CleanPage, clean_page
 from noiseclean_scrapy.errors import ConfigurationError, TreeDataError, UnknownMethodError
 from noiseclean_scrapy.metadata import extract_metadata
 from noiseclean_scrapy.methods import METHODS, Method, Model, create_method
+from noiseclean_scrapy.methods.options import renamed_options
 from noiseclean_scrapy.methods.templates import TemplateMethod
 from noiseclean_scrapy.notebook import cleaner_card
 from noiseclean_scrapy.page import DEFAULT_BUDGET, Html, Page, PageBudget, build_page
+from noiseclean_scrapy.page.inline import MarkupOptions
 from noiseclean_scrapy.page.overrides import NO_OVERRIDES, Overrides
 from noiseclean_scrapy.page.sources import address, load
 
@@ -39,10 +41,11 @@ class SiteCleaner:
 
     `method` is a name of `noiseclean_scrapy.methods.METHODS`, or a class of yours that derives from
     `noiseclean_scrapy.methods.Method`, or its path; `options` are the method's, for example
-    `comments` or `lean` of `evidence`. With `templates` pages made from different templates
-    are told apart and learned apart. `headline=False` leaves the headline out of the text. `budget`
-    bounds how much of one page is read; whoever builds pages for a method with `published=True`
-    takes that of the cleaner.
+    `include_comments` or `lean` of `evidence`. With `templates` pages made from different templates
+    are told apart and learned apart. `headline=False` leaves the headline out of the text.
+    `include_links`, `include_images` and `include_formatting` (bold, italics, code) say what HTML
+    and Markdown hold beside the text. `budget` bounds how much of one page is read; whoever builds
+    pages for a method with `published=True` takes that of the cleaner.
 
     >>> cleaner = SiteCleaner("style-tree")
     >>> for story in ("Fog closes the port", "A bakery wins gold", "Trams run late"):
@@ -57,6 +60,9 @@ class SiteCleaner:
         *,
         templates: bool = False,
         headline: bool = True,
+        include_links: bool = False,
+        include_images: bool = False,
+        include_formatting: bool = True,
         budget: PageBudget = DEFAULT_BUDGET,
         **options: Any,
     ) -> None:
@@ -66,6 +72,7 @@ class SiteCleaner:
         self.budget = replace(budget, display=bool(options.get("published")))
         self.templates = templates
         self.headline = headline
+        self.markup = MarkupOptions(include_links, include_images, include_formatting)
         self._options = options
         create = partial(create_method, method, **options)
         self._method = TemplateMethod(create) if templates else create()
@@ -100,7 +107,13 @@ class SiteCleaner:
         rules = overrides.rules_for(url)
         page = build_page(source, url=url, rules=rules, budget=self.budget)
         read_metadata = partial(extract_metadata, source, url=url)
-        return clean_page(self.model(), page, headline=self.headline, read_metadata=read_metadata)
+        return clean_page(
+            self.model(),
+            page,
+            headline=self.headline,
+            markup=self.markup,
+            read_metadata=read_metadata,
+        )
 
     def __repr__(self) -> str:
         return f"SiteCleaner(method={self.method!r}, pages={self.pages:g})"
@@ -155,7 +168,8 @@ class SiteCleaner:
                 f"yours, import it first, or name it in NOISECLEAN_METHOD"
             )
         try:
-            create_method(state["method"], **state["options"])
+            stored = renamed_options(state["method"], state["options"])
+            create_method(state["method"], **stored)
         except (ConfigurationError, KeyError, TypeError, ValueError) as error:
             raise TreeDataError(f"the learned tree has options that cannot be: {error}") from error
         learned = bool(state["options"].get("published"))
@@ -166,7 +180,7 @@ class SiteCleaner:
                 state["method"],
                 templates=_switch(state["templates"]),
                 headline=_switch(state["headline"]),
-                **{**state["options"], **options},
+                **{**stored, **options},
             )
             cleaner._method.restore(state["state"])
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:

@@ -17,6 +17,7 @@ from noiseclean_scrapy.focus.topic import Topic
 from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.methods import METHODS, create_method, find_method, method_parameters
 from noiseclean_scrapy.page import DEFAULT_BUDGET, PageBudget
+from noiseclean_scrapy.page.inline import MarkupOptions
 from noiseclean_scrapy.page.overrides import NO_OVERRIDES, Overrides
 from noiseclean_scrapy.page.patterns import Pattern
 from noiseclean_scrapy.page.urls import CLUSTERINGS, host
@@ -212,7 +213,8 @@ class Config:
     gets a tree of the pages that it has.
     `metadata` tells whether author, date, language, address and image of pages are looked for;
     `overrides` are rules of the user, read from the file that the setting names. `hidden_text`
-    keeps text that the page's markup hides from readers. `live` shows the
+    keeps text that the page's markup hides from readers. `include_links`, `include_images` and
+    `include_formatting` say what HTML and Markdown hold beside the text. `live` shows the
     crawl's progress on a terminal. `topic` focuses the crawl: of each site at most `site_budget`
     pages are fetched (0: no bound), and hub pages are revisited `revisits` times in all, each of
     them every `revisit_seconds` at most. `writer_process` lets another process write, index and
@@ -251,6 +253,9 @@ class Config:
     max_page_bytes: int = field(default=DEFAULT_BUDGET.markup, metadata=_setting(_count))
     max_page_elements: int = field(default=DEFAULT_BUDGET.elements, metadata=_setting(_count))
     hidden_text: bool = field(default=False, metadata=_setting(_flag))
+    include_links: bool = field(default=False, metadata=_setting(_flag))
+    include_images: bool = field(default=False, metadata=_setting(_flag))
+    include_formatting: bool = field(default=True, metadata=_setting(_flag))
     read_only: bool = field(default=False, metadata=_setting(_flag, alters_batches=False))
     live: bool = field(default=False, metadata=_setting(_flag, alters_batches=False))
     topic: Topic | None = field(default=None, metadata=_setting(_topic, alters_batches=False))
@@ -297,6 +302,11 @@ class Config:
         """How much of one page is read."""
         display = bool(self.method_options.get("published"))
         return PageBudget(self.max_page_bytes, self.max_page_elements, self.hidden_text, display)
+
+    @property
+    def markup(self) -> MarkupOptions:
+        """What HTML and Markdown hold beside the text."""
+        return MarkupOptions(self.include_links, self.include_images, self.include_formatting)
 
     @property
     def tree_kind(self) -> str:

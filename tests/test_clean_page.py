@@ -101,7 +101,7 @@ HARD_PAGES = [
     "<script>no</script>a<style>no</style>b<noscript>no</noscript>c<select><option>no</select>d",
     "<p>zero\u200bwidth\ufeff and\u00a0hard\u2003space</p><x-own>e<x-inner>f</x-inner></x-own>",
     "<pre>  a\n    b\n</pre><textarea>no</textarea><details><summary>s</summary>t</details>",
-    "<svg><text>no</text></svg><math><mi>x</mi></math><ruby>k<rt>a</rt></ruby><p hidden>h</p>",
+    "<svg><text>no</text></svg><math><mi>x</mi></math><ruby>k<rp>(</rp><rt>a</ruby><p hidden>h</p>",
     "<header>a</header><nav>b</nav><main>c</main><aside>d</aside><footer>e</footer>",
     "",
     "no markup at all",

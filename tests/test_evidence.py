@@ -92,7 +92,8 @@ def other_story(number: int) -> str:
 def test_is_one_of_the_methods() -> None:
     assert METHODS["evidence"] is EvidenceMethod
     assert set(method_parameters("evidence")) >= {
-        *("lean", "comments", "tables", "images", "links", "max_tree_nodes")
+        *("lean", "include_comments", "include_tables", "drop_captions", "drop_link_lists"),
+        "max_tree_nodes",
     }
 
 
@@ -258,7 +259,7 @@ def test_leans_are_in_order(source: str, learned: int) -> None:
 
 def test_a_block_is_kept_from_the_threshold_on() -> None:
     for name, lean in LEANS.items():
-        page = clean(FULL, lean=name, comments=True)
+        page = clean(FULL, lean=name, include_comments=True)
         (least,) = {block.evidence["threshold"] for block in page.blocks}
         assert 1 / (1 + math.exp(-least)) <= lean + 1e-9
         assert all(
@@ -294,7 +295,7 @@ def test_unknown_options_are_refused() -> None:
 
 
 def test_options_survive_bytes() -> None:
-    cleaner = SiteCleaner("evidence", lean="recall", tables=False)
+    cleaner = SiteCleaner("evidence", lean="recall", include_tables=False)
     cleaner.observe(article())
     copied = SiteCleaner.from_bytes(cleaner.to_bytes())
     assert copied.to_bytes() == cleaner.to_bytes()
@@ -317,13 +318,16 @@ def test_what_options_leave_out() -> None:
     assert everything_but(FULL) == set()
     assert everything_but(FULL, "comments") == texts_of(COMMENTS)
     assert everything_but(FULL, "tables") == texts_of(TABLE)
-    assert everything_but(FULL, "images") == texts_of(FIGURE)
-    assert everything_but(FULL, "links") == texts_of(f"<ul>{LINKS}</ul>{NAV}")
-    assert everything_but(FULL, "tables", "links") == texts_of(f"{TABLE}<ul>{LINKS}</ul>{NAV}")
+    assert everything_but(FULL, "captions") == texts_of(FIGURE)
+    assert everything_but(FULL, "link_lists") == texts_of(f"<ul>{LINKS}</ul>{NAV}")
+    assert everything_but(FULL, "tables", "link_lists") == texts_of(f"{TABLE}<ul>{LINKS}</ul>{NAV}")
 
 
 def test_comments_are_left_out_of_articles() -> None:
-    without, with_them = clean(FULL, lean="recall"), clean(FULL, lean="recall", comments=True)
+    without, with_them = (
+        clean(FULL, lean="recall"),
+        clean(FULL, lean="recall", include_comments=True),
+    )
     comments = texts_of(COMMENTS)
     assert not comments & set(without.text.splitlines())
     assert {block.text for block in with_them.blocks} >= comments
@@ -334,7 +338,7 @@ def test_comments_are_left_out_of_articles() -> None:
 
 def test_discussions_keep_their_comments() -> None:
     page = clean(DISCUSSION)
-    assert kept(page) == kept(clean(DISCUSSION, comments=True))
+    assert kept(page) == kept(clean(DISCUSSION, include_comments=True))
     assert "never listen!" in page.text
     assert everything_but(DISCUSSION, "comments") == set()
 
@@ -363,12 +367,17 @@ def test_declared_discussions_keep_their_comments() -> None:
         assert exclusions.comments(features).tolist() == [False, expected]
 
 
-@pytest.mark.parametrize("name", ["tables", "images", "links"])
-def test_options_only_take_away(name: str) -> None:
+@pytest.mark.parametrize(
+    ("option", "part"),
+    [
+        ({"include_tables": False}, TABLE),
+        ({"drop_captions": True}, FIGURE),
+        ({"drop_link_lists": True}, f"<ul>{LINKS}</ul>{NAV}"),
+    ],
+)
+def test_options_only_take_away(option: dict[str, Any], part: str) -> None:
     whole = clean(FULL, lean="recall")
-    option: dict[str, Any] = {name: False}
     less = clean(FULL, lean="recall", **option)
-    part = {"tables": TABLE, "images": FIGURE, "links": f"<ul>{LINKS}</ul>{NAV}"}[name]
     # Without some blocks the threshold may be another one, within its bounds.
     sure = {block.text for block in whole.blocks if block.score > LEANS["recall"]}
     assert not texts_of(part) & {less.blocks[i].text for i in kept(less)}

@@ -39,10 +39,10 @@ WRONG_SWITCH = {"published": [None, 1, "yes"]}
 WRONG_OPTIONS: dict[str, dict[str, list[Any]]] = {
     "evidence": {
         "lean": ["sideways", ["recall"], None],
-        "comments": ["keep", 1, None],
-        "tables": ["no"],
-        "images": [0],
-        "links": ["keep"],
+        "include_comments": ["keep", 1, None],
+        "include_tables": ["no"],
+        "drop_captions": [0],
+        "drop_link_lists": ["keep"],
         "max_tree_nodes": ["many", 0, -1, 2.0, True, 10**400],
     },
     "style-tree": {**WRONG_THRESHOLD, **WRONG_SWITCH, "max_tree_nodes": ["many", 0, None]},

@@ -114,7 +114,12 @@ class Learning:
 def clean_source_page(source: SourcePage, model: Model, config: Config) -> CleanedPage:
     """The page as the newest tree of a crawl would clean it; `model` is that of its site."""
     read_metadata = partial(extract_metadata, source.html, url=source.url)
-    page = clean_page(model, build_source_page(source, config), read_metadata=read_metadata)
+    page = clean_page(
+        model,
+        build_source_page(source, config),
+        markup=config.markup,
+        read_metadata=read_metadata,
+    )
     return CleanedPage(source, page, page.metadata if config.metadata else Metadata())
 
 

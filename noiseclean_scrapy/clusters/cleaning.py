@@ -23,7 +23,8 @@ def stored_page(record: PageRecord, config: Config) -> Page:
 def judge_record(record: PageRecord, model: Model, config: Config) -> CleanPage:
     """The verdict on a page that has its HTML."""
     read_metadata = partial(extract_metadata, record.html or "", url=record.url)
-    return clean_page(model, stored_page(record, config), read_metadata=read_metadata)
+    page = stored_page(record, config)
+    return clean_page(model, page, markup=config.markup, read_metadata=read_metadata)
 
 
 def clean_record(record: PageRecord, model: Model, version: int, config: Config) -> Cleaned:

@@ -86,7 +86,7 @@ class Site:
 
     def clean(self, page: Page) -> CleanPage:
         """Clean a page with the model in use, and watch how well it fits."""
-        cleaned = clean_page(self.model, page)
+        cleaned = clean_page(self.model, page, markup=self.config.markup)
         self._judged += 1
         self._fit += (cleaned.fit - self._fit) / min(self._judged, REDESIGN_PAGES)
         return cleaned

@@ -56,6 +56,7 @@ cdef int BLOCK = IS_BLOCK, SKIPPED = IS_SKIPPED, LINK = IS_LINK
 cdef int MARKED = IS_MARKED, VERBATIM = IS_VERBATIM
 cdef int ANCHOR = reader.ANCHOR, IMAGE = reader.IMAGE
 cdef int LINE_BREAK = reader.LINE_BREAK, KEEPS_SPACE = reader.VERBATIM
+cdef bytes FORMULA = reader.FORMULA.encode()
 cdef Py_ssize_t MOST_MARKS = reader.MOST_MARKS
 cdef bytes BEGIN = inline.BEGIN.encode(), NAMED = inline.NAMED.encode()
 cdef bytes END = inline.END.encode(), BREAK = inline.BREAK.encode()
@@ -307,7 +308,7 @@ cdef class NodeReader:
                 return self._slots[slot]
             slot = (slot + 1) % SLOTS
         cdef int number = len(self._tag_names)
-        if node.ns != NULL or number == MOST_TAGS:
+        if node.ns != NULL or number == MOST_TAGS or strcmp(<const char*> node.name, FORMULA) == 0:
             raise reader.NotCompiled
         name, test, kind = self._tags[_decoded(node.name, strlen(<const char*> node.name))]
         self._names[slot] = node.name

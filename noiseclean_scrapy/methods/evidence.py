@@ -29,8 +29,9 @@ class EvidenceMethod(Method):
     """Judges by the page alone on its first page, and by the site as well from the second on.
 
     `lean` is "balanced", "precision" (only what is sure) or "recall" (also what is doubtful).
-    `comments` keeps readers' comments on pages that are no discussion. `tables`, `images` and
-    `links` False leave out data tables, the captions of images, and lists of links.
+    `include_comments` keeps readers' comments on pages that are no discussion, `include_tables`
+    False leaves out data tables, `drop_captions` the captions of images, `drop_link_lists` blocks
+    that are links.
     """
 
     name = "evidence"
@@ -39,15 +40,20 @@ class EvidenceMethod(Method):
         self,
         *,
         lean: Literal["precision", "balanced", "recall"] = "balanced",
-        comments: bool = False,
-        tables: bool = True,
-        images: bool = True,
-        links: bool = True,
+        include_comments: bool = False,
+        include_tables: bool = True,
+        drop_captions: bool = False,
+        drop_link_lists: bool = False,
         max_tree_nodes: Count = DEFAULT_NODES,
     ) -> None:
         self.lean = lean
-        kinds = {"comments": comments, "tables": tables, "images": images, "links": links}
-        self.left_out = tuple(name for name, kept in kinds.items() if not kept)
+        kinds = {
+            "comments": not include_comments,
+            "tables": not include_tables,
+            "captions": drop_captions,
+            "link_lists": drop_link_lists,
+        }
+        self.left_out = tuple(name for name, is_dropped in kinds.items() if is_dropped)
         self.site = SiteEvidence(max_tree_nodes)
 
     @property

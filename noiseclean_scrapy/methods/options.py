@@ -25,15 +25,30 @@ Amount: TypeAlias = Annotated[float, Range(0)]
 Share: TypeAlias = Annotated[float, Range(0, 1)]
 
 
+_RENAMED = {"comments": "include_comments", "tables": "include_tables"}
+_REVERSED = {"images": "drop_captions", "links": "drop_link_lists"}
+"""Options of `evidence` by the names that they had; the latter say the opposite now."""
+
+
+def renamed_options(method: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options of an earlier version by their present names, for what it has stored."""
+    if method != "evidence":
+        return dict(options)
+    return {
+        _RENAMED.get(name) or _REVERSED.get(name, name): not value if name in _REVERSED else value
+        for name, value in options.items()
+    }
+
+
 def check_options(name: str, method: type, options: Mapping[str, Any]) -> None:
     """Raise ConfigurationError for an option that the method has not, or that cannot be so."""
     known = inspect.signature(method, eval_str=True).parameters
     for option, value in options.items():
         if option not in known:
-            raise ConfigurationError(
-                f"the method {name!r} has no option {option!r}; its options are: "
-                f"{', '.join(known) or 'none'}"
-            )
+            new = (_RENAMED | _REVERSED).get(option, "") if name == "evidence" else ""
+            hint = f"it is {new!r} now" if new else f"its options are: {', '.join(known) or 'none'}"
+            hint += ", and says the opposite" if option in _REVERSED and new else ""
+            raise ConfigurationError(f"the method {name!r} has no option {option!r}; {hint}")
         annotation = known[option].annotation
         if not _fits(value, annotation):
             raise ConfigurationError(

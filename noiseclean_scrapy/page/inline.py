@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Literal, NamedTuple, TypeAlias
 from urllib.parse import quote, urljoin, urlsplit
@@ -30,6 +30,10 @@ _TAGS = {
 """The inline elements that tell how text is written, and what they are in HTML."""
 _DELIMITERS = {"strong": "**", "em": "*"}
 _CODE = frozenset({"code", "kbd", "samp"})
+_ALTERS = re.compile(f"{BREAK}|{BEGIN}(?:img|rt)")
+"""What may make the text another one than that of the block."""
+_FORMULA_SOURCE = re.compile(r"latex|mimetex|codecogs|/math/render/|cht=tx", re.IGNORECASE)
+"""Addresses of images that show a formula, which is their alternative text."""
 _LONGEST_ADDRESS = 2000
 _SAFE = "!#$&'*+,-./:;=?@_~%"
 _SPECIAL = re.compile(
@@ -52,6 +56,9 @@ class MarkupOptions:
     include_formatting: bool = True
 
 
+PLAIN = MarkupOptions()
+
+
 @dataclass(frozen=True, slots=True)
 class References:
     """What the marks of a page refer to: its details, and the address of the page itself."""
@@ -60,8 +67,10 @@ class References:
     base: str = ""
 
     def address(self, number: int) -> str:
-        """A detail as an absolute web address, empty where it is none."""
+        """A detail as an absolute web address, empty where it is none, or a place on the page."""
         try:
+            if self.details[number].startswith("#"):
+                return ""
             joined = urljoin(self.base, without_controls(self.details[number]).strip())
             parts = urlsplit(joined)
         except (IndexError, ValueError):
@@ -69,14 +78,19 @@ class References:
         is_web = parts.scheme in {"http", "https"} and bool(parts.netloc)
         return quote(joined, safe=_SAFE) if is_web and len(joined) <= _LONGEST_ADDRESS else ""
 
+    def image(self, number: int) -> tuple[str, str]:
+        """Source and alternative text of an image, as the page has them."""
+        source, alternative = self.details[number : number + 2]
+        return source, " ".join(without_controls(alternative).split())
+
 
 class Token(NamedTuple):
-    """A piece of text, an image, a line break, or where an inline element begins or ends.
+    """A piece of text, a formula, an image, a line break, or the begin or end of an element.
 
-    `value` is the text, or the tag; `detail` the number of the element's details.
+    `value` is the text, that of the image, or the tag; `detail` the number of the details.
     """
 
-    kind: Literal["text", "image", "break", "begin", "end"]
+    kind: Literal["text", "formula", "image", "break", "begin", "end"]
     value: str = ""
     detail: int = -1
 
@@ -98,29 +112,37 @@ class Inline:
         return _is_code(self.source)
 
     @property
+    def bold(self) -> Inline:
+        """The same, in bold type."""
+        source = f"{BEGIN}b{NAMED}{self.text if self.source is None else self.source}{END}"
+        return replace(self, source=source)
+
+    @property
     def plain(self) -> str:
         """The text with its line breaks."""
         if self.source is None:
             return self.text
         if self.is_verbatim:
             return _verbatim(self.source)
-        if BREAK not in self.source:
+        if not _ALTERS.search(self.source):
             return self.text
-        return "".join(_text(token) for token in _tokens(self.source, images=False))
+        return "".join(map(_text, _tokens(self.source, self.references)))
 
     def html(self, options: MarkupOptions) -> str:
         """The content as HTML, escaped."""
         if self.source is None:
             return escape(self.text, quote=False)
-        return _html(_tokens(self.source, options.include_images), self.references, options)
+        return _html(_tokens(self.source, self.references, options), self.references, options)
 
     def markdown(self, options: MarkupOptions, *, line_break: str = "\\\n") -> str:
         """The content as Markdown, escaped."""
-        content = _tokens(self.source or self.text, options.include_images)
+        content = _tokens(self.source or self.text, self.references, options)
         return _markdown(content, self.references, options, line_break)
 
 
 def _text(token: Token) -> str:
+    if token.kind == "formula":
+        return f"${token.value}$"
     return {"text": token.value, "break": "\n"}.get(token.kind, "")
 
 
@@ -149,23 +171,30 @@ def _verbatim(source: str) -> str:
     return "\n".join([line.rstrip() for line in text.split("\n")]).strip("\n")
 
 
-def _tokens(source: str, images: bool) -> list[Token]:
+def _tokens(source: str, references: References, options: MarkupOptions = PLAIN) -> list[Token]:
     """The content in order: white space collapsed, all that begins ends, nothing is empty.
 
     Blanks and breaks stand outside of elements wherever they can.
     """
     found: list[Token] = []
     open_tags: list[str] = []
+    is_bracketed = False  # whether brackets are put around the open reading of a character
     gap, at = "", 0  # what stands between the last text and the next one, and where
     for name, detail, end, line_break, text in _TOKEN.findall(source):
         content = None
         if name == "img":
-            content = Token("image", name, int(detail)) if images and detail else None
+            content = _image(int(detail), references, options) if detail else None
         elif name:
+            if name == "rt":
+                is_bracketed = found[-1:] != [Token("end", "rp")]
+                found += _bracket("(") if is_bracketed else ()
             found.append(Token("begin", name, int(detail) if detail else -1))
             open_tags.append(name)
         elif end and open_tags:
             at = _end(found, open_tags.pop(), at)
+            if is_bracketed and found[-1:] == [Token("end", "rt")]:
+                found += _bracket(")")
+                at = len(found)
         elif line_break:
             gap = "\n"
         elif text:
@@ -181,6 +210,20 @@ def _tokens(source: str, images: bool) -> list[Token]:
     while open_tags:
         at = _end(found, open_tags.pop(), at)
     return found
+
+
+def _bracket(text: str) -> tuple[Token, ...]:
+    """A bracket for readers that do not know readings of characters (RUBY)."""
+    return Token("begin", "rp"), Token("text", text), Token("end", "rp")
+
+
+def _image(detail: int, references: References, options: MarkupOptions) -> Token | None:
+    """What is to stand for an image: a formula, itself, or nothing."""
+    address, alternative = references.image(detail)
+    if alternative and _FORMULA_SOURCE.search(address):
+        return Token("formula", alternative)
+    is_wanted = options.include_images and bool(references.address(detail))
+    return Token("image", alternative, detail) if is_wanted else None
 
 
 def _end(found: list[Token], name: str, at: int) -> int:
@@ -203,10 +246,16 @@ def _html(content: Iterable[Token], references: References, options: MarkupOptio
             pieces.append(escape(token.value, quote=False))
         elif token.kind == "break":
             pieces.append("<br>")
+        elif token.kind == "formula":
+            formula = escape(token.value, quote=False)
+            pieces.append(
+                f"$<code>{formula}</code>$" if options.include_formatting else f"${formula}$"
+            )
         elif token.kind == "image":
             pieces.append(_html_image(token, references))
         elif token.kind == "begin":
             tag, address = _element(token, references, options)
+            tag = "" if tag in open_tags else tag  # links in links are none
             open_tags.append(tag)
             if tag:
                 pieces.append(f'<{tag} href="{escape(address)}">' if address else f"<{tag}>")
@@ -217,12 +266,7 @@ def _html(content: Iterable[Token], references: References, options: MarkupOptio
 
 def _html_image(token: Token, references: References) -> str:
     address = references.address(token.detail)
-    alternative = escape(_alternative(token, references))
-    return f'<img src="{escape(address)}" alt="{alternative}">' if address else ""
-
-
-def _alternative(token: Token, references: References) -> str:
-    return " ".join(without_controls(references.details[token.detail + 1]).split())
+    return f'<img src="{escape(address)}" alt="{escape(token.value)}">' if address else ""
 
 
 def _element(token: Token, references: References, options: MarkupOptions) -> tuple[str, str]:
@@ -277,10 +321,13 @@ def _markdown(
                 parts.append(_Mark(_DELIMITERS[tag], begun))
         elif token.kind == "image":
             if code is None and (address := references.address(token.detail)):
-                alternative = _escaped(_alternative(token, references))
-                parts.append(_Mark(f"![{alternative}]({_target(address)})"))
+                parts.append(_Mark(f"![{_escaped(token.value)}]({_target(address)})"))
         elif code is not None:
-            code.append(token.value or " ")
+            code.append(_text(token).replace("\n", " "))
+        elif token.kind == "formula":
+            is_code = options.include_formatting
+            formula = _Mark(_code_span(token.value), code=token.value) if is_code else token.value
+            parts += ["$", formula, "$"]
         else:
             parts.append(token.value or _Mark(line_break))
     _drop_invalid_pairs(parts)

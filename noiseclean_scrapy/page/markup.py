@@ -13,15 +13,16 @@ from typing import NamedTuple
 from noiseclean_scrapy.page.inline import Inline, MarkupOptions
 
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
-_LISTS = frozenset({"ul", "ol"})
-_ITEMS = frozenset({"li"})
-_ITEMS = frozenset({"li"})
+_LISTS = {"ul": {"li"}, "ol": {"li"}, "dl": {"dt", "dd"}}
+_ITEMS = frozenset({"li", "dt", "dd"})
 _CELLS = frozenset({"td", "th"})
 _NOT_IN_CELLS = frozenset({*_HEADINGS, *_LISTS, "blockquote", "pre", "table"})
 _DEEPEST = 12
 _WIDEST = 50
 _MOST_STEPS = 100
-_STEP = re.compile(r"/(h[1-6]|ul|ol|li|blockquote|pre|table|tr|td|th)\[(\d+)\]")
+_STEP = re.compile(
+    r"/(h[1-6]|[oud]l|li|d[td]|blockquote|pre|textarea|table|caption|tr|td|th)\[(\d+)\]"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +134,8 @@ def _parts(blocks: Iterable[Source]) -> Iterator[_Part]:
 
     def unit(entry: tuple[int, tuple[Source, list[_Step]]]) -> int:
         number, (_, steps) = entry
-        whole = (s.identity for s in steps if s.tag == "pre" or s.identity in tables)
+        wholes = () if _is_caption(steps) else tables
+        whole = (s.identity for s in steps if s.tag == "pre" or s.identity in wholes)
         return next(whole, ~number)
 
     for identity, group in groupby(numbered, unit):
@@ -171,12 +173,18 @@ def _containers(steps: Iterable[_Step], end: int) -> tuple[_Step, ...]:
     for step in steps:
         if step.identity == end:
             break
-        if step.tag == "li" and above is not None and above.tag in _LISTS:
+        if above is not None and {above.tag, step.tag} <= {"dt", "dd"} and found:
+            found[-1] = step  # the one above has no end tag
+        elif above is not None and step.tag in _LISTS.get(above.tag, ()):
             found += [above, step]
         elif step.tag == "blockquote":
             found.append(step)
         above = step
     return tuple(found[:_DEEPEST])
+
+
+def _is_caption(steps: Sequence[_Step]) -> bool:
+    return bool(steps) and steps[-1].tag == "caption"
 
 
 def _data_tables(placed: Iterable[tuple[Source, list[_Step]]]) -> set[int]:
@@ -186,7 +194,7 @@ def _data_tables(placed: Iterable[tuple[Source, list[_Step]]]) -> set[int]:
     for _, steps in placed:
         tables = [index for index, step in enumerate(steps) if step.tag == "table"]
         others.update(steps[index].identity for index in tables[:-1])  # they hold a table
-        for index in tables[-1:]:
+        for index in tables[-1:] if not _is_caption(steps) else ():
             table, below = steps[index].identity, steps[index + 1 :]
             cell = [step for step in below if step.tag in _CELLS]
             row = [step for step in below if step.tag == "tr"]
@@ -260,7 +268,7 @@ def _is_next_item(before: Sequence[_Step], after: Sequence[_Step], opened: int) 
     """
     new = after[opened:]
     is_item = bool(new) and new[0].tag == "li"
-    is_list = bool(new) and new[0].tag in _LISTS and opened == len(before) > 0
+    is_list = len(new) > 1 and new[1].tag == "li" and opened == len(before) > 0
     return is_item or (is_list and (new[0].tag == "ul" or new[1].number == 1))
 
 
@@ -294,7 +302,8 @@ def _markdown_lines(part: _Part, options: MarkupOptions) -> list[str]:
         return [rows[0], "|" + " --- |" * len(part.rows[0]), *rows[1:]]
     if level := _HEADINGS.get(part.tag, 0):
         return [f"{'#' * level} {part.content.markdown(options, line_break=' ')}"]
-    return part.content.markdown(options).split("\n")
+    is_term = bool(part.containers) and part.containers[-1].tag == "dt"
+    return (part.content.bold if is_term else part.content).markdown(options).split("\n")
 
 
 def _markdown_cell(cell: _Cell, options: MarkupOptions) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from noiseclean_scrapy.page.budget import PageBudget
 from noiseclean_scrapy.page.document import collapse
+from noiseclean_scrapy.page.formula import symbols, tex
 from noiseclean_scrapy.page.hidden import hides, style_hides
 from noiseclean_scrapy.page.inline import BEGIN, BREAK, END, MARKS, NAMED
 from noiseclean_scrapy.page.labels import PUBLISHED_ATTRIBUTES, element_label, published_label
@@ -19,6 +20,7 @@ from noiseclean_scrapy.page.tags import (
     IS_MARKED,
     IS_SKIPPED,
     IS_VERBATIM,
+    MATHML,
     VERBATIM_TAGS,
     Tags,
 )
@@ -30,12 +32,13 @@ IMAGE_SOURCES = ("src", "data-src", "data-original")
 HIDDEN_INLINE = frozenset({"span", "font", "b", "i", "em", "strong", "small", "a"})
 ANCHOR, IMAGE, LINE_BREAK, VERBATIM, MARKED = 1, 2, 3, 4, 5
 ROLES = {
-    **dict.fromkeys(INLINE - {"wbr", "input", "picture", "source"}, MARKED),
+    **dict.fromkeys(INLINE - MATHML - {"wbr", "input", "picture", "source"}, MARKED),
     "a": ANCHOR,
     "img": IMAGE,
     "br": LINE_BREAK,
     **dict.fromkeys(VERBATIM_TAGS, VERBATIM),
 }
+FORMULA = "math"
 MOST_MARKS = 8
 """Inline elements in each other whose marks are kept: an element that is open marks every run."""
 MOST_STYLINGS = 20_000
@@ -53,7 +56,7 @@ class BudgetSpent(Exception):  # noqa: N818
 class NotCompiled(Exception):  # noqa: N818
     """The document has what the compiled reader leaves to the one here.
 
-    That is namespaces, more than a hundred different tags, or thousands of levels.
+    That is formulas, namespaces, more than a hundred different tags, or thousands of levels.
     """
 
 
@@ -125,7 +128,9 @@ class NodeReader:
                 if test:
                     count += 1
                     number = numbers[test] = numbers.get(test, 0) + 1
-                    if not kind & IS_SKIPPED:
+                    if name == FORMULA and not kind:
+                        self._read_formula(node)
+                    elif not kind & IS_SKIPPED:
                         if kind & IS_BLOCK:
                             if not stack:
                                 test, number = top_test, top_number
@@ -235,6 +240,16 @@ class NodeReader:
             self._mark(mark)
         self._marks.append(mark)
         return IS_MARKED | IS_LINK if href else IS_MARKED
+
+    def _read_formula(self, node: _Element) -> None:
+        if formula := tex(node):
+            for piece in ("$", f"{BEGIN}code{NAMED}", formula, END, "$"):
+                if MARKS.match(piece):
+                    self._mark(piece)
+                else:
+                    self.add(piece)
+        else:
+            self.add(symbols(node))
 
     def _read_break(self) -> None:
         if self._breaks:

@@ -6,7 +6,12 @@ import re
 from functools import lru_cache
 from typing import Any
 
-INLINE = frozenset(
+MATHML = frozenset(
+    "math mi mn mo ms mtext mspace mrow mfrac msqrt mroot mstyle merror mpadded mphantom mfenced "
+    "menclose msub msup msubsup munder mover munderover mmultiscripts mprescripts mtable mtr mtd "
+    "mlabeledtr maction semantics annotation annotation-xml".split()
+)
+INLINE = MATHML | frozenset(
     "a abbr acronym b bdi bdo big blink br cite code data del dfn em font i img ins kbd label "
     "mark nobr picture q rb rp rt rtc ruby s samp small source span strike strong sub sup time tt "
     "u var wbr input".split()

@@ -32,21 +32,21 @@ def tables(features: PageFeatures) -> NDArray[np.bool_]:
     return inside & (features.cell_lengths < SHORT_CELL) if inside.any() else inside
 
 
-def images(features: PageFeatures) -> NDArray[np.bool_]:
+def captions(features: PageFeatures) -> NDArray[np.bool_]:
     """Captions of images."""
     return features.near("x_caption") | features.inside("figure")
 
 
-def links(features: PageFeatures) -> NDArray[np.bool_]:
+def link_lists(features: PageFeatures) -> NDArray[np.bool_]:
     """Blocks that are links."""
     linked: NDArray[np.bool_] = features.link_share > LINK_LIST
     return linked
 
 
 KINDS: dict[str, Callable[[PageFeatures], NDArray[np.bool_]]] = {
-    function.__name__: function for function in (comments, tables, images, links)
+    function.__name__: function for function in (comments, tables, captions, link_lists)
 }
-"""By the name of the option: which blocks are of the kind."""
+"""By its name: which blocks are of the kind."""
 
 
 def excluded(

@@ -1,0 +1,82 @@
+"""Formulas in MathML as one line of text: as TeX where the page has it, else symbol by symbol."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from lxml import etree
+
+from noiseclean_scrapy.page.tags import local_name
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+_ROOT = "msqrt"
+_SIGNS = {
+    "mfrac": ("", "/"),
+    "msup": ("", "^"),
+    "msub": ("", "_"),
+    "mover": ("", "^"),
+    "munder": ("", "_"),
+    "msubsup": ("", "_", "^"),
+    "munderover": ("", "_", "^"),
+    "mtr": ("", " "),
+}
+"""What stands before the first part of an element, the second and so on, the last one repeated."""
+_GROUPS = frozenset({"mrow", "mstyle", "mpadded", "mfrac", _ROOT})
+_LONGEST = 2000
+
+
+def tex(math: _Element) -> str:
+    """The formula as the page has it in TeX, empty where it has none."""
+    for note in math.iter("{*}annotation"):
+        if "tex" in (note.get("encoding") or "").lower():
+            return _one_line(note.text or "")
+    return _one_line(math.get("alttext") or "")
+
+
+def symbols(math: _Element) -> str:
+    """The formula's symbols in a line, as they are typed.
+
+    >>> from lxml.html import fragment_fromstring
+    >>> formula = "<msup><mi>x</mi><mrow><mi>n</mi><mo>+</mo><mn>1</mn></mrow></msup>"
+    >>> symbols(fragment_fromstring(f"<math>{formula}</math>"))
+    'x^(n+1)'
+    """
+    pieces: list[str] = []
+    notes = 0  # how many open elements are no part of what is shown
+    for event, node in etree.iterwalk(math, events=("start", "end")):
+        if not isinstance(node.tag, str):
+            continue
+        name = local_name(node.tag)
+        is_note = name.startswith("annotation")
+        is_group = name in _GROUPS and len(node) > 1 and (name == _ROOT or _has_sign(node))
+        if event == "start":
+            notes += is_note
+            if not notes:
+                pieces += [_sign(node), "√" * (name == _ROOT), "(" * is_group, node.text or ""]
+        else:
+            if not notes:
+                pieces.append(")" * is_group)
+            notes -= is_note
+        if len(pieces) > _LONGEST:
+            break
+    return _one_line("".join("".join(pieces).split()))
+
+
+def _sign(node: _Element) -> str:
+    """What stands before a part of a formula."""
+    parent = node.getparent()
+    signs = _SIGNS.get(local_name(parent.tag), ()) if parent is not None else ()
+    before = islice(node.itersiblings(preceding=True), len(signs))
+    return signs[min(sum(1 for _ in before), len(signs) - 1)] if signs else ""
+
+
+def _has_sign(node: _Element) -> bool:
+    parent = node.getparent()
+    return parent is not None and local_name(parent.tag) in _SIGNS
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text[:_LONGEST].split())

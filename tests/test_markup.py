@@ -1,0 +1,245 @@
+"""What becomes of a page: its text, its Markdown and its HTML, with all that is in a block."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import lxml.html
+import nh3
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from noiseclean_scrapy import CleanPage, NoiseCleanError, SiteCleaner, kernels
+from noiseclean_scrapy.config import Config
+from noiseclean_scrapy.page.formula import symbols
+
+TABLE = Path(__file__).with_name("what_becomes_of.txt").read_text(encoding="utf-8")
+ENTRIES = [entry.partition("\n") for entry in TABLE.split("\n===== ")[1:]]
+URL = "https://a.example/b/"
+SHOWN = "h1 h2 h3 h4 h5 h6 p ul ol li dl dt dd blockquote pre table tr th td br".split()
+INLINE = "strong em code kbd samp del ins sub sup q mark ruby rt rp a img".split()
+
+
+def clean(html: str, **options: Any) -> CleanPage:
+    """The page with all its blocks kept."""
+    page = SiteCleaner("style-tree", **options).clean(html, url=URL)
+    assert page.dropped_characters == 0
+    return page
+
+
+def letters(text: str) -> str:
+    return "".join(text.split())
+
+
+def shown_by_markdown(markdown: str) -> Any:
+    html = MarkdownIt("commonmark").enable("table").render(markdown)
+    return lxml.html.fromstring(f"<div>{html}</div>")
+
+
+def shown_by_html(html: str) -> Any:
+    """What an HTML5 parser that drops all that is active makes of it: nothing may be missing."""
+    attributes = {"a": {"href"}, "img": {"src", "alt"}}
+    safe = nh3.clean(html, tags={*SHOWN, *INLINE}, attributes=attributes, link_rel=None)
+    found, given_ = (lxml.html.fromstring(f"<div>{source}</div>") for source in (safe, html))
+    for one, other in zip(found.iter(), given_.iter(), strict=False):
+        assert (one.tag, one.items()) == (other.tag, other.items())
+    return found
+
+
+def text_of(node: Any) -> str:
+    return letters("".join(map(str, node.itertext())))
+
+
+@pytest.mark.parametrize(("name", "rest"), [(name, rest) for name, _, rest in ENTRIES])
+def test_what_becomes_of(name: str, rest: str) -> None:
+    html, *expected = re.split(r"\n----- (?:text|markdown|html)\n", rest.rstrip("\n"))
+    page = clean(html)
+    markdown = page.to_markdown(include_links=True, include_images=True)
+    shown = page.to_html(include_links=True, include_images=True)
+    assert [page.text, markdown, shown] == expected
+    text = letters(page.text)
+    for found in (
+        shown_by_markdown(markdown),
+        shown_by_markdown(page.markdown),
+        shown_by_html(shown),
+        shown_by_html(page.html),
+    ):
+        assert text_of(found) == text
+    assert len(ENTRIES) >= 20
+
+
+@pytest.mark.parametrize("html", [rest.partition("\n")[0] for _, _, rest in ENTRIES])
+def test_what_is_compiled_tells_the_same(html: str) -> None:
+    compiled = SiteCleaner("style-tree").clean(html, url=URL)
+    with kernels.in_python():
+        page = SiteCleaner("style-tree").clean(html, url=URL)
+    assert page.table == compiled.table
+    assert page.to_html(include_links=True) == compiled.to_html(include_links=True)
+
+
+# Options
+
+LINKED = '<p>See <a href="/fog">the <b>fog</b></a> in<img src="i.png" alt="a picture"> Porto.'
+
+
+@pytest.mark.parametrize(
+    ("options", "html", "markdown"),
+    [
+        ({}, "See the <strong>fog</strong> in Porto.", "See the **fog** in Porto."),
+        ({"include_formatting": False}, "See the fog in Porto.", "See the fog in Porto."),
+        (
+            {"include_links": True, "include_formatting": False},
+            'See <a href="https://a.example/fog">the fog</a> in Porto.',
+            "See [the fog](https://a.example/fog) in Porto.",
+        ),
+        (
+            {"include_images": True},
+            'See the <strong>fog</strong> in<img src="https://a.example/b/i.png" alt="a picture"> '
+            "Porto.",
+            "See the **fog** in![a picture](https://a.example/b/i.png) Porto.",
+        ),
+    ],
+)
+def test_options(options: dict[str, Any], html: str, markdown: str) -> None:
+    for page in (clean(LINKED, **options), clean(LINKED)):
+        assert page.to_html(**options) == f"<p>{html}</p>"
+        assert page.to_markdown(**options) == markdown
+        assert page.text == "See the fog in Porto."
+    assert clean(LINKED, **options).markdown == markdown
+    settings_ = {f"NOISECLEAN_{name.upper()}": value for name, value in options.items()}
+    assert Config.from_settings(settings_).markup == SiteCleaner(**options).markup
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *(
+            "javascript:alert(1)",
+            "data:text/html,x",
+            "mailto:a@b",
+            "#top",
+            "//",
+            "http://[",
+            "ftp:x",
+        ),
+        *(
+            "http://[",
+            "  ",
+            "http://",
+            "java\nscript:alert(1)",
+            "\x01http://x",
+            "x" * 3000,
+            "vbscript:x",
+        ),
+    ],
+)
+def test_only_web_addresses_are_linked(address: str) -> None:
+    source = address.replace("\x01", "&#1;")
+    html = f'<p>See <a href="{source}">this</a><img src="{source}" alt="no"> page.'
+    options = {"include_links": True, "include_images": True}
+    page = SiteCleaner("style-tree").clean(html)
+    assert "javascript" not in page.to_html(**options) + page.to_markdown(**options)
+    if "http://x" not in address:
+        assert page.to_html(**options) == "<p>See this page.</p>"
+        assert page.to_markdown(**options) == "See this page."
+
+
+def test_addresses_are_relative_to_the_base() -> None:
+    html = '<base href="/c/"><p><a href="d">Fog</a> in Porto.'
+    assert clean(html).to_markdown(include_links=True) == "[Fog](https://a.example/c/d) in Porto."
+    page = SiteCleaner("style-tree").clean('<p><a href="d">Fog</a> in Porto.')
+    assert page.to_markdown(include_links=True) == "Fog in Porto."
+
+
+def test_pictures_stand_between_kept_texts() -> None:
+    html = "<p>One</p><img src=/1.png><p>Two</p><div hidden>x</div><img src=/2.png><p>Three</p>"
+    page = SiteCleaner("style-tree").clean(html + "<img src=/3.png>", url=URL)
+    assert re.findall(r"\d|[A-Z]\w+", page.to_markdown(include_images=True)) == [
+        *("One", "1", "Two", "Three"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ({"comments": True}, {"include_comments": True}),
+        ({"tables": False}, {"include_tables": False}),
+        ({"images": False}, {"drop_captions": True}),
+        ({"links": False}, {"drop_link_lists": True}),
+    ],
+)
+def test_options_have_new_names(old: dict[str, Any], new: dict[str, Any]) -> None:
+    (name,) = new
+    with pytest.raises(NoiseCleanError, match=f"it is '{name}' now"):
+        SiteCleaner(**old)
+    cleaner = SiteCleaner()
+    cleaner.observe("<p>One page of a site")
+    cleaner._options = old  # as an earlier version has stored them
+    assert SiteCleaner.from_bytes(cleaner.to_bytes())._options == new
+
+
+# Formulas
+
+
+@pytest.mark.parametrize(
+    ("math", "text"),
+    [
+        ("<mi>x</mi><mo>=</mo><mn>1</mn>", "x=1"),
+        ("<msup><mi>x</mi><mn>2</mn></msup>", "x^2"),
+        ("<msubsup><mi>x</mi><mi>i</mi><mn>2</mn></msubsup>", "x_i^2"),
+        ("<mfrac><mrow><mi>a</mi><mo>+</mo><mi>b</mi></mrow><mi>c</mi></mfrac>", "(a+b)/c"),
+        ("<msqrt><mi>a</mi><mo>+</mo><mi>b</mi></msqrt>", "√(a+b)"),
+        ("<semantics><mi>x</mi><annotation>no</annotation></semantics>", "x"),
+        ("", ""),
+    ],
+)
+def test_formulas_without_tex(math: str, text: str) -> None:
+    assert symbols(lxml.html.fragment_fromstring(f"<math>{math}</math>")) == text
+
+
+def test_long_formulas_are_bounded() -> None:
+    deep = "<mrow>" * 3000 + "<mi>x</mi>" * 3000
+    for math in (
+        deep,
+        "<mi>x</mi>" * 50_000,
+        f"<annotation encoding=TeX>{'x' * 9000}</annotation>",
+    ):
+        page = SiteCleaner("style-tree").clean(f"<p>Where <math>{math}</math> holds.")
+        assert 0 < len(page.text) < 3000
+
+
+# Any page
+
+
+def fragments() -> st.SearchStrategy[str]:
+    text = st.text(alphabet="ab 1.!*_`[]()\\&;<$\n", min_size=1, max_size=6)
+    tags = ["b", "i", "em", "code", "a href='/x_(y)*`&amp;copy;'", "a href=x", "span", "sub", "kbd"]
+    return st.recursive(
+        st.one_of(
+            text.map(lambda t: t.replace("&", "&amp;").replace("<", "&lt;")),
+            st.sampled_from(["<br>", "<img src=i.png alt='*a*]'>", "&#1;", "&#4;", "&#2;b&#3;"]),
+        ),
+        lambda inner: st.builds(
+            lambda tag, parts: f"<{tag}>{''.join(parts)}</{tag.split()[0]}>",
+            st.sampled_from(tags),
+            st.lists(inner, max_size=4),
+        ),
+        max_leaves=12,
+    )
+
+
+@settings(max_examples=100)
+@given(st.lists(fragments(), max_size=4), st.sampled_from(["p", "li", "h2", "td"]))
+def test_any_inline_content_is_shown_as_it_is(parts: list[str], tag: str) -> None:
+    html = f"<{tag}>{''.join(parts)}</{tag}>"
+    html = f"<table><tr>{html}<td>x<tr><td>y<td>z</table>" if tag == "td" else html
+    page = clean(f"<body>{html}</body>")
+    text = letters(page.text)
+    assert text == letters("".join(block.text for block in page.blocks))
+    for options in ({}, {"include_links": True, "include_images": True}):
+        assert text_of(shown_by_markdown(page.to_markdown(**options))) == text
+        assert text_of(shown_by_html(page.to_html(**options))) == text
