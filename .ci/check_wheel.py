@@ -1,11 +1,13 @@
 """What people install works: the sdist, from it the wheel, from that a new environment.
 
 The wheel must hold each file of the package that git tracks. `.ci/use_installed.py` then uses it
-far from the checkout. Needs git and `build`.
+far from the checkout. At last lxml becomes another one than what is compiled was built for: Python
+must do the work, and one line must say so. Needs git and `build`.
 """
 
 from __future__ import annotations
 
+import importlib.metadata
 import os
 import subprocess
 import sys
@@ -16,6 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = "noiseclean_scrapy"
+OTHER_LXML = ("6.1.0", "6.1.1")
 
 
 def main() -> None:
@@ -31,6 +34,7 @@ def main() -> None:
         python = str(folder / "venv" / ("Scripts" if os.name == "nt" else "bin") / "python")
         subprocess.run([python, "-m", "pip", "install", "-q", wheel], check=True)
         use(python, folder)
+        change_lxml(python, folder)
 
 
 def compare(wheel: Path) -> None:
@@ -57,6 +61,26 @@ def use(python: str, folder: Path) -> None:
     script = ROOT / ".ci" / "use_installed.py"
     command = [python, "-I", script]
     subprocess.run(command, cwd=folder / "empty", env=environment, check=True)
+
+
+def change_lxml(python: str, folder: Path) -> None:
+    """Clean a page with another lxml than the one of the build."""
+    clean = (
+        "from noiseclean_scrapy import SiteCleaner, kernels\n"
+        "print(SiteCleaner().clean('<h1>Fog</h1><p>Fog closes the port.').text)\n"
+        "print(kernels.nodes is None)\n"
+    )
+    version = next(other for other in OTHER_LXML if other != importlib.metadata.version("lxml"))
+    install = [python, "-m", "pip", "install", "-q", f"lxml=={version}"]
+    subprocess.run(install, check=True, stderr=subprocess.DEVNULL)
+    done = subprocess.run(
+        [python, "-I", "-c", clean], cwd=folder, capture_output=True, encoding="utf-8", check=True
+    )
+    is_compiled = any(folder.glob("venv/**/kernels/nodes.*[od]"))
+    told = f"built for lxml {importlib.metadata.version('lxml')}" in done.stderr
+    if done.stdout.split()[-1] != "True" or told is not is_compiled:
+        sys.exit(f"with lxml {version}: {done.stdout}{done.stderr}")
+    print(f"With lxml {version} Python does the work: {done.stderr.strip()}", flush=True)
 
 
 if __name__ == "__main__":
