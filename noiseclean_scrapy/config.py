@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from noiseclean_scrapy.errors import ConfigurationError, UnknownMethodError
-from noiseclean_scrapy.focus.topic import Topic
 from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.methods import METHODS, create_method, find_method, method_parameters
 from noiseclean_scrapy.page import DEFAULT_BUDGET, PageBudget
@@ -22,6 +21,7 @@ from noiseclean_scrapy.page.overrides import NO_OVERRIDES, Overrides
 from noiseclean_scrapy.page.patterns import Pattern
 from noiseclean_scrapy.page.urls import CLUSTERINGS, host
 from noiseclean_scrapy.service_urls import database_url, shown_url
+from noiseclean_scrapy.topic import Topic
 
 if TYPE_CHECKING:
     from scrapy.http import Response

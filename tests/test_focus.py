@@ -18,11 +18,11 @@ from noiseclean_scrapy.focus.focus import Focus, Reading
 from noiseclean_scrapy.focus.hubs import Hub, Hubs
 from noiseclean_scrapy.focus.potential import Potential
 from noiseclean_scrapy.focus.term_space import Stemmer, TermSpace, TopicVectors, cosine
-from noiseclean_scrapy.focus.topic import Example, Topic
 from noiseclean_scrapy.focus.weights import AllWeights, SiteWeights
 from noiseclean_scrapy.methods import create_method
 from noiseclean_scrapy.methods.feature_weighting import FeatureWeightingMethod
 from noiseclean_scrapy.page import Page, build_page
+from noiseclean_scrapy.topic import Example, Topic
 
 WIND = (
     "The turbines of the wind farm at sea have stood still since Monday, although the wind was "

@@ -14,7 +14,7 @@ def house() -> str:
         BLUE,
         "Scrapy's components",
         [
-            "`addon.py, config.py, items.py, focus/,`",
+            "`addon.py, config.py, items.py, topic.py, focus/,`",
             "`crawl/`, of old `middleware.py, pipeline.py, progress.py`",
             "One line in ADDONS wires them. They alone touch the crawler,",
             "and config.py alone reads the NOISECLEAN_ settings.",

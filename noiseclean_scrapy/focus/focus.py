@@ -14,9 +14,9 @@ from noiseclean_scrapy.focus.hubs import LEAST_LINKS, Hub, Hubs
 from noiseclean_scrapy.focus.links import LinkBlock, PageLink, link_address, page_links
 from noiseclean_scrapy.focus.potential import Potential
 from noiseclean_scrapy.focus.term_space import Stemmer, TermSpace, TopicVectors, cosine
-from noiseclean_scrapy.focus.topic import Example
 from noiseclean_scrapy.focus.weights import AllWeights
 from noiseclean_scrapy.page import Page
+from noiseclean_scrapy.topic import Example
 
 if TYPE_CHECKING:
     from lxml.etree import _Element

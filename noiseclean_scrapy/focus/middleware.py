@@ -20,8 +20,8 @@ from noiseclean_scrapy.crawl.starting import read_config
 from noiseclean_scrapy.focus.focus import Focus, Reading
 from noiseclean_scrapy.focus.job import load_focus, save_focus
 from noiseclean_scrapy.focus.potential import PRIORITY_SCALE
-from noiseclean_scrapy.focus.topic import page_example
 from noiseclean_scrapy.page.urls import site_name
+from noiseclean_scrapy.topic import page_example
 
 if TYPE_CHECKING:
     from scrapy import Spider

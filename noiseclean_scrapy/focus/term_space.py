@@ -7,8 +7,8 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from noiseclean_scrapy.focus.topic import Example
 from noiseclean_scrapy.page.stemming import Stemming
+from noiseclean_scrapy.topic import Example
 
 Vector = Mapping[str, float]
 
