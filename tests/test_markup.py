@@ -182,6 +182,39 @@ def test_options_have_new_names(old: dict[str, Any], new: dict[str, Any]) -> Non
     assert SiteCleaner.from_bytes(cleaner.to_bytes())._options == new
 
 
+# Words that a style sheet tells apart
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("<b>Advert</b><a href=x>Larkham Cable</a>", "Advert Larkham Cable"),
+        ("<span>Ana Lima</span><time>3 May</time><span>4 min", "Ana Lima 3 May 4 min"),
+        ("<span><i>PHP</i></span><span><i>C</i></span>", "PHP C"),
+        ("<code>0x41</code><code>0x42</code>", "0x41 0x42"),
+        ("<i>Fog</i><b></b><!-- --><i>Port</i>", "Fog Port"),
+        (
+            "<span>J</span>oel <b>B</b><i>eck</i> g<i>aming</i> We<b>Try</b>",
+            "Joel Beck gaming WeTry",
+        ),
+        ("<i>20</i><sup>th</sup> m<sup>2</sup> H<sub>2</sub><i>O</i>", "20th m2 H2O"),
+        ("<code><b>get</b><b>Name</b></code>", "getName"),
+        ("<i>“Fog”</i><b>Port</b> <i>a</i><b>(B)</b>", "“Fog”Port a(B)"),
+        ("<i>河水</i><b>上涨</b>", "河水上涨"),
+    ],
+)
+def test_words_of_two_elements(html: str, text: str) -> None:
+    page = clean(f"<p>{html}")
+    assert page.text == text
+    assert letters(text) == letters(page.blocks[0].text)
+    assert text_of(shown_by_markdown(page.markdown)) == letters(text)
+
+
+def test_many_elements_side_by_side_are_read() -> None:
+    page = clean("<p>" + "<b>Fog</b><i>Port</i>" * 10_000)
+    assert page.text.split() == ["Fog", "Port"] * 10_000
+
+
 # Formulas
 
 

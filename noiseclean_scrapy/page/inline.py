@@ -30,10 +30,12 @@ _TAGS = {
 """The inline elements that tell how text is written, and what they are in HTML."""
 _DELIMITERS = {"strong": "**", "em": "*"}
 _CODE = frozenset({"code", "kbd", "samp"})
-_ALTERS = re.compile(f"{BREAK}|{BEGIN}(?:img|rt)")
+_ALTERS = re.compile(f"{BREAK}|{BEGIN}(?:img|rt)|{END}{BEGIN}")
 """What may make the text another one than that of the block."""
 _FORMULA_SOURCE = re.compile(r"latex|mimetex|codecogs|/math/render/|cht=tx", re.IGNORECASE)
 """Addresses of images that show a formula, which is their alternative text."""
+_ATTACHED = frozenset({"sub", "sup", "ruby", "rb", "rt", "rp"})
+"""Elements that belong to what stands before them."""
 _LONGEST_ADDRESS = 2000
 _SAFE = "!#$&'*+,-./:;=?@_~%"
 _SPECIAL = re.compile(
@@ -149,18 +151,16 @@ def _text(token: Token) -> str:
 def _is_code(source: str) -> bool:
     """Whether all text stands in CODE, on several lines."""
     open_tags: list[str] = []
-    lines = 0
+    pieces: list[str] = []
     for name, _, end, line_break, text in _TOKEN.findall(source):
         if name and name != "img":
             open_tags.append(name)
         elif end and open_tags:
             open_tags.pop()
-        elif text and not text.isspace():
-            if "code" not in open_tags:
-                return False
-            lines += len(text.strip().splitlines())
-        lines += bool(line_break)
-    return lines > 1
+        elif text and not text.isspace() and "code" not in open_tags:
+            return False
+        pieces.append("\n" if line_break else text)
+    return "\n" in "".join(pieces).strip()
 
 
 def _verbatim(source: str) -> str:
@@ -179,6 +179,7 @@ def _tokens(source: str, references: References, options: MarkupOptions = PLAIN)
     found: list[Token] = []
     open_tags: list[str] = []
     is_bracketed = False  # whether brackets are put around the open reading of a character
+    before = ""  # the last text
     gap, at = "", 0  # what stands between the last text and the next one, and where
     for name, detail, end, line_break, text in _TOKEN.findall(source):
         content = None
@@ -202,10 +203,14 @@ def _tokens(source: str, references: References, options: MarkupOptions = PLAIN)
             if words := text.split():
                 content = Token("text", " ".join(words))
             gap = gap or (" " if text[:1].isspace() else "")
+            around = open_tags[: len(open_tags) + at - len(found)]  # both texts
+            if content and not gap and at and _CODE.isdisjoint(around):
+                gap = " " if _stand_apart(before, found[at - 1 :], text) else ""
         if content:
             if gap and at:
                 found.insert(at, Token("break") if gap == "\n" else Token("text", gap))
             found.append(content)
+            before = content.value if content.kind == "text" else ""
             gap, at = " " if text[-1:].isspace() else "", len(found)
     while open_tags:
         at = _end(found, open_tags.pop(), at)
@@ -224,6 +229,21 @@ def _image(detail: int, references: References, options: MarkupOptions) -> Token
         return Token("formula", alternative)
     is_wanted = options.include_images and bool(references.address(detail))
     return Token("image", alternative, detail) if is_wanted else None
+
+
+def _stand_apart(before: str, between: Sequence[Token], after: str) -> bool:
+    """Whether two texts, without a blank between them, are likely two things to a reader.
+
+    One element ends and another begins, whose text begins with a capital letter or a digit: a
+    label beside a link, two tags. In the gold of ten corpora 586 of 614 such pairs are apart, and
+    96 of 463 other places where an element ends or begins within a word: initials set large,
+    syllables, exponents.
+    """
+    ended, *begun = between
+    if ended.kind != "end" or not begun or not before[-1:].isalnum():
+        return False
+    is_attached = any(token.value in _ATTACHED for token in between)
+    return not is_attached and (after[0].isupper() or after[0].isdigit())
 
 
 def _end(found: list[Token], name: str, at: int) -> int:
