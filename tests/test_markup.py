@@ -200,7 +200,7 @@ def test_options_have_new_names(old: dict[str, Any], new: dict[str, Any]) -> Non
         ("<i>20</i><sup>th</sup> m<sup>2</sup> H<sub>2</sub><i>O</i>", "20th m2 H2O"),
         ("<code><b>get</b><b>Name</b></code>", "getName"),
         ("<i>“Fog”</i><b>Port</b> <i>a</i><b>(B)</b>", "“Fog”Port a(B)"),
-        ("<i>河水</i><b>上涨</b>", "河水上涨"),
+        ("<i>河水</i><b>上涨</b><i>2</i>", "河水上涨2"),
     ],
 )
 def test_words_of_two_elements(html: str, text: str) -> None:
@@ -227,6 +227,10 @@ def test_many_elements_side_by_side_are_read() -> None:
         ("<mfrac><mrow><mi>a</mi><mo>+</mo><mi>b</mi></mrow><mi>c</mi></mfrac>", "(a+b)/c"),
         ("<msqrt><mi>a</mi><mo>+</mo><mi>b</mi></msqrt>", "√(a+b)"),
         ("<semantics><mi>x</mi><annotation>no</annotation></semantics>", "x"),
+        (
+            "<mtable><mtr><mtd>a</mtd><mtd>b</mtd></mtr><mtr><mtd>c</mtd><mtd>d</mtd></mtr></mtable>",
+            "a,b;c,d",
+        ),
         ("", ""),
     ],
 )

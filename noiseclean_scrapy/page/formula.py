@@ -21,7 +21,8 @@ _SIGNS = {
     "munder": ("", "_"),
     "msubsup": ("", "_", "^"),
     "munderover": ("", "_", "^"),
-    "mtr": ("", " "),
+    "mtr": ("", ","),
+    "mtable": ("", ";"),
 }
 """What stands before the first part of an element, the second and so on, the last one repeated."""
 _GROUPS = frozenset({"mrow", "mstyle", "mpadded", "mfrac", _ROOT})

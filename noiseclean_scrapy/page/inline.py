@@ -240,10 +240,11 @@ def _stand_apart(before: str, between: Sequence[Token], after: str) -> bool:
     syllables, exponents.
     """
     ended, *begun = between
-    if ended.kind != "end" or not begun or not before[-1:].isalnum():
+    if ended.kind != "end" or not begun or any(token.value in _ATTACHED for token in between):
         return False
-    is_attached = any(token.value in _ATTACHED for token in between)
-    return not is_attached and (after[0].isupper() or after[0].isdigit())
+    last, first = before[-1:], after[0]
+    ends_word = last.isdigit() or last.islower() or last.isupper()  # no Chinese
+    return ends_word and (first.isupper() or first.isdigit())
 
 
 def _end(found: list[Token], name: str, at: int) -> int:
