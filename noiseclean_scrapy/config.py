@@ -219,7 +219,8 @@ class Config:
     pages are fetched (0: no bound), and hub pages are revisited `revisits` times in all, each of
     them every `revisit_seconds` at most. `writer_process` lets another process write, index and
     clean again what is stored. `spool` is the folder in which pages wait while the database does
-    not answer; without it the folder's name is made of the database's.
+    not answer; without it the folder's name is made of the database's. `final_feeds` writes local
+    feeds once more when they are closed, with the final texts.
     """
 
     enabled: bool = field(default=True, metadata=_setting(_flag, alters_batches=False))
@@ -264,6 +265,7 @@ class Config:
     revisit_seconds: float = field(default=900.0, metadata=_setting(_seconds, alters_batches=False))
     writer_process: bool = field(default=False, metadata=_setting(_flag, alters_batches=False))
     spool: str = field(default="", metadata=_setting(_path, alters_batches=False))
+    final_feeds: bool = field(default=False, metadata=_setting(_flag, alters_batches=False))
 
     @classmethod
     def from_settings(cls, settings: Mapping[Any, Any]) -> Config:
@@ -307,6 +309,11 @@ class Config:
     def markup(self) -> MarkupOptions:
         """What HTML and Markdown hold beside the text."""
         return MarkupOptions(self.include_links, self.include_images, self.include_formatting)
+
+    @property
+    def address_field(self) -> str:
+        """The field of an item that has the address of its page."""
+        return next((name for name, source in self.fields.items() if source == "url"), "url")
 
     @property
     def tree_kind(self) -> str:

@@ -214,6 +214,7 @@ ANOTHER = {
     "revisit_seconds": 3,
     "writer_process": True,
     "spool": "spool.db",
+    "final_feeds": True,
 }
 """Of each setting another value than its default; but for `overrides`, which is a file."""
 

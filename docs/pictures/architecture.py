@@ -38,7 +38,7 @@ def house() -> str:
         AMBER,
         "The database",
         [
-            "`store/, service_urls.py`",
+            "`store/, service_urls.py, replaced.py`",
             "SQLite or PostgreSQL: pages with",
             "text, blocks and HTML; versions of",
             "trees; full-text search in",

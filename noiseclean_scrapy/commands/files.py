@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from stat import S_IMODE
 from typing import IO
 
 from noiseclean_scrapy.errors import NoiseCleanError
+from noiseclean_scrapy.replaced import replaced
 
 STDIO = Path("-")
 """What stands for standard input or output where a file is expected."""
@@ -64,16 +63,8 @@ def new_file(path: Path) -> Iterator[IO[bytes]]:
             with path.open("wb") as file:
                 yield file
             return
-        target = Path(os.path.realpath(path))
-        part = target.with_name(f"{target.name}.part")
-        try:
-            with part.open("wb") as file:
-                with suppress(FileNotFoundError):
-                    part.chmod(S_IMODE(target.stat().st_mode))
-                yield file
-            os.replace(part, target)
-        finally:
-            part.unlink(missing_ok=True)
+        with replaced(path) as file:
+            yield file
 
 
 @contextmanager

@@ -35,6 +35,7 @@ SUBCOMMANDS = {
     "explain": "explain:Explain",
     "inspect": "inspect:Inspect",
     "reclean": "reclean:Reclean",
+    "refresh": "refresh:Refresh",
     "export": "export:Export",
     "export-tree": "trees:ExportTree",
     "import-tree": "trees:ImportTree",

@@ -21,6 +21,7 @@ from scrapy.utils.misc import load_object
 from noiseclean_scrapy.clean_page import CONTENTS, CleanPage
 from noiseclean_scrapy.clusters.training import new_cleaner
 from noiseclean_scrapy.config import METADATA_VALUES, Config
+from noiseclean_scrapy.crawl.final_feeds import FinalFeeds
 from noiseclean_scrapy.crawl.session import Crawl, Visit
 from noiseclean_scrapy.crawl.starting import exit_with_error, is_trial, read_config
 from noiseclean_scrapy.crawl.writer import ProcessWriter, Writer
@@ -90,6 +91,7 @@ class CleanPipeline:
         self.crawler = crawler
         self.config = config
         self.crawl: Crawl | None = None
+        self.final_feeds: FinalFeeds | None = None
         # By response, so that items which others replace or drop are forgotten with it.
         self._ties: WeakKeyDictionary[Response, dict[int, Any]] = WeakKeyDictionary()
         self._errors_logged: set[str] = set()
@@ -105,6 +107,11 @@ class CleanPipeline:
             config = replace(config, read_only=True)
         pipeline = cls(crawler, config)
         crawler.signals.connect(pipeline.item_scraped, signals.item_scraped)
+        if config.final_feeds and not config.read_only:
+            assert crawler.stats
+            feeds = pipeline.final_feeds = FinalFeeds(config, crawler.stats, crawler.settings)
+            crawler.signals.connect(feeds.feed_slot_closed, signals.feed_slot_closed)
+            crawler.signals.connect(feeds.feed_exporter_closed, signals.feed_exporter_closed)
         return pipeline
 
     async def open_spider(self) -> None:
@@ -275,6 +282,8 @@ class CleanPipeline:
             metadata = await crawl.metadata(visit) or metadata
         for field, source in empty.items():
             adapter[field] = _value(source, page, visit, metadata)
+        if self.final_feeds:
+            self.final_feeds.note(adapter, empty)
 
     def _count(self, name: str, count: int = 1) -> None:
         assert self.crawler.stats

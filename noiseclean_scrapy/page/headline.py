@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noiseclean_scrapy.page.page import Page
-from noiseclean_scrapy.page.urls import host, registrable_domain
+from noiseclean_scrapy.page.urls import host
 from noiseclean_scrapy.page.words import LONGEST, title_words, word_counts, words
 
 _COVERAGE = 0.8
@@ -99,7 +99,8 @@ class SiteNames:
 
     def __init__(self, page: Page) -> None:
         name = host(page.url)
-        label = (registrable_domain(name) or name).partition(".")[0] if name else ""
+        # Nearly always that of the registrable domain, whose list takes long to load.
+        label = max(name.split(".")[:-1], key=len, default="")
         names = (*page.declared.site_names, name, name.removeprefix("www."), label)
         self._label = label
         self._names = set(filter(None, map(_squashed, names)))

@@ -1,0 +1,89 @@
+"""The values of items as the database has them in the end."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import Any
+
+from noiseclean_scrapy.clusters.maintenance import StoredModel, load_model
+from noiseclean_scrapy.config import Config
+from noiseclean_scrapy.errors import DamagedError
+from noiseclean_scrapy.page import build_page
+from noiseclean_scrapy.page.words import words
+from noiseclean_scrapy.store import PageRecord, Store
+
+FINAL_VALUES = ("title", "text", "html", "markdown", "tree_version")
+"""Values of items that change with the site's tree, and that a feed can be given anew."""
+_MADE_ANEW = frozenset({"html", "markdown"})
+
+
+class FinalValues:
+    """Looks up what is stored of a page; each site's newest tree is read once."""
+
+    def __init__(self, store: Store, config: Config) -> None:
+        self.store = store
+        self.config = config
+        self._models: dict[str, StoredModel] = {}
+
+    def record(self, url: str) -> PageRecord | None:
+        """The page last fetched from an address, where it has a text and can be read."""
+        try:
+            record = self.store.find_url(url)
+        except DamagedError:
+            return None
+        return record if record is not None and record.cleaned is not None else None
+
+    def values(self, record: PageRecord, names: Collection[str]) -> Mapping[str, Any]:
+        """The values of a page with a text; those that need HTML are missing without it."""
+        cleaned = record.cleaned
+        assert cleaned
+        found: dict[str, Any] = {
+            "title": cleaned.title,
+            "text": cleaned.text,
+            "tree_version": cleaned.clean_version,
+        }
+        if not _MADE_ANEW.isdisjoint(names) and (html := self.store.html(record.key)) is not None:
+            page = self._model(record.cluster).judge(replace(record, html=html))
+            found |= {"html": page.html, "markdown": page.markdown}
+        return {name: value for name, value in found.items() if name in names}
+
+    def changes(
+        self, record: PageRecord, item: Mapping[str, Any], fields: Mapping[str, str]
+    ) -> Mapping[str, Any]:
+        """What changes in an item whose values may be ours; `fields` are sources by their names.
+
+        A value may be ours if an earlier tree could have given it: all of it is on the page.
+        """
+        assert record.cleaned
+        lines = {line for block in record.cleaned.blocks for line in block["text"].splitlines()}
+        ours = {
+            name: source
+            for name, source in fields.items()
+            if source in FINAL_VALUES and name in item and _may_be_ours(source, item[name], lines)
+        }
+        if set(ours.values()) <= {"tree_version"}:
+            return {}
+        values = self.values(record, set(ours.values()))
+        return {
+            name: values[source]
+            for name, source in ours.items()
+            if source in values and str(values[source]) != str(item[name])
+        }
+
+    def _model(self, name: str) -> StoredModel:
+        if name not in self._models:
+            site = self.store.cluster(name)
+            assert site
+            self._models[name] = load_model(self.store, site, self.config)
+        return self._models[name]
+
+
+def _may_be_ours(source: str, value: Any, lines: Collection[str]) -> bool:
+    text = str(value or "")
+    if source == "tree_version":
+        return text.isdecimal() or not text
+    if source in _MADE_ANEW:
+        own = build_page(text).text if source == "html" else text
+        return set(words(own)) <= {word for line in lines for word in words(line)}
+    return all(line in lines for line in text.splitlines())

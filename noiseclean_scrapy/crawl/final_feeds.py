@@ -1,0 +1,141 @@
+"""Local feeds get the final texts when they are closed."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from scrapy.extensions.feedexport import FileFeedStorage
+from scrapy.utils.asyncio import run_in_thread
+from scrapy.utils.misc import load_object
+
+from noiseclean_scrapy.clusters.final_values import FINAL_VALUES, FinalValues
+from noiseclean_scrapy.config import Config
+from noiseclean_scrapy.errors import NoiseCleanError
+from noiseclean_scrapy.output.feeds import FORMATS, FeedOptions, Fields, Rewritten, rewrite_feed
+from noiseclean_scrapy.store import Store
+
+if TYPE_CHECKING:
+    from scrapy.extensions.feedexport import FeedSlot
+    from scrapy.settings import BaseSettings
+    from scrapy.statscollectors import StatsCollector
+
+logger = logging.getLogger(__name__)
+
+
+class _Feed(NamedTuple):
+    """A closed feed: its file, its format, and the item's field behind each of its names."""
+
+    path: Path
+    form: str
+    options: FeedOptions
+    fields: Mapping[str, str]
+
+
+class FinalFeeds:
+    """Remembers which values of items are ours, and brings them up to date in the feeds.
+
+    An item is found by its address, and a value by what it was when the item was given it: what the
+    spider or another pipeline has put there stays.
+    """
+
+    def __init__(self, config: Config, stats: StatsCollector, settings: BaseSettings) -> None:
+        self.config = config
+        self.stats = stats
+        self.settings = settings
+        self._given: dict[int, str] = {}
+        self._feeds: dict[Path, _Feed] = {}
+        self._address = config.address_field
+
+    def note(self, item: Fields, sources: Mapping[str, str]) -> None:
+        """Remember the values that an item has been given, by its fields."""
+        for name, source in sources.items():
+            if source in FINAL_VALUES:
+                self._given[_key(item.get(self._address), name, item.get(name))] = source
+
+    def feed_slot_closed(self, slot: FeedSlot) -> None:
+        """A feed, or a batch of one, is complete."""
+        if type(slot.storage) is not FileFeedStorage:
+            logger.warning(
+                "The feed %s keeps the texts of the moment: NOISECLEAN_FINAL_FEEDS is for local "
+                "files; the database has the final ones",
+                slot.uri,
+            )
+            return
+        own = load_object(self.settings["FEED_EXPORTERS_BASE"].get(slot.format, "builtins.object"))
+        form = slot.format if type(slot.exporter) is own or slot.exporter is None else ""
+        given = slot.feed_options
+        names = given["fields"] or ()
+        renamed = dict(names) if isinstance(names, Mapping) else {}
+        if given.get("postprocessing"):
+            form = ""
+        options = FeedOptions(
+            given["encoding"],
+            given["indent"],
+            [*renamed.values()] or [*names],
+            given["item_export_kwargs"],
+        )
+        path = Path(slot.storage.path)
+        fields = {feed: field for field, feed in renamed.items()}
+        self._feeds[path] = _Feed(path, form, options, fields)
+
+    async def feed_exporter_closed(self) -> None:
+        """All feeds are complete, and so is the database."""
+        if self._given and self._feeds:
+            await run_in_thread(self._refresh)
+
+    def _refresh(self) -> None:
+        try:
+            with Store(self.config.database_url, read_only=True) as store:
+                final = FinalValues(store, self.config)
+                for feed in self._feeds.values():
+                    if feed.path.is_file():
+                        self._refresh_feed(feed, final)
+        except NoiseCleanError as error:
+            logger.error("Feeds keep the texts of the moment: %s", error)
+
+    def _refresh_feed(self, feed: _Feed, final: FinalValues) -> None:
+        def change(item: Fields) -> Fields:
+            named = {feed.fields.get(name, name): name for name in item}
+            url = item.get(named.get(self._address, ""))
+            ours = {
+                name: source
+                for field, name in named.items()
+                if (source := self._given.get(_key(url, field, item[name])))
+            }
+            record = final.record(str(url)) if ours else None
+            if record is None:
+                return {}
+            values = final.values(record, set(ours.values()))
+            return {
+                name: values[source]
+                for name, source in ours.items()
+                if source in values and str(values[source]) != str(item[name])
+            }
+
+        if not feed.form:
+            logger.warning(
+                "The feed %s keeps the texts of the moment: only %s, uncompressed, can be written "
+                "once more; the database has the final ones",
+                feed.path,
+                ", ".join(FORMATS),
+            )
+            return
+        try:
+            done = rewrite_feed(feed.path, feed.form, change, feed.options)
+        except NoiseCleanError as error:
+            logger.error("A feed keeps the texts of the moment: %s", error)
+            return
+        self._tell(feed.path, done)
+
+    def _tell(self, path: Path, done: Rewritten) -> None:
+        self.stats.inc_value("noiseclean/items/refreshed", done.changed)
+        logger.info(
+            "%d of %d items in %s have got their final texts", done.changed, done.items, path
+        )
+
+
+def _key(url: Any, field: str, value: Any) -> int:
+    return hash((str(url), field, str(value)))

@@ -1,0 +1,227 @@
+"""Feeds of Scrapy written once more, item by item, with other values in some of their fields."""
+
+from __future__ import annotations
+
+import csv
+import json
+import marshal
+import pickle
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from io import BufferedReader, TextIOWrapper
+from pathlib import Path
+from typing import IO, Any, TypeAlias
+
+from lxml import etree
+
+from noiseclean_scrapy.errors import NoiseCleanError
+from noiseclean_scrapy.replaced import replaced
+
+Fields: TypeAlias = Mapping[str, Any]
+Change: TypeAlias = Callable[[Fields], Fields]
+"""Given the fields of an item as the feed has them, those that change, with their new values."""
+
+_CHUNK = 1 << 20
+_LONGEST_FIELD = 2**31 - 1
+_PLAIN_CLASSES = {
+    "builtins": {"bytearray", "complex", "frozenset", "set"},
+    "collections": {"OrderedDict"},
+    "datetime": {"date", "datetime", "time", "timedelta", "timezone"},
+    "decimal": {"Decimal"},
+    "uuid": {"UUID"},
+}
+
+
+class FeedError(NoiseCleanError):
+    """A feed that cannot be written once more; it stays as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class FeedOptions:
+    """What a feed was written with: the options of `FEEDS` that its format depends on."""
+
+    encoding: str | None = None
+    indent: int | None = None
+    columns: Sequence[str] = ()
+    """The names in a CSV feed without a header line."""
+    export: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def csv(self) -> dict[str, Any]:
+        """How the rows of a CSV feed are written."""
+        known = {name for name in dir(csv.Dialect) if not name.startswith("_")} | {"dialect"}
+        return {name: value for name, value in self.export.items() if name in known}
+
+
+@dataclass(slots=True)
+class Rewritten:
+    """How many items a feed has, and how many of them have changed."""
+
+    items: int = 0
+    changed: int = 0
+
+
+def rewrite_feed(
+    path: Path, form: str, change: Change, options: FeedOptions | None = None
+) -> Rewritten:
+    """Write a local feed again with what `change` gives for each item; all else stays.
+
+    The new file takes the place of the old one when all of it is written, and only if an item has
+    changed. Raises FeedError where the feed cannot be read, and it stays as it is.
+    """
+    if form not in _FORMATS:
+        raise FeedError(
+            f"{str(path)!r} cannot be written once more: its format {form!r} is none of "
+            f"{', '.join(FORMATS)}"
+        )
+    count = Rewritten()
+
+    def counted(item: Fields) -> Fields:
+        found = change(item)
+        count.items += 1
+        count.changed += bool(found)
+        return found
+
+    try:
+        with path.open("rb") as feed, replaced(path) as out:
+            _FORMATS[form](feed, out, counted, options or FeedOptions())
+            if not count.changed:
+                raise _UnchangedError
+    except _UnchangedError:
+        pass
+    except FeedError as error:
+        raise FeedError(f"{str(path)!r} stays as it is: {error}") from error
+    except (OSError, ValueError, TypeError, etree.LxmlError, csv.Error) as error:
+        raise FeedError(f"{str(path)!r} stays as it is: {error}") from error
+    return count
+
+
+class _UnchangedError(Exception):
+    """No item has changed."""
+
+
+def _json_lines(feed: BufferedReader, out: IO[bytes], change: Change, options: FeedOptions) -> None:
+    encoding = options.encoding or "utf-8"
+    for line in feed:
+        if line.strip():
+            item: dict[str, Any] = json.loads(line.decode(encoding))
+            if found := change(item):
+                text = _as_json({**item, **found}, line.isascii(), None) + "\n"
+                line = text.encode(encoding)
+        out.write(line)
+
+
+def _json(feed: BufferedReader, out: IO[bytes], change: Change, options: FeedOptions) -> None:
+    """What stands between the objects of the list goes on as it is."""
+    encoding = options.encoding or "utf-8"
+    text = TextIOWrapper(feed, encoding, newline="")
+    decode = json.JSONDecoder().raw_decode
+    buffer, at = text.read(_CHUNK), 0
+    while buffer:
+        while at < len(buffer) and (buffer[at].isspace() or buffer[at] in "[],"):
+            out.write(buffer[at].encode(encoding))
+            at += 1
+        if at < len(buffer):
+            if buffer[at] != "{":
+                raise FeedError("it is no list of objects")
+            try:
+                item, end = decode(buffer, at)
+            except ValueError:
+                end = at
+        if at == len(buffer) or end == at:
+            more = text.read(max(_CHUNK, len(buffer) - at))
+            if not more and at < len(buffer):
+                raise FeedError("it ends in the middle of an item")
+            buffer, at = buffer[at:] + more, 0
+            continue
+        found = change(item)
+        source = buffer[at:end]
+        whole = _as_json({**item, **found}, source.isascii(), options.indent) if found else source
+        out.write(whole.encode(encoding))
+        at = end
+    text.detach()
+
+
+def _as_json(item: Fields, is_ascii: bool, indent: int | None) -> str:
+    return json.dumps(item, ensure_ascii=is_ascii, indent=indent or None)
+
+
+def _csv(feed: BufferedReader, out: IO[bytes], change: Change, options: FeedOptions) -> None:
+    encoding = options.encoding or "utf-8"
+    source = TextIOWrapper(feed, encoding, newline="")
+    target = TextIOWrapper(out, encoding, newline="", errors=options.export.get("errors"))
+    before = csv.field_size_limit(_LONGEST_FIELD)
+    try:
+        reader = csv.reader(source, **options.csv)
+        writer = csv.writer(target, **options.csv)
+        header = None if options.export.get("include_headers_line", True) else [*options.columns]
+        if header == []:
+            raise FeedError("it has no header line, and no fields were named for it")
+        for row in reader:
+            if header is None:
+                header = [name.removeprefix("\ufeff") for name in row]
+            elif row != header:  # which stands once more where a feed was added to
+                found = change(dict(zip(header, row, strict=False)))
+                row = [str(found.get(name, old)) for name, old in zip(header, row, strict=False)]
+            writer.writerow(row)
+    finally:
+        csv.field_size_limit(before)
+        target.flush()
+        target.detach()
+        source.detach()
+
+
+def _xml(feed: BufferedReader, out: IO[bytes], change: Change, options: FeedOptions) -> None:
+    parser = etree.XMLParser(huge_tree=True, resolve_entities=False, no_network=True)
+    tree = etree.parse(feed, parser)
+    for item in tree.getroot():
+        plain = {str(part.tag): part for part in item if not len(part)}
+        found = change({name: part.text or "" for name, part in plain.items()})
+        for name, value in found.items():
+            plain[name].text = str(value)
+    tree.write(out, encoding=options.encoding or "utf-8", xml_declaration=True)
+
+
+class _PlainUnpickler(pickle.Unpickler):
+    """Reads items of plain values; nothing else in a pickle is ever made or run."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        if name not in _PLAIN_CLASSES.get(module, ()):
+            raise FeedError(f"an item has a value of the class {module}.{name}")
+        return super().find_class(module, name)
+
+
+def _pickle(feed: BufferedReader, out: IO[bytes], change: Change, options: FeedOptions) -> None:
+    protocol = options.export.get("protocol", 4)
+    for item in _until_the_end(feed, lambda: _PlainUnpickler(feed).load()):
+        pickle.dump({**item, **change(item)}, out, protocol)
+
+
+def _marshal(feed: BufferedReader, out: IO[bytes], change: Change, options: FeedOptions) -> None:
+    for item in _until_the_end(feed, lambda: marshal.load(feed)):
+        marshal.dump({**item, **change(item)}, out)
+
+
+def _until_the_end(feed: BufferedReader, load: Callable[[], Any]) -> Iterator[dict[str, Any]]:
+    while feed.peek(1):
+        try:
+            item = load()
+        except (EOFError, pickle.UnpicklingError) as error:
+            raise FeedError(f"it cannot be read to its end ({error})") from error
+        if not isinstance(item, dict):
+            raise FeedError(f"it holds a {type(item).__name__}, and no item")
+        yield item
+
+
+_FORMATS = {
+    "jsonlines": _json_lines,
+    "jsonl": _json_lines,
+    "jl": _json_lines,
+    "json": _json,
+    "csv": _csv,
+    "xml": _xml,
+    "pickle": _pickle,
+    "marshal": _marshal,
+}
+FORMATS = tuple(_FORMATS)
+"""Scrapy's own formats, by their names in `FEEDS`."""

@@ -1,0 +1,28 @@
+"""A file that takes another's place when all of it is written."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from stat import S_IMODE
+from typing import IO
+
+
+@contextmanager
+def replaced(path: Path) -> Iterator[IO[bytes]]:
+    """What is written takes the place of `path` at the end, and its mode; links are followed.
+
+    Where the block raises an error, `path` stays as it is.
+    """
+    target = Path(os.path.realpath(path))
+    part = target.with_name(f"{target.name}.part")
+    try:
+        with part.open("wb") as file:
+            with suppress(FileNotFoundError):
+                part.chmod(S_IMODE(target.stat().st_mode))
+            yield file
+        os.replace(part, target)
+    finally:
+        part.unlink(missing_ok=True)

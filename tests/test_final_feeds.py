@@ -1,0 +1,334 @@
+"""Feeds that get the final texts when they are closed, and by `noiseclean refresh`."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import marshal
+import pickle
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import scrapy
+from lxml import etree
+from scrapy.exporters import JsonLinesItemExporter
+from scrapy.http import Response
+
+from noiseclean_scrapy import PageItem
+from noiseclean_scrapy.output.feeds import FeedError, FeedOptions, Fields, rewrite_feed
+from noiseclean_scrapy.store import Store
+from tests.support import crawl_site, crawling
+from tests.support.command_line import noiseclean
+from tests.support.crawling import Crawled, Plan
+
+PAGES = 24
+NOTICE = "Readers of this paper meet in the old harbour hall on every first Sunday of the month."
+PLACES = "porto lisbon faro braga".split()
+WORDS = "Grüße & “quotes”"
+SETTINGS = {
+    "NOISECLEAN_METHOD": "style-tree",
+    "NOISECLEAN_DATABASE_URL": "sqlite:///feeds.db",
+    "NOISECLEAN_SAMPLE_QUOTA": 8,
+    "NOISECLEAN_BATCH_SIZE": 1,
+    "CONCURRENT_REQUESTS": 1,
+}
+FORMATS = ("jsonlines", "json", "csv", "xml", "pickle", "marshal")
+OWN = "the spider's own words"
+
+
+def story(number: int) -> str:
+    place = PLACES[number % len(PLACES)]
+    notice = f"<section class={place}><p>{NOTICE} {place.title()} is next.</p></section>"
+    page = crawl_site.story(number).replace("</div>", f"{notice}</div>")
+    return page.replace(f"Story {number}", f"Story {number}: {WORDS}")
+
+
+class StorySpider(scrapy.Spider):
+    """One page after the other: most items are made before the site is known."""
+
+    name = "stories"
+    url: str
+
+    async def start(self) -> Any:
+        yield scrapy.Request(f"{self.url}/0", cb_kwargs={"number": 0})
+
+    def parse(self, response: Response, number: int) -> Iterator[Any]:
+        yield {"number": str(number), "url": response.url, "title": "", "text": ""}
+        yield {"number": "own", "url": response.url, "title": "", "text": OWN}
+        yield {"number": "elsewhere", "url": "http://elsewhere.example/", "title": "t", "text": "x"}
+        yield {"number": "nowhere", "url": "", "title": "t", "text": NOTICE}
+        if number + 1 < PAGES:
+            yield response.follow(f"/{number + 1}", cb_kwargs={"number": number + 1})
+
+
+class PageItemSpider(StorySpider):
+    name = "page_items"
+
+    def parse(self, response: Response, number: int) -> Iterator[Any]:
+        yield PageItem(url=response.url)
+        if number + 1 < PAGES:
+            yield response.follow(f"/{number + 1}", cb_kwargs={"number": number + 1})
+
+
+class OwnExporter(JsonLinesItemExporter):
+    """A format of the project's own."""
+
+
+def read(path: Path, form: str) -> list[dict[str, Any]]:
+    data = path.read_bytes()
+    if form == "jsonlines":
+        return [json.loads(line) for line in data.splitlines()]
+    if form == "json":
+        return list(json.loads(data))
+    if form == "csv":
+        with path.open(newline="", encoding="utf-8") as file:
+            return list(csv.DictReader(file))
+    if form == "xml":
+        root = etree.fromstring(data)
+        return [{str(part.tag): part.text or "" for part in item} for item in root]
+    load = pickle.load if form == "pickle" else marshal.load
+    found = []
+    with path.open("rb") as file:
+        while file.tell() < len(data):
+            found.append(load(file))
+    return found
+
+
+def run(
+    folder: Path,
+    spider: type[scrapy.Spider],
+    feeds: Mapping[str, Any],
+    reactor: str = crawling.ASYNCIO,
+    **more: Any,
+) -> Crawled:
+    with crawl_site.serve({f"/{number}": story(number) for number in range(PAGES)}) as server:
+        plan = Plan(spider, {**SETTINGS, "FEEDS": feeds, **more}, {"url": server.url})
+        (result,) = crawling.crawl(folder, plan, reactor=reactor)
+    assert "errors" not in result.ours
+    return result
+
+
+def stored(folder: Path) -> dict[str, Any]:
+    with Store(f"sqlite:///{folder}/feeds.db", read_only=True) as store:
+        return {record.url: record for record in store.pages()}
+
+
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Crawled]:
+    """A crawl with a feed of each kind twice, one of them with options of its own."""
+    folder = tmp_path_factory.mktemp("feeds")
+    feeds: dict[str, Any] = {f"{form}.plain": {"format": form} for form in FORMATS}
+    feeds |= {
+        f"{form}.options": {"format": form, "encoding": "utf-8", "indent": 2} for form in FORMATS
+    }
+    feeds["csv.options"] |= {"item_export_kwargs": {"delimiter": ";"}}
+    feeds["renamed.json"] = {"format": "json", "fields": {"url": "link", "text": "body"}}
+    feeds["batches/%(batch_id)d.jsonl"] = {"format": "jsonlines", "batch_item_count": 10}
+    feeds["packed.gz"] = {
+        "format": "jsonlines",
+        "postprocessing": ["scrapy.extensions.postprocessing.GzipPlugin"],
+    }
+    feeds["own.jsonl"] = {"format": "own"}
+    exporters = {"own": f"{OwnExporter.__module__}.{OwnExporter.__qualname__}"}
+    result = run(folder, StorySpider, feeds, NOISECLEAN_FINAL_FEEDS=True, FEED_EXPORTERS=exporters)
+    return folder, result
+
+
+@pytest.mark.parametrize("options", ["plain", "options"])
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.slow
+def test_each_format_ends_with_the_texts_of_the_database(
+    crawled: tuple[Path, Crawled], form: str, options: str
+) -> None:
+    folder, _ = crawled
+    path = folder / f"{form}.{options}"
+    if form == "csv" and options == "options":
+        with path.open(newline="", encoding="utf-8") as file:
+            found: list[dict[str, Any]] = list(csv.DictReader(file, delimiter=";"))
+    else:
+        found = read(path, form)
+    records = stored(folder)
+    assert len(found) == 4 * PAGES
+    assert [item["number"] for item in found[:4]] == ["0", "own", "elsewhere", "nowhere"]
+    for item in found:
+        if item["number"] == "own":
+            assert item["text"] == OWN
+        elif item["number"] == "elsewhere":
+            assert (item["title"], item["text"]) == ("t", "x")
+        elif item["number"] == "nowhere":
+            assert item["text"] == NOTICE
+        else:
+            cleaned = records[item["url"]].cleaned
+            assert (item["title"], item["text"]) == (cleaned.title, cleaned.text)
+            assert NOTICE not in item["text"]
+            assert WORDS in item["text"]
+
+
+@pytest.mark.slow
+def test_the_early_texts_were_others(crawled: tuple[Path, Crawled]) -> None:
+    folder, result = crawled
+    early = [json.loads(line) for line in (folder / "own.jsonl").read_text().splitlines()]
+    assert sum(NOTICE in item["text"] for item in early if item["number"].isdigit()) >= 4
+    assert result.ours["items/refreshed"] > 10 * 4
+
+
+@pytest.mark.slow
+def test_how_a_feed_is_written_stays(crawled: tuple[Path, Crawled]) -> None:
+    folder, _ = crawled
+    assert (folder / "json.plain").read_bytes().isascii()
+    assert not (folder / "json.options").read_bytes().isascii()
+    first = (folder / "json.options").read_text(encoding="utf-8").splitlines()
+    assert first[:3] == ["[", "{", '  "number": "0",']
+    assert list(folder.glob("*.part")) == []
+
+
+@pytest.mark.slow
+def test_renamed_fields_and_batches(crawled: tuple[Path, Crawled]) -> None:
+    folder, _ = crawled
+    records = stored(folder)
+    renamed = json.loads((folder / "renamed.json").read_bytes())
+    batches = sorted((folder / "batches").iterdir(), key=lambda path: int(path.stem))
+    batched = [item for path in batches for item in read(path, "jsonlines")]
+    assert len(renamed) == len(batched) == 4 * PAGES
+    assert len(batches) == 10
+    for items, link, body in ((renamed, "link", "body"), (batched, "url", "text")):
+        texts = {item[link]: item[body] for item in items[::4]}
+        assert texts == {url: record.cleaned.text for url, record in records.items()}
+
+
+@pytest.mark.slow
+def test_what_cannot_be_written_once_more_is_said(crawled: tuple[Path, Crawled]) -> None:
+    folder, result = crawled
+    warnings = result.lines("WARNING", "noiseclean_scrapy.crawl.final_feeds")
+    assert len(warnings) == 2
+    for name in ("packed.gz", "own.jsonl"):
+        (line,) = [line for line in warnings if name in line]
+        assert "keeps the texts of the moment: only jsonlines" in line
+    with gzip.open(folder / "packed.gz") as file:
+        assert len(file.read().splitlines()) == 4 * PAGES
+
+
+@pytest.mark.slow
+def test_page_items_get_html_markdown_and_version(tmp_path: Path) -> None:
+    run(tmp_path, PageItemSpider, {"items.json": {"format": "json"}}, NOISECLEAN_FINAL_FEEDS=True)
+    found = json.loads((tmp_path / "items.json").read_bytes())
+    records = stored(tmp_path)
+    assert len(found) == PAGES
+    for item in found:
+        cleaned = records[item["url"]].cleaned
+        assert (item["text"], item["tree_version"]) == (cleaned.text, cleaned.clean_version)
+        assert NOTICE not in item["html"] + item["markdown"]
+        assert item["markdown"].startswith("# Story ")
+        assert item["tree_version"] > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("reactor", [crawling.SELECT, crawling.NO_REACTOR])
+def test_with_any_reactor(tmp_path: Path, reactor: str) -> None:
+    feeds = {"items.json": {"format": "json"}}
+    run(tmp_path, PageItemSpider, feeds, reactor, NOISECLEAN_FINAL_FEEDS=True)
+    records = stored(tmp_path)
+    found = json.loads((tmp_path / "items.json").read_bytes())
+    assert {item["url"]: item["text"] for item in found} == {
+        url: record.cleaned.text for url, record in records.items()
+    }
+
+
+@pytest.mark.slow
+def test_what_was_in_a_feed_before_the_crawl_stays(tmp_path: Path) -> None:
+    old = [{"url": f"http://old.example/{n}", "text": f"old {n}"} for n in range(3)]
+    path = tmp_path / "items.jsonl"
+    path.write_text("".join(json.dumps(item) + "\n" for item in old))
+    run(tmp_path, StorySpider, {str(path): {"format": "jsonlines"}}, NOISECLEAN_FINAL_FEEDS=True)
+    found = read(path, "jsonlines")
+    assert found[:3] == old
+    assert len(found) == 3 + 4 * PAGES
+    assert not any(NOTICE in item["text"] for item in found[3::4])
+
+
+@pytest.mark.slow
+def test_refresh_does_the_same_afterwards(tmp_path: Path) -> None:
+    feeds = {f"items.{form}": {"format": form} for form in FORMATS}
+    run(tmp_path, StorySpider, feeds)
+    records = stored(tmp_path)
+    for form in FORMATS:
+        path = tmp_path / f"items.{form}"
+        before = read(path, form)
+        done = noiseclean(tmp_path, "refresh", path.name, "--database", "feeds.db")
+        after = read(path, form)
+        assert "items have got newer texts" in done.stderr
+        assert [item["number"] for item in after] == [item["number"] for item in before]
+        assert sum(old != new for old, new in zip(before, after, strict=True)) >= 4
+        for old, new in zip(before, after, strict=True):
+            if new["number"].isdigit():
+                assert new["text"] == records[new["url"]].cleaned.text
+            else:
+                assert new == old
+        again = noiseclean(tmp_path, "refresh", path.name, "--database", "feeds.db")
+        assert again.stderr.startswith("0 of 96 items")
+
+
+def test_refresh_says_what_is_wrong(tmp_path: Path) -> None:
+    (tmp_path / "items.txt").write_text("")
+    nameless = noiseclean(tmp_path, "refresh", "items.txt", code=2)
+    assert "give --format, one of jsonlines, jsonl" in nameless.stderr
+    missing = noiseclean(tmp_path, "refresh", "items.json", code=1)
+    assert "there is no file 'items.json'" in missing.stderr
+
+
+BROKEN: dict[str, tuple[str, bytes]] = {
+    "json cut off": ("json", b'[{"url": "a", "text": "b"},{"url": "c", "te'),
+    "json of something else": ("json", b'["a", "b"]'),
+    "line cut off": ("jsonlines", b'{"url": "a", "text": "b"}\n{"url": '),
+    "xml cut off": ("xml", b"<items><item><url>a</url><text>b</text></item><item>"),
+    "xml twice": ("xml", b"<items></items><items></items>"),
+    "pickle of a class": ("pickle", pickle.dumps({"url": "a"}) + pickle.dumps(Path("a"))),
+    "pickle cut off": ("pickle", pickle.dumps({"url": "a"}) + pickle.dumps({"url": "b"})[:-3]),
+    "marshal cut off": ("marshal", marshal.dumps({"url": "a"}) + marshal.dumps({"url": "b"})[:9]),
+    "marshal of something else": ("marshal", marshal.dumps([1])),
+    "utf-16": ("csv", "url,text\r\n".encode("utf-16")),
+    "no format": ("yaml", b"- url: a"),
+}
+
+
+@pytest.mark.parametrize(("form", "data"), BROKEN.values(), ids=BROKEN)
+def test_a_broken_feed_stays_as_it_is(tmp_path: Path, form: str, data: bytes) -> None:
+    path = tmp_path / "feed"
+    path.write_bytes(data)
+    with pytest.raises(FeedError, match="feed"):
+        rewrite_feed(path, form, lambda item: {"url": "changed"})
+    assert path.read_bytes() == data
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_csv_without_a_header_and_with_long_fields(tmp_path: Path) -> None:
+    path = tmp_path / "feed.csv"
+    long = "x" * 300_000
+    path.write_text(f'a,"{long}"\r\nb,short\r\n', newline="")
+
+    def change(item: Fields) -> Fields:
+        return {"text": "new"} if item["url"] == "b" else {}
+
+    bare = FeedOptions(export={"include_headers_line": False})
+    with pytest.raises(FeedError, match="no header line"):
+        rewrite_feed(path, "csv", change, bare)
+    named = FeedOptions(columns=["url", "text"], export={"include_headers_line": False})
+    done = rewrite_feed(path, "csv", change, named)
+    assert (done.items, done.changed) == (2, 1)
+    assert path.read_text() == f"a,{long}\nb,new\n"
+
+
+def test_a_long_json_feed_is_read_in_parts(tmp_path: Path) -> None:
+    path = tmp_path / "feed.json"
+    items = [{"url": str(n), "text": "ä" * 5000, "more": [n, {"deep": "]}"}]} for n in range(900)]
+    path.write_text(json.dumps(items, ensure_ascii=False), encoding="utf-8")
+    done = rewrite_feed(
+        path, "json", lambda item: {"text": "new"} if item["url"] in {"7", "899"} else {}
+    )
+    assert (done.items, done.changed) == (900, 2)
+    after = json.loads(path.read_bytes())
+    assert [n for n, item in enumerate(after) if item["text"] == "new"] == [7, 899]
+    assert [{**item, "text": ""} for item in after] == [{**item, "text": ""} for item in items]
