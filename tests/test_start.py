@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from scrapy.crawler import Crawler
 from scrapy.settings import Settings
 from scrapy.utils.misc import load_object
 
 import noiseclean_scrapy
 from noiseclean_scrapy import CleanPage, SiteCleaner
 from noiseclean_scrapy.addon import Addon
+from noiseclean_scrapy.crawl.starting import config_of
 from noiseclean_scrapy.store import Store
 from tests.support import crawl_site, crawling
 from tests.support.command_line import environment, scrapy_command
@@ -230,3 +232,18 @@ def test_representations_are_short() -> None:
         Settings({"NOISECLEAN_DATABASE_URL": "postgresql://anna:hush@localhost/a"})
     )
     assert repr(addon) == ("Addon(method='evidence', database='postgresql://anna:***@localhost/a')")
+
+
+def test_the_settings_are_read_once_for_all_components(tmp_path: Path) -> None:
+    class Once(Settings):
+        """Counts how often all settings are gone through."""
+
+        readings = 0
+
+        def items(self) -> Any:
+            type(self).readings += 1
+            return super().items()
+
+    crawler = Crawler(ChainSpider, Once({"NOISECLEAN_TOPIC": "wind power"}))
+    assert config_of(crawler) is config_of(crawler)
+    assert Once.readings == 1

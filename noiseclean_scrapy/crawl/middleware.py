@@ -14,7 +14,7 @@ from scrapy.http.request import NO_CALLBACK
 
 from noiseclean_scrapy.crawl.pipeline import CleanPipeline
 from noiseclean_scrapy.crawl.session import count_not_html
-from noiseclean_scrapy.crawl.starting import read_config
+from noiseclean_scrapy.crawl.starting import config_of
 from noiseclean_scrapy.page.sources import other_than_html
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class PipelineUser:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        if not read_config(crawler.settings).enabled:
+        if not config_of(crawler).enabled:
             raise NotConfigured("NOISECLEAN_ENABLED is False")
         return cls(crawler)
 

@@ -23,7 +23,7 @@ from noiseclean_scrapy.clusters.training import new_cleaner
 from noiseclean_scrapy.config import METADATA_VALUES, Config
 from noiseclean_scrapy.crawl.final_feeds import FinalFeeds
 from noiseclean_scrapy.crawl.session import Crawl, Visit
-from noiseclean_scrapy.crawl.starting import exit_with_error, is_trial, read_config
+from noiseclean_scrapy.crawl.starting import config_of, exit_with_error, is_trial
 from noiseclean_scrapy.crawl.writer import ProcessWriter, Writer
 from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.items import PageItem
@@ -100,7 +100,7 @@ class CleanPipeline:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        config = read_config(crawler.settings)
+        config = config_of(crawler)
         if not config.enabled:
             raise NotConfigured("NOISECLEAN_ENABLED is False")
         if is_trial(crawler):

@@ -21,7 +21,7 @@ from scrapy.utils.asyncio import create_looping_call
 from scrapy.utils.log import get_scrapy_root_handler
 
 from noiseclean_scrapy.crawl.pipeline import CleanPipeline
-from noiseclean_scrapy.crawl.starting import is_trial, read_config
+from noiseclean_scrapy.crawl.starting import config_of, is_trial
 from noiseclean_scrapy.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class CrawlProgress:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        config = read_config(crawler.settings)
+        config = config_of(crawler)
         interval = crawler.settings.getfloat("LOGSTATS_INTERVAL")
         if not config.enabled or not (interval or config.live):
             raise NotConfigured("NOISECLEAN_ENABLED, or LOGSTATS_INTERVAL and NOISECLEAN_LIVE, off")

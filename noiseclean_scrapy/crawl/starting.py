@@ -6,6 +6,7 @@ import asyncio
 import logging
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from scrapy import signals
 
@@ -17,6 +18,15 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
 logger = logging.getLogger(__name__)
+
+_CONFIGS: WeakKeyDictionary[Crawler, Config] = WeakKeyDictionary()
+
+
+def config_of(crawler: Crawler) -> Config:
+    """The crawl's settings, read once for all components; raises as `read_config` does."""
+    if crawler not in _CONFIGS:
+        _CONFIGS[crawler] = read_config(crawler.settings)
+    return _CONFIGS[crawler]
 
 
 def read_config(settings: BaseSettings) -> Config:

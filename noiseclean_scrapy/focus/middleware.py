@@ -16,7 +16,7 @@ from scrapy.utils.asyncio import run_in_thread
 from scrapy.utils.job import job_dir
 
 from noiseclean_scrapy.crawl.middleware import PipelineUser
-from noiseclean_scrapy.crawl.starting import read_config
+from noiseclean_scrapy.crawl.starting import config_of
 from noiseclean_scrapy.focus.focus import Focus, Reading
 from noiseclean_scrapy.focus.job import load_focus, save_focus
 from noiseclean_scrapy.focus.potential import PRIORITY_SCALE
@@ -47,7 +47,7 @@ class FocusMiddleware(PipelineUser):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        self.config = read_config(crawler.settings)
+        self.config = config_of(crawler)
         self.focus = self.focus_class(self.config)
         self.readings: WeakKeyDictionary[Response, Reading] = WeakKeyDictionary()
         folder = job_dir(crawler.settings)
@@ -57,7 +57,7 @@ class FocusMiddleware(PipelineUser):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        config = read_config(crawler.settings)
+        config = config_of(crawler)
         if not config.enabled or config.topic is None:
             raise NotConfigured("NOISECLEAN_ENABLED is False, or there is no NOISECLEAN_TOPIC")
         middleware = cls(crawler)

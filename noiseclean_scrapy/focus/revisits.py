@@ -13,7 +13,7 @@ from scrapy.utils.asyncio import create_looping_call
 
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.crawl.middleware import PipelineUser
-from noiseclean_scrapy.crawl.starting import read_config
+from noiseclean_scrapy.crawl.starting import config_of
 from noiseclean_scrapy.focus.middleware import META_KEY, FocusMiddleware
 from noiseclean_scrapy.focus.potential import PRIORITY_SCALE
 from noiseclean_scrapy.page.urls import site_name
@@ -50,7 +50,7 @@ class HubRevisits(PipelineUser):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        config = read_config(crawler.settings)
+        config = config_of(crawler)
         if not config.enabled or config.topic is None or not config.revisits:
             raise NotConfigured("there is no NOISECLEAN_TOPIC, or NOISECLEAN_REVISITS is 0")
         revisits = cls(crawler, config)
