@@ -83,8 +83,8 @@ def scrapy(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
             marks=pytest.mark.slow,
         ),
         (
-            ['NOISECLEAN_METHOD_OPTIONS={"comments": "keep"}', "TWISTED_REACTOR_ENABLED=0"],
-            "the option 'comments' of the method 'evidence' must be True or False, not 'keep'",
+            ['NOISECLEAN_METHOD_OPTIONS={"include_comments": "keep"}', "TWISTED_REACTOR_ENABLED=0"],
+            "the option 'include_comments' of the method 'evidence' must be True or False, not 'keep'",
         ),
     ],
 )
