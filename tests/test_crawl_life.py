@@ -13,6 +13,7 @@ from scrapy.exceptions import DontCloseSpider
 from scrapy.http import Response
 
 from noiseclean_scrapy import SiteCleaner
+from noiseclean_scrapy.store import Store
 from tests.support import crawl_site, crawling
 from tests.support.crawl_site import ChainSpider, story, story_text
 from tests.support.crawling import Crawled, Plan
@@ -203,6 +204,24 @@ def test_a_redesign_is_learned_before_its_time(tmp_path: Path) -> None:
     assert crawled.ours["trees/built"] >= 3
     assert repeated in crawled.items[13]["text"]
     assert repeated not in crawled.items[-1]["text"]
+
+
+@pytest.mark.slow
+def test_a_site_is_learned_anew_in_the_published_form(tmp_path: Path) -> None:
+    own = {"NOISECLEAN_METHOD": "style-tree", "NOISECLEAN_STORE_HTML": True}
+    published = {"NOISECLEAN_METHOD_OPTIONS": {"published": True}}
+    with crawl_site.serve({path: story(number) for number, path in enumerate(PATHS)}) as server:
+        plans = [
+            Plan(ChainSpider, SETTINGS | own | more, {"url": server.url, "paths": paths})
+            for more, paths in ((own, PATHS[:6]), (published, PATHS[6:]))
+        ]
+        _, crawled = crawling.crawl(tmp_path, *plans)
+    assert crawled.items[-1]["text"].startswith(story_text(8).splitlines()[0])
+    with Store(f"sqlite:///{tmp_path}/noiseclean.db", read_only=True) as store:
+        ((_, newest), *_) = store.trees(store.clusters()[0].name)
+    cleaner = SiteCleaner.from_bytes(newest)
+    assert cleaner.budget.display
+    assert cleaner.pages == len(PATHS)
 
 
 class PatientSpider(ChainSpider):

@@ -146,6 +146,23 @@ def tables(results: Mapping[str, Any]) -> Iterator[Table]:
                 for text in texts
             ],
         )
+    for classifier in CLASSIFIERS:
+        yield Table(
+            f"{classifier}: F / accuracy of configuration 2 by pair of classes",
+            ["data", "classes", *texts],
+            list(_pair_rows(results, texts, classifier)),
+        )
+
+
+def _pair_rows(
+    results: Mapping[str, Any], texts: Sequence[str], classifier: str
+) -> Iterator[list[str]]:
+    """F / accuracy of configuration 2, across sites, by pair of classes."""
+    for data, result in results.items():
+        found = {name: row[classifier]["2"]["pairs"] for name, row in result["texts"].items()}
+        for pair in dict.fromkeys(pair for pairs in found.values() for pair in pairs):
+            cells = [found.get(name, {}).get(pair, ()) for name in texts]
+            yield [data, pair, *(" / ".join(f"{value:.3f}" for value in cell) for cell in cells)]
 
 
 def _cell(rows: Mapping[str, Any], text: str, classifier: str, configuration: str) -> str:

@@ -295,6 +295,18 @@ def tables(result: Mapping[str, Any]) -> Iterator[Table]:
             for curve in result["curves"]
         ],
     )
+    yield Table(
+        "Threshold that a site chooses, recall / precision of features",
+        ["corpus", "site", "pages", *(f"{kind}s" for kind in BLOCKS)],
+        [
+            [site["corpus"], site["site"], str(site["pages"])]
+            + [
+                f"{found['threshold']:.1f}: {found['recall']:.3f} / {found['precision']:.3f}"
+                for found in (site[kind] for kind in BLOCKS)
+            ]
+            for site in result["sites"]
+        ],
+    )
 
 
 def _published_cells() -> list[str]:
