@@ -99,7 +99,7 @@ def test_numbered_headlines_stay() -> None:
     ]
 
 
-def test_the_title_of_the_user_goes_before_all() -> None:
+def test_titles_of_pages_without_a_headline() -> None:
     assert choose_title(build_page(page("A | Courier", "", {"og:title": "B"})), "") == "B"
     assert choose_title(build_page("<title>A</title>"), "") == "A"
     assert choose_title(build_page(""), "") == ""

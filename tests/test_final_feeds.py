@@ -43,7 +43,10 @@ def story(number: int) -> str:
     place = PLACES[number % len(PLACES)]
     notice = f"<section class={place}><p>{NOTICE} {place.title()} is next.</p></section>"
     page = crawl_site.story(number).replace("</div>", f"{notice}</div>")
-    return page.replace(f"Story {number}", f"Story {number}: {WORDS}")
+    poem = f"<pre>{place}\n  {number} ferries</pre><p>rain<br>{number}</p>"
+    return page.replace(f"Story {number}", f"Story {number}: {WORDS}").replace(
+        "</h1>", "</h1>" + poem
+    )
 
 
 class StorySpider(scrapy.Spider):

@@ -34,20 +34,6 @@ class FinalValues:
             return None
         return record if record is not None and record.cleaned is not None else None
 
-    def values(self, record: PageRecord, names: Collection[str]) -> Mapping[str, Any]:
-        """The values of a page with a text; those that need HTML are missing without it."""
-        cleaned = record.cleaned
-        assert cleaned
-        found: dict[str, Any] = {
-            "title": cleaned.title,
-            "text": cleaned.text,
-            "tree_version": cleaned.clean_version,
-        }
-        if not _MADE_ANEW.isdisjoint(names) and (html := self.store.html(record.key)) is not None:
-            page = self._model(record.cluster).judge(replace(record, html=html))
-            found |= {"html": page.html, "markdown": page.markdown}
-        return {name: value for name, value in found.items() if name in names}
-
     def changes(
         self, record: PageRecord, item: Mapping[str, Any], fields: Mapping[str, str]
     ) -> Mapping[str, Any]:
@@ -56,15 +42,35 @@ class FinalValues:
         A value may be ours if an earlier tree could have given it: all of it is on the page.
         """
         assert record.cleaned
-        lines = {line for block in record.cleaned.blocks for line in block["text"].splitlines()}
+        texts = {" ".join(block["text"].split()) for block in record.cleaned.blocks}
         ours = {
             name: source
             for name, source in fields.items()
-            if source in FINAL_VALUES and name in item and _may_be_ours(source, item[name], lines)
+            if source in FINAL_VALUES and name in item and _may_be_ours(source, item[name], texts)
         }
         if set(ours.values()) <= {"tree_version"}:
             return {}
-        values = self.values(record, set(ours.values()))
+        return self.newer(record, item, ours)
+
+    def newer(
+        self, record: PageRecord, item: Mapping[str, Any], ours: Mapping[str, str]
+    ) -> Mapping[str, Any]:
+        """What changes in an item of which some fields are ours; `ours` are sources by names.
+
+        What needs HTML stays without it.
+        """
+        cleaned = record.cleaned
+        assert cleaned
+        values: dict[str, Any] = {
+            "title": cleaned.title,
+            "text": cleaned.text,
+            "tree_version": cleaned.clean_version,
+        }
+        if not _MADE_ANEW.isdisjoint(ours.values()):
+            html = self.store.html(record.key)
+            if html is not None:
+                page = self._model(record.cluster).judge(replace(record, html=html))
+                values |= {"html": page.html, "markdown": page.markdown}
         return {
             name: values[source]
             for name, source in ours.items()
@@ -79,11 +85,16 @@ class FinalValues:
         return self._models[name]
 
 
-def _may_be_ours(source: str, value: Any, lines: Collection[str]) -> bool:
+def _may_be_ours(source: str, value: Any, texts: Collection[str]) -> bool:
+    """Whether a value is made of the texts of blocks, each of one line or of several."""
     text = str(value or "")
     if source == "tree_version":
         return text.isdecimal() or not text
     if source in _MADE_ANEW:
         own = build_page(text).text if source == "html" else text
-        return set(words(own)) <= {word for line in lines for word in words(line)}
-    return all(line in lines for line in text.splitlines())
+        return set(words(own)) <= {word for block in texts for word in words(block)}
+    begun = ""
+    for line in text.splitlines():
+        begun = " ".join(f"{begun} {line}".split())
+        begun = "" if begun in texts else begun
+    return not begun

@@ -106,14 +106,7 @@ class FinalFeeds:
                 if (source := self._given.get(_key(url, field, item[name])))
             }
             record = final.record(str(url)) if ours else None
-            if record is None:
-                return {}
-            values = final.values(record, set(ours.values()))
-            return {
-                name: values[source]
-                for name, source in ours.items()
-                if source in values and str(values[source]) != str(item[name])
-            }
+            return final.newer(record, item, ours) if record else {}
 
         if not feed.form:
             logger.warning(
