@@ -21,6 +21,8 @@ import pytest
 
 from example_project.demo import DemoPage, DemoServer, DemoSite
 from example_project.demo.__main__ import main
+from example_project.scoring import mean_score, score
+from noiseclean_scrapy import SiteCleaner
 
 ROOT = Path(__file__).parents[1]
 ARTICLE_TEMPLATES = {"standard", "feature", "live", "review"}
@@ -322,3 +324,23 @@ def test_a_client_that_hangs_up_leaves_no_trace(
 def test_a_port_that_is_none_is_named(port: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([port]) == 1
     assert f"cannot be served at port {port}: " in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_nothing_is_kept_that_the_newspaper_inserts(site: DemoSite) -> None:
+    cleaner = SiteCleaner()
+    for page in site.pages.values():
+        cleaner.observe(page.html, url=page.path)
+    scores, inserted = [], []
+    for page in site.pages.values():
+        cleaned = cleaner.clean(page.html, url=page.path)
+        scores.append(score(cleaned.text, page.gold))
+        inserted += [
+            block.text
+            for block in cleaned.blocks
+            if block.kept and re.search(r"[.](?:ad|newsletter|read-also)[^/]*$", block.place)
+        ]
+    assert len(inserted) <= 2, inserted
+    total = mean_score(scores)
+    assert total.recall > 0.98
+    assert total.precision > 0.95

@@ -563,3 +563,34 @@ def test_changed_states_are_refused_or_work(state: Any) -> None:
     judged = read.model().judge(page)
     assert all(0 <= verdict.score <= 1 for verdict in judged.verdicts)
     assert SiteCleaner.from_bytes(read.to_bytes()).to_bytes() == read.to_bytes()
+
+
+# Inserts
+
+
+@pytest.mark.parametrize(
+    ("attributes", "is_insert"),
+    [
+        ("p class=newsletter", True),
+        ("p class='text read-also'", True),
+        ("div class='ad ad-4' id=ad-99", True),
+        ("div id=advertisement", True),
+        ("p class=newsletter-signup__text", True),
+        ("h3 class=advert", False),
+        ("p", False),
+        ("p class=address", False),
+        ("p class=head", False),
+        ("p class='lead already'", False),
+        ("div class=broadsheet", False),
+    ],
+)
+def test_what_a_site_calls_an_insert_loses_where_other_pages_have_it(
+    attributes: str, is_insert: bool
+) -> None:
+    tag = attributes.split()[0]
+    pages = [page_of(f"<p>Fog {n}<{attributes}>Read {n * 'on '}</{tag}>") for n in range(1, 5)]
+    alone, terms = learn(pages[:1]), learn(pages)
+    for page in pages:
+        assert alone.terms(pages[0], scores_of(pages[0])).repetition.tolist() == [0, 0]
+        lost = terms.terms(page, scores_of(page)).repetition.tolist()
+        assert lost[1] == pytest.approx(-site_features.INSERT if is_insert else 0)

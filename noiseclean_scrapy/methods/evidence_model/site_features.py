@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,6 +16,7 @@ from noiseclean_scrapy import kernels
 from noiseclean_scrapy.methods.evidence_model.fingerprints import PageKeys, page_keys
 from noiseclean_scrapy.methods.evidence_model.sample import PageSample, PageVotes
 from noiseclean_scrapy.methods.evidence_model.tree_index import Floats
+from noiseclean_scrapy.methods.evidence_model.vocabulary import TAG_GROUPS
 from noiseclean_scrapy.methods.trees.counts import read_number
 from noiseclean_scrapy.page import Page
 
@@ -27,6 +30,9 @@ COMMON_REPETITION = 6.0
 """Log-odds that a common text loses besides."""
 SUPPORT, COMMON_SUPPORT = 6.0, 3.0
 """Pages that give a place, and a common text, half of the full weight."""
+INSERT = 6.0
+"""Log-odds that an insert loses where other pages have its place: what a site calls an advert, a
+newsletter or a link to read besides."""
 MOST, FEW = 0.5, 3.0
 """Share of the other pages, and their number, from which on most pages show a text."""
 CLIP = 6.0
@@ -37,6 +43,12 @@ LAYOUT = 0.9
 ENTRIES = 125
 """Places and texts that are reckoned a page, to bound the number of pages that vote."""
 
+_HEADINGS = frozenset(TAG_GROUPS["heading"].split())
+_INSERT = re.compile(
+    r"(?:^|[.#_-])(?:ads?|advert\w*|sponsored|newsletter|read-?also|also-?read|lire-?aussi"
+    r"|auch-?interessant|sign-?up|subscribe)(?![a-z])",
+    re.IGNORECASE,
+)
 _Sums: TypeAlias = tuple[Floats, Floats, Floats, NDArray[np.bool_]]
 _NO_VOTES = (0.0, 0.0)
 _NOBODY = PageVotes(0, 0, array("Q"), array("Q"), array("d"), 0.0)
@@ -102,6 +114,7 @@ class SiteEvidence:
         share = shown / np.maximum(_pages_of_layout(support), _LEAST)
         lost = REPETITION * share * shown / (shown + 1)
         lost += np.where(share >= COMMON, COMMON_REPETITION * shown / (shown + COMMON_SUPPORT), 0)
+        lost += np.where(support > 0, INSERT * _inserts(page), 0)
         common = (share >= MOST) & (shown >= FEW)
         return SiteTerms(moved, -lost, support, shown, known, common)
 
@@ -212,6 +225,18 @@ def _pages_of_layout(support: Floats) -> Floats:
     """
     most: float = np.sort(support)[int(LAYOUT * (len(support) - 1))]
     return np.maximum(support, most)
+
+
+def _inserts(page: Page) -> NDArray[np.bool_]:
+    """Which blocks stand right in an element whose class or id says that it is an insert."""
+    table = page.table
+    owners = ((table.tags[owner], table.labels[owner]) for owner in table.owners)
+    return np.fromiter((_is_insert(tag, label) for tag, label in owners), dtype=np.bool_)
+
+
+@lru_cache(maxsize=20_000)
+def _is_insert(tag: str, label: str) -> bool:
+    return tag not in _HEADINGS and bool(_INSERT.search(label, len(tag)))
 
 
 def _trust(pages: Floats) -> Floats:
