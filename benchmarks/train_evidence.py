@@ -4,10 +4,11 @@
     python benchmarks/train_evidence.py --validate-only   # no weights
     python benchmarks/train_evidence.py --no-validation   # the weights alone
     python benchmarks/train_evidence.py --left-out texts  # and texts of left-out sites
+    python benchmarks/train_evidence.py --also fundus-dev --out other.npz
 
-Only openly licensed corpora are used (see `CORPORA`); folds are made of whole sites. Needs
-`pip install "noiseclean-scrapy[train]"`. The weights depend on nothing but the corpora, the code
-and the versions that are written beside them.
+Only openly licensed corpora are used (see `CORPORA` and `FURTHER`); folds are made of whole sites,
+the sites of a publisher in one. Needs `pip install "noiseclean-scrapy[train]"`. The weights depend
+on nothing but the corpora, the code and the versions that are written beside them.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import re
 import sys
 import time
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -55,10 +56,28 @@ CORPORA = {
     "readability-pages": "Apache-2.0",
     "segments-train": "Apache-2.0",
 }
-"""The corpora that weights may be fitted on, and their licences."""
+"""The corpora that the weights are fitted on, and their licences."""
+FURTHER = {"fundus-dev": "MIT", "recipes-dev": "MIT"}
+"""Those that they may be fitted on as well, with `--also` (see docs/decisions.md)."""
 
+PUBLISHERS = {
+    "Caxton": ("citizen.co.za", "durbanlocal.co.za", "eyethunews.co.za"),
+    "DMG": ("dailymail.co.uk", "metro.co.uk"),
+    "Funke": ("abendblatt.de", "morgenpost.de"),
+    "Ippen": ("fr.de", "merkur.de"),
+    "Nine": ("9news.com.au", "nine.com.au"),
+    "Postmedia": (
+        *("financialpost.com", "nationalpost.com", "o.canada.com", "ottawacitizen.com"),
+        "theprovince.com",
+    ),
+    "Reach": ("dailystar.co.uk", "express.co.uk", "mirror.co.uk"),
+    "Tamedia": ("20min.ch", "tagesanzeiger.ch"),
+    "Yomiuri": ("japannews.yomiuri.co.jp", "yomiuri.co.jp"),
+}
+"""Sites whose templates are of one publisher: they stand in one fold."""
+_PUBLISHER = {site: publisher for publisher, sites in PUBLISHERS.items() for site in sites}
 LEFT_OUT = ("wcxb-dev", "wcxb-train", "segments-train")
-"""Corpora whose left-out texts are written, for benchmarks/left_out.py."""
+"""Corpora whose left-out texts are written, beside the further ones, for benchmarks/left_out.py."""
 LEANS = {
     "evidence": "balanced",
     "evidence-precision": "precision",
@@ -144,6 +163,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--shared", type=Path, default=SHARED)
     parser.add_argument("--out", type=Path, default=WEIGHTS)
     parser.add_argument("--left-out", type=Path, help="folder for the texts of left-out sites")
+    parser.add_argument(
+        "--also", action="append", default=[], choices=FURTHER, help="a corpus more"
+    )
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--no-validation", action="store_true", help="fit the weights only")
     what.add_argument("--validate-only", action="store_true", help="write no weights")
@@ -151,7 +173,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not (args.shared / "corpora").is_dir():
         parser.error(f"no corpora in {args.shared}: name the folder with --shared")
     start = time.monotonic()
-    examples = load_examples(args.shared)
+    corpora = CORPORA | {name: FURTHER[name] for name in args.also}
+    examples = load_examples(args.shared, corpora)
     examples += make_grafts(examples) + make_wrapped(examples) + make_recut(examples)
     console = Console()
     console.print(f"{len(examples)} pages, {time.monotonic() - start:.0f} s")
@@ -170,7 +193,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         report["both stages"] = quality(examples, scores)
         report["both stages, shuffled"] = ablation(examples, together, second)
         if args.left_out:
-            write_left_out(args.shared, args.left_out, models, second)
+            left_out = (*LEFT_OUT, *args.also)
+            write_left_out(args.shared, args.left_out, models, second, left_out)
         report["calibration"] = calibration(examples, scores)
         print_report(console, report)
     if args.validate_only:
@@ -179,7 +203,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         fit(examples, alone, names, SEEDS["alone"]),
         fit(examples, together, names + context_names, SEEDS["together"]),
     )
-    save_model(model, args.out, provenance(report))
+    save_model(model, args.out, provenance(report, corpora))
     console.print(
         f"{args.out}: {args.out.stat().st_size:,} bytes, {time.monotonic() - start:.0f} s"
     )
@@ -187,11 +211,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def fold_of(site: str) -> int:
-    """Which fold holds a site."""
-    return zlib.crc32(site.encode()) % FOLDS
+    """Which fold holds a site, and the others of its publisher."""
+    return zlib.crc32(_PUBLISHER.get(site, site).encode()) % FOLDS
 
 
-def load_examples(shared: Path, corpora: Iterable[str] = tuple(CORPORA)) -> list[Example]:
+def load_examples(shared: Path, corpora: Iterable[str]) -> list[Example]:
     """All pages of the corpora that have labels."""
     examples: list[Example] = []
     with ProcessPoolExecutor() as pool:
@@ -372,7 +396,7 @@ def ablation(
     models: Sequence[BoostedTrees],
 ) -> dict[str, float]:
     """Mean bag F1 lost on left-out sites when a family of features is shuffled over all blocks."""
-    real = [i for i, e in enumerate(examples) if e.corpus in CORPORA and e.gold_tokens]
+    real = [i for i, e in enumerate(examples) if e.corpus in CORPORA | FURTHER and e.gold_tokens]
     chosen = [examples[i] for i in real]
     ends = np.cumsum([len(matrices[i]) for i in real])[:-1]
     matrix = np.concatenate([matrices[i] for i in real])
@@ -514,11 +538,15 @@ def calibration(examples: Sequence[Example], scores: Sequence[Floats]) -> list[d
 
 
 def write_left_out(
-    shared: Path, folder: Path, alone: Sequence[BoostedTrees], together: Sequence[BoostedTrees]
+    shared: Path,
+    folder: Path,
+    alone: Sequence[BoostedTrees],
+    together: Sequence[BoostedTrees],
+    corpora: Iterable[str],
 ) -> None:
     """Texts of all pages, visible and cleaned by the fold that has not seen the page's site."""
     models = [EvidenceModel(*stages) for stages in zip(alone, together, strict=True)]
-    for corpus in LEFT_OUT:
+    for corpus in corpora:
         with ProcessPoolExecutor() as pool:
             pages = read_corpus(shared / "corpora" / corpus)
             texts = list(pool.map(partial(left_out_texts, models), pages, chunksize=64))
@@ -573,10 +601,10 @@ def print_report(console: Console, report: dict[str, Any]) -> None:
     console.print(table)
 
 
-def provenance(report: dict[str, Any]) -> dict[str, Any]:
+def provenance(report: dict[str, Any], corpora: Mapping[str, str]) -> dict[str, Any]:
     """What stands beside the weights."""
     return {
-        "corpora": CORPORA,
+        "corpora": dict(corpora),
         "parameters": PARAMETERS,
         "seeds": SEEDS,
         **environment(["catboost", "numpy", "lxml", "rapidfuzz"]),
