@@ -125,9 +125,10 @@ class CleanPage:
 
     @property
     def problem(self) -> str:
-        """What is wrong with the page as it was given; empty where nothing is.
+        """What is wrong with the page as it was given, or cleaned; empty where nothing is.
 
-        That is `not HTML: PDF` and the like, or that it has no text, or lost some.
+        That is `not HTML: PDF` and the like, that it has no text, or lost some, or that all of its
+        text was taken for noise.
         """
         if self.other:
             return f"not HTML: {self.other}"
@@ -137,6 +138,8 @@ class CleanPage:
             return "longer than the budget for one page: its end is left out"
         if self.characters_lost:
             return f"broken HTML: about {self.characters_lost} characters were lost"
+        if not self.text:
+            return "nothing kept: all of its text was taken for noise"
         return ""
 
     @cached_property

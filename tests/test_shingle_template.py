@@ -154,6 +154,15 @@ def test_a_footer_without_links_goes() -> None:
     assert kept(learn(pages), pages[0]) == ["one"]
 
 
+def test_a_page_that_is_template_throughout_says_so() -> None:
+    cleaner = SiteCleaner(METHOD)
+    for _ in range(2):
+        cleaner.observe(f"<p>Told twice</p>{MENU}")
+    page = cleaner.clean(f"<p>Told twice</p>{MENU}")
+    assert (page.text, page.problem) == ("", "nothing kept: all of its text was taken for noise")
+    assert cleaner.clean("<p>Told once</p>").problem == ""
+
+
 def test_score_evidence_and_fit() -> None:
     pages = [page_of(f"{MENU}<p>{word}</p>") for word in ("one", "two", "three", "four")]
     method = learn(pages)
