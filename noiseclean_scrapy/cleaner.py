@@ -168,6 +168,8 @@ class SiteCleaner:
                 f"yours, import it first, or name it in NOISECLEAN_METHOD"
             )
         try:
+            if not isinstance(state["options"], dict):
+                raise TypeError(f"{state['options']!r} is no table of options")
             stored = renamed_options(state["method"], state["options"])
             create_method(state["method"], **stored)
         except (ConfigurationError, KeyError, TypeError, ValueError) as error:

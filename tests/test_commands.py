@@ -63,7 +63,7 @@ class TestHelp:
             (("search",), "the following arguments are required: QUERY"),
             (("search", "x", "--since", "soon"), "expected a day such as 2026-01-31, not 'soon'"),
             (("search", "x", "--limit", "0"), "expected a number from 1 on"),
-            (("clean", "x", "--method", "soap"), "invalid choice: 'soap'"),
+            (("clean", "x", "--method", "soap"), "there is no method 'soap'"),
             (("clean", "x", "--option", "lean"), "expected NAME=VALUE, not 'lean'"),
             (("sites", "-s", "NOISECLEAN_BATCH_SIZE=0"), "NOISECLEAN_BATCH_SIZE must be"),
             (("sites", "-s", "NOISECLEAN_COLOUR=red"), "there is no setting NOISECLEAN_COLOUR"),

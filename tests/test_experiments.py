@@ -129,10 +129,12 @@ def test_features_of_a_small_site(tmp_path: Path) -> None:
     assert curve["1"] == {"recall": 1.0, "precision": pytest.approx(alone, abs=1e-3)}
     assert curve["10"] == {"recall": 1.0, "precision": 1.0}
     assert result["mean"]["all"]["element"]["as_published"] == 1
-    means, curves = features.tables(json.loads(json.dumps(result)))
+    means, curves, thresholds = features.tables(json.loads(json.dumps(result)))
     assert means.rows[1][:3] == ["small", "1", "1.000 / 1.000"]
     assert len(curves.rows) == len(features.BLOCKS)
-    assert all(len(row) == len(t.header) for t in (means, curves) for row in t.rows)
+    assert thresholds.rows[0][:3] == ["small", "example.com", "10"]
+    for table in (means, curves, thresholds):
+        assert all(len(row) == len(table.header) for row in table.rows)
 
 
 @pytest.mark.extras

@@ -58,8 +58,8 @@ class Stemming:
     ['port', 'northern', 'island']
     >>> Stemming("").terms("The ports")
     ['the', 'ports']
-    >>> Stemming.porter().terms("The 21 ports are generously open")
-    ['21', 'port', 'gener', 'open']
+    >>> Stemming.porter().terms("The 21 ports are generously lit")
+    ['21', 'port', 'gener', 'lit']
     """
 
     def __init__(self, language: str, *, stemmer: str = "", mask: bool = True) -> None:
