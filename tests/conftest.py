@@ -7,6 +7,7 @@ for a server, for Java or for a browser is marked `services` by it.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -49,6 +50,13 @@ def pytest_terminal_summary(
             "Left out: slow tests (-m slow; -m night) and those that need PostgreSQL, Redis, Java "
             "or Chromium (-m services); all: -m ''"
         )
+
+
+@pytest.fixture(autouse=True)
+def log_again() -> Iterator[None]:
+    """Some benchmarks switch logging off, which would hold for all tests after theirs."""
+    yield
+    logging.disable(logging.NOTSET)
 
 
 @pytest.fixture
