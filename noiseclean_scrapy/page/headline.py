@@ -80,17 +80,29 @@ def choose_title(page: Page, headline: str) -> str:
 def _showing(
     page: Page, title: str, counts: NDArray[np.int64], short: Sequence[bool], site: SiteNames
 ) -> int | None:
-    """The block that shows a title; `counts` are its words in each block."""
+    """The block that shows a title; `counts` are its words in each block.
+
+    Its words are most of the block's, and three of the title's or its whole first part. The last
+    part mostly names the site: a block that shows no more comes after others.
+    """
     table = page.table
     least = max(1, min(3, len(set(words(title)))))
-    fitting = (counts[1] >= least) & (counts[1] >= _COVERAGE * counts[0])
-    best: tuple[tuple[int, bool, int], int] | None = None
+    parts = [_squashed(part) for part in _BETWEEN.split(title)]
+    first, last = (parts[0], parts[-1]) if len(parts) > 1 else ("", "")
+    fitting = (counts[1] > 0) & (counts[1] >= _COVERAGE * counts[0])
+    best: tuple[tuple[bool, int, bool, int], int] | None = None
     for index in np.flatnonzero(fitting).tolist():
-        if short[index] and not site.is_name(table.texts[index]):
-            is_h1 = table.tags[table.owners[index]] == "h1"
-            rank = (int(counts[1, index]), is_h1, -index)
-            if best is None or rank > best[0]:
-                best = (rank, index)
+        text = table.texts[index]
+        if not short[index] or site.is_name(text):
+            continue
+        shown = _squashed(text)
+        if counts[1, index] < least and not (shown and shown == first):
+            continue
+        is_h1 = table.tags[table.owners[index]] == "h1"
+        is_last = bool(last) and shown == last
+        rank = (not is_last, int(counts[1, index]), is_h1, -index)
+        if best is None or rank > best[0]:
+            best = (rank, index)
     return best[1] if best else None
 
 
