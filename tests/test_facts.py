@@ -48,7 +48,11 @@ def article(**values: Any) -> dict[str, Any]:
         (page("A", "", {"og:title": "Fog – C – 30.01.2024", "og:site_name": "C"}), "Fog"),
         (page("A", "雾", {"og:title": "雾：新闻网", "og:site_name": "新闻网"}), "雾"),
         (page("A", "Port: Fog", {"og:title": "Fog"}), "Fog"),
-        (page("A", "Fog", {"og:title": "Port: Fog"}), "Port: Fog"),
+        (page("A", "Fog", {"og:title": "Port: Fog"}), "Fog"),
+        (page("Fog, a guide", "Fog", {"og:title": "Fog, a guide"}, article(headline="Fog")), "Fog"),
+        (page("A guide", "Fog", {"og:title": "A guide"}, article(headline="Fog")), "Fog"),
+        (page("Fog", "Fog", {"og:title": "A guide"}, article(headline="Fog")), "A guide"),
+        (page("A guide", "Fog", {"og:title": "A guide"}), "A guide"),
         (page("A", "Fog", {"og:title": "Port: Fog"}, article(headline="Fog")), "Fog"),
         (page("A", "Fog", {"og:title": "The Courier", "og:site_name": "The Courier"}), "Fog"),
         (page("A", "", data=article(headline="&quot;Fog&quot; &amp; rain")), '"Fog" & rain'),
@@ -61,6 +65,25 @@ def article(**values: Any) -> dict[str, Any]:
 )
 def test_titles(html: str, title: str) -> None:
     assert title_of(html) == title
+
+
+@pytest.mark.parametrize(
+    ("title", "shown"),
+    [
+        ("Quickstart — Fog Documentation (3.1.x)", ("Fog Documentation (3.1.x)", "Quickstart¶")),
+        ("Fog and rain | Weather of the Coast", ("Weather of the Coast", "Fog and rain")),
+        ("Fog | Weather of the Coast", ("Weather of the Coast", "Fog")),
+    ],
+)
+def test_what_ends_a_title_is_no_headline_where_its_beginning_is_shown(
+    title: str, shown: tuple[str, str]
+) -> None:
+    banner, heading = shown
+    html = f"<title>{title}</title><div>{banner}</div><h1>{heading}</h1><p>It rose."
+    found = build_page(html, url=URL)
+    headline = find_headline(found)
+    assert headline is not None
+    assert found.table.texts[headline] == heading
 
 
 def test_the_name_of_the_site_is_no_headline() -> None:

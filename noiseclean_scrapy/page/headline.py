@@ -52,8 +52,8 @@ def choose_title(page: Page, headline: str) -> str:
     """What the page is called; `headline` is the text of its headline, empty where none is visible.
 
     The title that META gives its readers elsewhere, without the site's name; else that of JSON-LD,
-    the headline, that of TITLE. Where headline and JSON-LD agree and it only adds to them, they
-    are right.
+    the headline, that of TITLE. Where it only adds to the headline or to that of JSON-LD, which do
+    not contradict each other, or where both agree and it repeats TITLE, they are right.
 
     >>> from noiseclean_scrapy.page import build_page
     >>> head = "<title>Fog | Sport | Courier</title><meta property=og:title content='{}'>"
@@ -72,9 +72,23 @@ def choose_title(page: Page, headline: str) -> str:
         rest = first.removeprefix(other)
         if rest != first and _BETWEEN.match(rest) and len(words(rest)) <= _LONGEST_REST:
             return other
-    plain = {" ".join(words(other)) for other in others}
-    agree = len(plain) == 1 < len(others)
-    return others[0] if agree and plain.pop() in " ".join(words(first)) else first
+    if len({_plain(other) for other in others}) == 1:
+        if len(others) == 1:
+            return others[0] if _is_part(others[0], first) else first
+        own, meta = _plain(others[0]), _plain(first)
+        if own in meta or meta == _plain(site.without(page.title)):
+            return others[0]
+    return first
+
+
+def _plain(title: str) -> str:
+    return " ".join(_WORD.findall(title.casefold()))
+
+
+def _is_part(title: str, longer: str) -> bool:
+    """Whether a title stands in a longer one, told from the rest by more than blanks."""
+    own = r"[\W_]+".join(map(re.escape, _WORD.findall(title.casefold())))
+    return bool(own and re.search(rf"(?<![^\W_])(?<![^\W_]\s){own}(?!\s*[^\W_])", longer.casefold()))
 
 
 def _showing(
