@@ -130,7 +130,8 @@ NOISECLEAN_WRITER_PROCESS = {writer}
 
     # In the project the settings name the class; elsewhere the command must.
     shown = run(folder, *console_command("explain", next(iter(texts))))
-    assert "pages" in shown.stdout
+    assert f"judged by {PATH}, tree version 1" in shown.stdout
+    assert "its importance is" in shown.stdout
     done = noiseclean(folder, "check", "--database", database)
     assert "6 pages stored, 0 things damaged" in done.stderr
 
