@@ -39,6 +39,8 @@ ROLES = {
     **dict.fromkeys(VERBATIM_TAGS, VERBATIM),
 }
 FORMULA = "math"
+FORMULA_PICTURE = "katex-html"
+"""The class of what KaTeX draws beside the MathML of the same formula."""
 MOST_MARKS = 8
 """Inline elements in each other whose marks are kept: an element that is open marks every run."""
 MOST_STYLINGS = 20_000
@@ -99,6 +101,7 @@ class NodeReader:
         self._marks: list[str] = []  # of the open ones
         self._is_marked = False
         self._verbatim = 0  # how many open elements keep their white space
+        self._has_formula = False
 
     def walk(self, top: _Element, top_test: str, top_number: int) -> None:
         """Read an element, whose node test in an XPath and number are given.
@@ -165,6 +168,8 @@ class NodeReader:
 
     def _is_hidden(self, node: _Element) -> bool:
         """Whether inline content is hidden by its own style, and hidden text is not asked for."""
+        if self._has_formula and node.get("class") == FORMULA_PICTURE:
+            return True  # what it shows has been read
         style = node.get("style")
         found = style_hides(style[:LONGEST_VALUE]) if style else node.get("hidden") is not None
         return found and not self._reads_hidden
@@ -242,6 +247,7 @@ class NodeReader:
         return IS_MARKED | IS_LINK if href else IS_MARKED
 
     def _read_formula(self, node: _Element) -> None:
+        self._has_formula = True
         if formula := tex(node):
             for piece in ("$", f"{BEGIN}code{NAMED}", formula, END, "$"):
                 if MARKS.match(piece):
