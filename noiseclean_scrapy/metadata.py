@@ -45,6 +45,8 @@ _TELLING = re.compile(
 )
 _ELSEWHERE = re.compile(r"comment|related|sidebar|footer|widget|teaser", re.IGNORECASE)
 _ELSEWHERE_TAGS = frozenset({"aside", "footer", "nav", "form", "select"})
+_DAY = re.compile(r"(?<![\d.])(\d{1,2})\.(\d{1,2})\.(\d{4}|\d{2})(?![\d.]\d)(?!\d)", re.ASCII)
+_LAST_DAY = re.compile(rf"{_DAY.pattern}\s*$", re.ASCII)
 _MOST_PARTS = 200
 _MOST_TELLING = 40
 _MOST_DESCENDANTS = 40
@@ -198,6 +200,9 @@ def _telling_parts(root: _Element) -> Iterator[_Element]:
         if not _is_telling(node) or not _is_short(node):
             continue
         if not _is_covered(node, chosen, covered):
+            above = node.getparent()
+            if above is not None and _name(above) != "body" and _is_dated(above):
+                node = above  # a day beside the author
             chosen.add(node)
             yield node
             if len(chosen) == _MOST_TELLING:
@@ -209,6 +214,15 @@ def _is_telling(node: _Element) -> bool:
     return node.tag in _TELLING_TAGS or any(
         _tells(value[:_LONGEST_MARK]) for name in _MARKS if (value := node.get(name))
     )
+
+
+def _is_dated(node: _Element) -> bool:
+    """Whether an element is one short line with a day."""
+    return _is_short(node) and bool(_DAY.search(_text(node)))
+
+
+def _text(node: _Element) -> str:
+    return " ".join(cast("Iterator[str]", node.itertext()))
 
 
 def _is_covered(node: _Element, chosen: Container[_Element], covered: dict[_Element, bool]) -> bool:
@@ -274,7 +288,22 @@ def _author_and_date(
     if not author or published is None:
         other_author, other_published = _found_author_and_date(facts, url, latest)
         author, published = author or other_author, published or other_published
-    return author, published
+    return author, published or _shown_day(facts, latest)
+
+
+def _shown_day(facts: _Element, latest: datetime) -> datetime | None:
+    """The day at the end of TITLE, or the first in what tells of the author, as 31.1.2026."""
+    ends = (found for node in facts.iter("title") if (found := _LAST_DAY.search(_text(node))))
+    days = (found for part in facts.iterfind("body/*") for found in _DAY.finditer(_text(part)))
+    for found in chain(ends, days):
+        day, month, year = map(int, found.groups())
+        try:
+            date = datetime(year + 2000 * (year < 100), month, day, tzinfo=timezone.utc)
+        except ValueError:
+            continue
+        if _EARLIEST <= date <= latest:
+            return date
+    return None
 
 
 def _found_author_and_date(

@@ -77,6 +77,23 @@ def test_meta_and_links() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("head", "body", "published"),
+    [
+        ("<title>Flood | Courier | 28.04.2021</title>", "", utc(2021, 4, 28)),
+        ("", '<p>Mo 5.7.21 | 14:07 | by <b class="author">Ana Lima</b></p>', utc(2021, 7, 5)),
+        ("", '<p>Version 1.2.21.3 by <b class="author">Ana Lima</b></p>', None),
+        ("", '<p>31.2.2021 by <b class="author">Ana Lima</b></p>', None),
+        ("", '<p>1.2.2999 by <b class="author">Ana Lima</b></p>', None),
+        ("", f'<div>{"x" * 500} 5.7.21 <b class="author">Ana Lima</b></div>', None),
+    ],
+)
+def test_a_day_in_the_title_or_beside_the_author(
+    head: str, body: str, published: datetime | None
+) -> None:
+    assert read(head, body, url="https://news.example.com/flood").published == published
+
+
 def test_byline_and_time_in_the_text() -> None:
     found = read(
         body='<h1>Flood</h1><p class="byline">By <a rel="author" href="/ana">Ana Lima</a></p>'

@@ -88,7 +88,9 @@ def _plain(title: str) -> str:
 def _is_part(title: str, longer: str) -> bool:
     """Whether a title stands in a longer one, told from the rest by more than blanks."""
     own = r"[\W_]+".join(map(re.escape, _WORD.findall(title.casefold())))
-    return bool(own and re.search(rf"(?<![^\W_])(?<![^\W_]\s){own}(?!\s*[^\W_])", longer.casefold()))
+    return bool(
+        own and re.search(rf"(?<![^\W_])(?<![^\W_]\s){own}(?!\s*[^\W_])", longer.casefold())
+    )
 
 
 def _showing(
