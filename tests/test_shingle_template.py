@@ -276,6 +276,13 @@ def test_order_and_parts_do_not_matter(site: list[str]) -> None:
         assert one.state() == whole.state()
 
 
+def test_text_directly_in_a_divided_element_is_a_pagelet_of_its_own() -> None:
+    links = "<a href=/1>one</a> <a href=/2>two</a> <a href=/3>three</a>"
+    page = build_page(f"<div><div>{links}</div> some words</div>")
+    found = pagelets(page, 3)
+    assert [(pagelet.is_element, pagelet.links) for pagelet in found] == [(True, 3), (False, 0)]
+
+
 @given(sites)
 def test_a_state_survives_json(site: list[str]) -> None:
     method = learn([build_page(source) for source in site])

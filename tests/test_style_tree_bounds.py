@@ -223,6 +223,7 @@ def test_threshold_of_text_that_shares_its_words_parts_two_classes() -> None:
     assert choose_threshold({**shop, 0.99: 20.25}) == pytest.approx(0.91)
     # Nothing tells two classes apart: no threshold above all that there is.
     assert choose_threshold({0.5: 10.0}) == 0.0
+    assert choose_threshold({0.0: 0.0, 0.5: 1.0}) == 0.0
 
 
 @few_examples

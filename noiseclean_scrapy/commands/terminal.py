@@ -44,6 +44,7 @@ def natural_width(table: Table) -> int:
 def new_progress() -> Progress:
     """A bar on stderr that vanishes when it is done; nothing where stderr is no terminal."""
     console = Terminal(stderr=True)
+    console.quiet = not console.is_terminal  # a disabled bar ends with an empty line before rich 15
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -52,5 +53,5 @@ def new_progress() -> Progress:
         console=console,
         transient=True,
         redirect_stdout=False,
-        disable=not console.is_terminal,
+        disable=console.quiet,
     )

@@ -162,8 +162,9 @@ def pagelets(page: Page, links: int, published: bool = False) -> list[Pagelet]:
     found = []
     for place, blocks in members.items():
         if sequence := [w for block in blocks for w in words(block.text, mask=not published)]:
-            here = (place, True, below[place])
-            if place < 0:
+            if place >= 0:
+                here = (place, True, below[place])
+            else:
                 here = (blocks[0].element, False, len(blocks[0].links))
             found.append(Pagelet(*here, tuple(blocks), fingerprint(sequence)))
     return found

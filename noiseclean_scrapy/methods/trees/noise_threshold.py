@@ -49,6 +49,8 @@ def otsu_threshold(masses: Mapping[float, float]) -> float:
         heavy = total - light
         if heavy <= 0:  # too few to count beside so many
             break
+        if light <= 0:  # no words at all
+            continue
         distance = (moment - light_moment) / heavy - light_moment / light
         variance = light * heavy * distance**2
         if variance > best:
