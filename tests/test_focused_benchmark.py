@@ -73,6 +73,7 @@ def test_shark_search_by_hand() -> None:
     assert without.priority == round(1000 * (0.5 * 0.2 + 0.5 * 0.2 * 0.3))
 
 
+@pytest.mark.slow
 def test_a_harvest_is_that_of_a_real_crawl(tmp_path: Path) -> None:
     runs = [
         run_apart(harvest, strategy, 4, 60, 30)
