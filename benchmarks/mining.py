@@ -54,8 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 known = report.setdefault(experiment, {})
                 known[Path(data).name] = joined(known.get(Path(data).name, {}), figures)
     if "features" in args.experiment:
-        picture = args.pictures / "infodiscoverer.png"
-        report["features"] = {**environment(VERSIONS), **features.run(args.shared, picture)}
+        report["features"] = {**environment(VERSIONS), **features.run(args.shared, args.pictures)}
     if "levels" in args.experiment:
         report["levels"] = {**environment(VERSIONS), **levels.run(args.shared)}
     if "clustering" in args.experiment:

@@ -20,7 +20,7 @@ from noiseclean_scrapy.methods.block_entropy import (
 )
 from noiseclean_scrapy.page import Page, build_page
 from noiseclean_scrapy.page.stemming import Stemming
-from tests.support.slow_block_entropy import slow_block_entropies, slow_threshold
+from tests.support.slow_block_entropy import SlowDiscoverer
 from tests.support.slow_small_sites import examples, sites
 
 MODES = st.sampled_from(["element", "table"])
@@ -127,10 +127,11 @@ AAA = "<div class=box><div><p>a</p></div></div>" * 3
 def test_fast_is_as_defined(bodies: list[str], mode: str, least_gain: float) -> None:
     pages = [page_of(body) for body in bodies]
     model = learn(pages, blocks=mode, least_gain=least_gain).model()
+    definition = SlowDiscoverer(pages, mode)
     if any(page.blocks for page in pages):
-        assert model.threshold == slow_threshold(pages, mode, least_gain)
+        assert model.threshold == definition.threshold(least_gain)
     for page in pages:
-        slow = slow_block_entropies(pages, page, mode)
+        slow = definition.block_entropies(page)
         verdicts = model.judge(page).verdicts
         found = [v.evidence["block_entropy"] for v in verdicts]
         assert found == pytest.approx(slow, abs=1e-9)

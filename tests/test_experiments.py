@@ -97,7 +97,57 @@ def test_stemming_a_page_once_changes_nothing(blocks: Any) -> None:
     assert fast.threshold == slow.threshold
     for html, page in zip(htmls, pages, strict=True):
         judged = slow.judge(build_page(html)).weights
-        assert features.discovered_features(fast, page) == set(judged)
+        entropies = features.feature_entropies(fast, page)
+        assert {name for name, h in entropies.items() if h <= fast.threshold} == set(judged)
+
+
+@pytest.mark.parametrize(
+    ("golds", "optimal", "shares"),
+    [
+        # Up to 0.3 nothing is discovered, from 0.4 on the stories, at 1.0 the menus as well.
+        (["fog port home", "ship late"], 0.4, [(0, 1), (1, 5 / 6), (1, 5 / 8)]),
+        (["fog port home sport", "ship late home sport"], 1.0, [(0, 1), (6 / 8, 1), (1, 1)]),
+        (["fog", None], 0.4, [(0, 1), (1, 1 / 3), (1, 1 / 4)]),
+        (["", ""], 0.1, [(1, 1), (1, 0), (1, 0)]),
+    ],
+)
+def test_recall_and_precision_over_the_threshold_by_hand(
+    golds: list[str | None], optimal: float, shares: list[tuple[float, float]]
+) -> None:
+    """ "home" and "sport" have entropy 1, all other words 0: a story 1/3, a menu 1."""
+    stories = ["fog port home", "ship late home"]
+    pages = [
+        features.site_page(source(f"<p>home sport</p><p>{story}</p>", gold), "element")
+        for story, gold in zip(stories, golds, strict=True)
+    ]
+    model = features.learn(pages)
+    curve = features.threshold_curve(model, pages)
+    steps = [shares[0]] * 3 + [shares[1]] * 6 + [shares[2]]
+    assert [(a.recall, a.precision) for a in curve.values()] == [pytest.approx(s) for s in steps]
+    assert curve[model.threshold] == features.page_agreement(model, pages)
+    found = features.measure_site(pages)
+    assert (found["threshold"], found["optimal"]) == (0.4, optimal)
+
+
+def test_optimal_and_chosen_threshold_of_a_site_stand_side_by_side(tmp_path: Path) -> None:
+    """The gold holds the menu as well, which no threshold below 1 discovers."""
+    pages = {name: (html, f"{MENU} {gold}") for name, (html, gold) in news(5).items()}
+    write_corpus(tmp_path, pages)
+    result = json.loads(json.dumps(features.run(tmp_path, corpora=["small"])))
+    *_, thresholds, means, sites = features.tables(result)
+    words = sum(len(set(gold.split())) for _, gold in news(5).values())
+    recall = words / (words + 5 * len(MENU.split()))
+    chosen = f"{recall:.3f} / 1.000"
+    with_f = f"{chosen} / {2 * recall / (recall + 1):.3f}"
+    assert means.rows[0][:5] == ["small", "1", with_f, "1.000 / 1.000 / 1.000", "0 / 0"]
+    assert sites.rows[0][:5] == [
+        "small",
+        "example.com",
+        "5",
+        f"0.1: {chosen}",
+        "1.0: 1.000 / 1.000",
+    ]
+    assert thresholds.rows[0] == ["elements", "small", "1", *[chosen] * 9, "1.000 / 1.000"]
 
 
 @pytest.mark.parametrize(
@@ -129,11 +179,12 @@ def test_features_of_a_small_site(tmp_path: Path) -> None:
     assert curve["1"] == {"recall": 1.0, "precision": pytest.approx(alone, abs=1e-3)}
     assert curve["10"] == {"recall": 1.0, "precision": 1.0}
     assert result["mean"]["all"]["element"]["as_published"] == 1
-    means, curves, thresholds = features.tables(json.loads(json.dumps(result)))
+    means, curves, thresholds, optimal, sites = features.tables(json.loads(json.dumps(result)))
     assert means.rows[1][:3] == ["small", "1", "1.000 / 1.000"]
     assert len(curves.rows) == len(features.BLOCKS)
-    assert thresholds.rows[0][:3] == ["small", "example.com", "10"]
-    for table in (means, curves, thresholds):
+    assert len(thresholds.rows) == 2 * len(features.BLOCKS)
+    assert sites.rows[0][:3] == ["small", "example.com", "10"]
+    for table in (means, curves, thresholds, optimal, sites):
         assert all(len(row) == len(table.header) for row in table.rows)
 
 
@@ -141,9 +192,11 @@ def test_features_of_a_small_site(tmp_path: Path) -> None:
 def test_curves_are_drawn(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="drawing needs the extra bench")
     write_corpus(tmp_path, news(10))
-    picture = tmp_path / "images/curve.png"
-    features.run(tmp_path, picture, corpora=["small"])
-    assert picture.read_bytes().startswith(b"\x89PNG")
+    features.run(tmp_path, tmp_path / "images", corpora=["small"])
+    names = ["infodiscoverer-threshold.png", "infodiscoverer.png"]
+    pictures = sorted((tmp_path / "images").iterdir())
+    assert [picture.name for picture in pictures] == names
+    assert all(picture.read_bytes().startswith(b"\x89PNG") for picture in pictures)
 
 
 def test_sites_of_few_pages_are_left_out(tmp_path: Path) -> None:

@@ -166,7 +166,7 @@ def same_shape(element: StructureElement, node: SlowNode) -> None:
     while waiting:
         fast, slow = waiting.pop()
         assert (fast.tags, fast.leaf_tags) == (len(slow.tags), len(slow.leaves))
-        assert fast.node_importance == pytest.approx(slow.node_importance(), abs=1e-9)
+        assert fast.node_importance == pytest.approx(slow.node_importance, abs=1e-9)
         assert fast.path_importance == pytest.approx(slow.path_importance(), abs=1e-9)
         for feature in slow.totals:
             assert fast.feature_weight(feature) == pytest.approx(slow.weight(feature), abs=1e-9)

@@ -132,7 +132,7 @@ def test_tables_of_the_documentation_are_those_of_the_figures() -> None:
     report = json.loads((ROOT / "benchmarks/results/mining.json").read_text(encoding="utf-8"))
     text = (ROOT / "docs/mining.md").read_text(encoding="utf-8")
     tables = list(mining.mining_tables(report))
-    assert len(tables) == 11
+    assert len(tables) == 13
     for table in tables:
         rows = table.to_markdown().partition("\n\n")[2]
         assert rows in text, table.title
@@ -143,7 +143,7 @@ def test_without_an_experiment_only_the_tables_are_written(tmp_path: Path) -> No
     out.write_bytes((ROOT / "benchmarks/results/mining.json").read_bytes())
     assert mining.main(["--experiment", "--out", str(out), "--markdown", str(markdown)]) == 0
     assert out.read_bytes() == (ROOT / "benchmarks/results/mining.json").read_bytes()
-    assert markdown.read_text().count("## ") == 11
+    assert markdown.read_text().count("## ") == 13
 
 
 @pytest.mark.skipif(

@@ -19,8 +19,9 @@ from noiseclean_scrapy.methods.satisfiable_subtree import (
     SatisfiableSubtreeMethod,
     is_han_kana,
 )
-from noiseclean_scrapy.page import Page, build_page
+from noiseclean_scrapy.page import build_page
 from tests.support.corpora import CORPORA, needs_corpora, rows
+from tests.support.slow_satisfiable_subtree import slow_kept
 
 METHOD = "satisfiable-subtree"
 SMALL = {"generations": 2, "alpha": 4, "beta": 10, "gamma": 0.3}
@@ -152,47 +153,6 @@ def test_constants_follow_the_script_of_the_page() -> None:
 
 
 # (b) Against the definition.
-
-
-def climb(page: Page, element: int, generations: int) -> int:
-    """The root that a text in `element` climbs to; BODY at most."""
-    for _ in range(generations - 1):
-        element = max(page.elements[element].parent, 0)
-    return element
-
-
-def texts_below(page: Page, root: int, depth: int = 1) -> list[tuple[int, int, int]]:
-    """(generations below the root, length, anchor length) of every text in the sub-tree."""
-    found = []
-    for content in page.elements[root].content:
-        if content < 0:
-            block = page.blocks[~content]
-            found.append((depth, len(block.text), block.link_characters))
-        else:
-            found += texts_below(page, content, depth + 1)
-    return found
-
-
-def is_satisfiable(page: Page, root: int, constants: dict[str, Any]) -> bool:
-    texts = texts_below(page, root)
-    total = sum(length for _, length, _ in texts)
-    near = [length for depth, length, _ in texts if depth <= constants["generations"]]
-    return (
-        any(length >= constants["alpha"] for length in near)
-        and total >= constants["beta"]
-        and sum(anchor for *_, anchor in texts) <= constants["gamma"] * total
-    )
-
-
-def slow_kept(page: Page, constants: dict[str, Any]) -> list[bool]:
-    roots = {climb(page, b.element, constants["generations"]) for b in page.blocks if b.text}
-    satisfiable = {root for root in roots if is_satisfiable(page, root, constants)}
-    maximal = {
-        root
-        for root in satisfiable
-        if not any(e.index in satisfiable for e in list(page.path(root))[1:])
-    }
-    return [any(e.index in maximal for e in page.path(b.element)) for b in page.blocks]
 
 
 words = st.integers(1, 12).map(lambda n: "x" * n)

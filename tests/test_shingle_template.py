@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from hashlib import blake2b
 from itertools import islice, permutations
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lxml import html as lxml_html
 
 from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.errors import TreeDataError
@@ -22,8 +19,8 @@ from noiseclean_scrapy.methods.shingle_template import (
     pagelets,
 )
 from noiseclean_scrapy.page import Page, build_page
-from noiseclean_scrapy.page.words import words
 from tests.support.corpora import CORPORA, needs_corpora, rows
+from tests.support.slow_shingle_template import hashed, slow_kept
 
 METHOD = "shingle-template"
 MENU = (
@@ -48,10 +45,6 @@ def kept(method: ShingleTemplateMethod, page: Page) -> list[str]:
 
 
 # (a) Values by hand.
-
-
-def hashed(shingle: str) -> int:
-    return int(blake2b(shingle.encode(), digest_size=8).hexdigest(), 16)
 
 
 def test_fingerprints() -> None:
@@ -183,53 +176,6 @@ def test_score_evidence_and_fit() -> None:
 
 
 # (b) Against the definition, on the DOM.
-
-
-def slow_pagelets(source: str, page: Page, k: int) -> list[tuple[str, set[int]]]:
-    """Words and blocks of each pagelet, from the top of the document down."""
-    root: Any = lxml_html.fromstring(source).getroottree()
-
-    def links(element: int) -> int:
-        steps = [e.step for e in page.path(element)]
-        (node,) = root.xpath("".join(reversed(steps)))
-        return len(node.xpath("descendant-or-self::a[@href]"))
-
-    found = []
-    queue = [0]
-    while queue:
-        content = queue.pop(0)
-        children = page.elements[content].content if content >= 0 else []
-        if any(child >= 0 and links(child) >= k for child in children):
-            queue.extend(children)
-            continue
-        below = [
-            block
-            for block in page.blocks
-            if content == ~block.index or content in [e.index for e in page.path(block.element)]
-        ]
-        text = " ".join(word for block in below for word in words(block.text))
-        found.append((text, {block.index for block in below}))
-    return [(text, blocks) for text, blocks in found if text]
-
-
-def slow_fingerprint(text: str) -> int:
-    sequence = text.split()
-    if len(sequence) < 4:
-        return hashed(text)
-    return min(hashed(" ".join(sequence[i : i + 4])) for i in range(len(sequence) - 3))
-
-
-def slow_kept(sources: list[str], source: str, k: int) -> list[bool]:
-    pages_with: Counter[int] = Counter()
-    for other in sources:
-        found = slow_pagelets(other, build_page(other), k)
-        pages_with.update({slow_fingerprint(text) for text, _ in found})
-    page = build_page(source)
-    template: set[int] = set()
-    for text, blocks in slow_pagelets(source, page, k):
-        if pages_with[slow_fingerprint(text)] >= 2:
-            template |= blocks
-    return [block.index not in template for block in page.blocks]
 
 
 texts = st.sampled_from(["a", "b", "c d", "e f g h i", "On 3 May"])

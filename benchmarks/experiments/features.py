@@ -1,7 +1,8 @@
 """Features that InfoDiscoverer finds, against those of the gold text (Lin & Ho, KDD 2002).
 
 The features are the method's terms. Discovered are those of the blocks judged informative, desired
-those of the gold text; recall and precision are the shares of either that both have.
+those of the gold text; recall and precision are the shares of either that both have. The optimal
+threshold of a site is the one with the highest F of both, which only gold tells.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, TypeAlias
 
 from benchmarks.corpora import CorpusPage, by_site, read_corpus
 from benchmarks.quality import CORPORA
@@ -32,9 +33,15 @@ CURVE_PAGES = 10
 """Sites with as many pages are in the curves."""
 DRAWS = 3
 SEED = 2002
+THRESHOLDS = tuple(number / 10 for number in range(1, 11))
+"""Those on H(CB) that the greedy approach can choose."""
 PUBLISHED = 0.956
 """Both recall and precision are above this on 13 sites of 26,518 pages (abstract of the paper)."""
+COLOURS: Mapping[Kind, str] = {"element": "#1f77b4", "table": "#d1611c"}
 SHARES = ("recall", "precision", "site_recall", "site_precision")
+
+PageFeature: TypeAlias = tuple[int, str]
+"""The number of a page and a feature of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +50,12 @@ class Agreement:
 
     recall: float
     precision: float
+
+    @property
+    def f1(self) -> float:
+        """Their harmonic mean."""
+        total = self.recall + self.precision
+        return 2 * self.recall * self.precision / total if total else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +72,9 @@ class SitePage:
 
 
 def run(
-    shared: Path, picture: Path | None = None, corpora: Sequence[str] = CORPORA
+    shared: Path, pictures: Path | None = None, corpora: Sequence[str] = CORPORA
 ) -> dict[str, Any]:
-    """Measure every site of many pages, and draw the curves into `picture`."""
+    """Measure every site of many pages, and draw the curves into the folder `pictures`."""
     sites: list[dict[str, Any]] = []
     for corpus in corpora:
         for site, pages in sites_of(read_corpus(shared / "corpora" / corpus)).items():
@@ -76,8 +89,9 @@ def run(
         "curves": mean_curves(sites),
         "sites": sites,
     }
-    if picture:
-        draw(result["curves"], picture)
+    if pictures:
+        draw_training(result["curves"], pictures / "infodiscoverer.png")
+        draw_thresholds(sites, pictures / "infodiscoverer-threshold.png")
     return result
 
 
@@ -100,15 +114,24 @@ def site_page(source: CorpusPage, blocks: Kind) -> SitePage:
 
 
 def measure_site(pages: Sequence[SitePage]) -> dict[str, Any]:
-    """Agreement with all pages learned, and over the number of training pages."""
+    """Agreement with all pages learned, over the threshold, and over the number of pages learned.
+
+    `optimal` is the threshold of the highest F, the lowest of several.
+    """
     model = learn(pages)
     by_page, union = page_agreement(model, pages), site_agreement(model, pages)
+    by_threshold = threshold_curve(model, pages)
     found: dict[str, Any] = {
         "threshold": model.threshold,
         "recall": round(by_page.recall, 4),
         "precision": round(by_page.precision, 4),
         "site_recall": round(union.recall, 4),
         "site_precision": round(union.precision, 4),
+        "optimal": max(by_threshold, key=lambda threshold: by_threshold[threshold].f1),
+        "by_threshold": {
+            str(threshold): {"recall": round(a.recall, 4), "precision": round(a.precision, 4)}
+            for threshold, a in by_threshold.items()
+        },
     }
     if len(pages) >= CURVE_PAGES:
         found["curve"] = training_curve(pages)
@@ -136,21 +159,35 @@ def agreement(discovered: Set[Any], desired: Set[Any]) -> Agreement:
     )
 
 
-def discovered_features(model: BlockEntropyModel, page: SitePage) -> set[str]:
-    """The features of the informative blocks of a page."""
-    informative = [b for b in page.blocks if model.block_entropy(b) <= model.threshold]
-    return set().union(*informative)
+def feature_entropies(model: BlockEntropyModel, page: SitePage) -> dict[str, float]:
+    """The features of a page, each with the least H(CB) of the blocks that have it.
+
+    A threshold discovers the features that are not above it.
+    """
+    least: dict[str, float] = {}
+    for block in page.blocks:
+        entropy = model.block_entropy(block)
+        least.update({name: min(entropy, least.get(name, entropy)) for name in block})
+    return least
 
 
 def page_agreement(model: BlockEntropyModel, pages: Sequence[SitePage]) -> Agreement:
     """Agreement of the features page by page, counted together: a feature counts once a page."""
-    return agreement(*_feature_sets(model, pages))
+    entropies, desired = _feature_sets(model, pages)
+    return agreement(_up_to(model.threshold, entropies), desired)
 
 
 def site_agreement(model: BlockEntropyModel, pages: Sequence[SitePage]) -> Agreement:
     """Agreement of the features of all pages together: a feature counts once a site."""
-    discovered, desired = _feature_sets(model, pages)
+    entropies, desired = _feature_sets(model, pages)
+    discovered = _up_to(model.threshold, entropies)
     return agreement({name for _, name in discovered}, {name for _, name in desired})
+
+
+def threshold_curve(model: BlockEntropyModel, pages: Sequence[SitePage]) -> dict[float, Agreement]:
+    """Agreement page by page for each of the `THRESHOLDS` in the place of the model's own."""
+    entropies, desired = _feature_sets(model, pages)
+    return {t: agreement(_up_to(t, entropies), desired) for t in THRESHOLDS}
 
 
 def training_curve(pages: Sequence[SitePage]) -> dict[str, dict[str, float]]:
@@ -190,25 +227,23 @@ def mean_curves(sites: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def draw(curves: Iterable[Mapping[str, Any]], figure: Path) -> None:
+def draw_training(curves: Iterable[Mapping[str, Any]], figure: Path) -> None:
     """Recall and precision over the number of training pages, as an image file."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     picture = Figure(figsize=(10, 4.2), layout="constrained")
-    FigureCanvasAgg(picture)
     panels = picture.subplots(1, 2, sharey=True)
     markers = {10: "o", 20: "s", 50: "^"}
     for panel, share in zip(panels, ("recall", "precision"), strict=True):
         for curve in curves:
-            numbers, element = curve["training_pages"], curve["blocks"] == "element"
+            numbers, blocks = curve["training_pages"], curve["blocks"]
             panel.plot(
                 numbers,
                 curve[share],
-                color="#1f77b4" if element else "#d1611c",
-                linestyle="-" if element else "--",
+                color=COLOURS[blocks],
+                linestyle="-" if blocks == "element" else "--",
                 marker=markers[numbers[-1]],
-                label=f"{curve['blocks']}s, {curve['sites']} sites, up to {numbers[-1]} pages",
+                label=f"{blocks}s, {curve['sites']} sites, up to {numbers[-1]} pages",
             )
         panel.axhline(PUBLISHED, color="grey", linewidth=1, linestyle=":", label="published, above")
         panel.set(
@@ -221,21 +256,52 @@ def draw(curves: Iterable[Mapping[str, Any]], figure: Path) -> None:
         panel.minorticks_off()
         panel.grid(alpha=0.3)
     panels[1].legend(fontsize="small", loc="lower right")
+    _save(picture, figure)
+
+
+def draw_thresholds(sites: Sequence[Mapping[str, Any]], figure: Path) -> None:
+    """Recall and precision over the threshold on H(CB), a thin line a site, as an image file."""
+    from matplotlib.figure import Figure
+
+    picture = Figure(figsize=(10, 7), layout="constrained")
+    panels = picture.subplots(2, 2, sharex=True, sharey=True)
+    for row, blocks in zip(panels, BLOCKS, strict=True):
+        for panel, share in zip(row, ("recall", "precision"), strict=True):
+            curves = [[a[share] for a in s[blocks]["by_threshold"].values()] for s in sites]
+            for curve in curves:
+                panel.plot(THRESHOLDS, curve, color=COLOURS[blocks], linewidth=0.8, alpha=0.25)
+            mean = [fmean(values) for values in zip(*curves, strict=True)]
+            label = f"mean of {len(sites)} sites"
+            panel.plot(THRESHOLDS, mean, color=COLOURS[blocks], linewidth=2.5, label=label)
+            panel.set(title=f"{share} of features, {blocks}s", ylim=(0, 1.02))
+            panel.grid(alpha=0.3)
+        row[1].legend(fontsize="small", loc="lower right")
+    for panel in panels[1]:
+        panel.set_xlabel("threshold on H(CB)")
+    _save(picture, figure)
+
+
+def _save(picture: Any, figure: Path) -> None:
     figure.parent.mkdir(parents=True, exist_ok=True)
     picture.savefig(figure, dpi=110)
 
 
 def _feature_sets(
     model: BlockEntropyModel, pages: Sequence[SitePage]
-) -> tuple[set[tuple[int, str]], set[tuple[int, str]]]:
-    """Discovered and desired features of the pages with gold, each with its page's number."""
-    discovered: set[tuple[int, str]] = set()
-    desired: set[tuple[int, str]] = set()
+) -> tuple[dict[PageFeature, float], set[PageFeature]]:
+    """The features of the pages with gold and their least entropies, and the desired features."""
+    entropies: dict[PageFeature, float] = {}
+    desired: set[PageFeature] = set()
     for number, page in enumerate(pages):
         if page.desired is not None:
-            discovered.update((number, name) for name in discovered_features(model, page))
+            found = feature_entropies(model, page)
+            entropies.update(((number, name), entropy) for name, entropy in found.items())
             desired.update((number, name) for name in page.desired)
-    return discovered, desired
+    return entropies, desired
+
+
+def _up_to(threshold: float, entropies: Mapping[PageFeature, float]) -> set[PageFeature]:
+    return {feature for feature, entropy in entropies.items() if entropy <= threshold}
 
 
 def _means(sites: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -257,11 +323,38 @@ def _means(sites: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
                         min(s[blocks]["recall"], s[blocks]["precision"]) > PUBLISHED
                         for s in members
                     ),
+                    "chosen": _mean_agreement(s[blocks] for s in members),
+                    "optimal": _mean_agreement(_at_optimal(s[blocks]) for s in members),
+                    **{
+                        name: sum(
+                            round(10 * abs(s[blocks]["threshold"] - s[blocks]["optimal"])) <= steps
+                            for s in members
+                        )
+                        for steps, name in enumerate(("same", "next"))
+                    },
+                    "by_threshold": {
+                        str(t): _mean_agreement(s[blocks]["by_threshold"][str(t)] for s in members)
+                        for t in THRESHOLDS
+                    },
                 }
                 for blocks in BLOCKS
             },
         }
         for group, members in groups.items()
+    }
+
+
+def _at_optimal(found: Mapping[str, Any]) -> Mapping[str, float]:
+    at: Mapping[str, float] = found["by_threshold"][str(found["optimal"])]
+    return at
+
+
+def _mean_agreement(found: Iterable[Mapping[str, float]]) -> dict[str, float]:
+    """Means of recall, precision and F over sites."""
+    agreements = [Agreement(shares["recall"], shares["precision"]) for shares in found]
+    return {
+        name: round(fmean(getattr(a, name) for a in agreements), 4)
+        for name in ("recall", "precision", "f1")
     }
 
 
@@ -296,13 +389,44 @@ def tables(result: Mapping[str, Any]) -> Iterator[Table]:
         ],
     )
     yield Table(
-        "Threshold that a site chooses, recall / precision of features",
-        ["corpus", "site", "pages", *(f"{kind}s" for kind in BLOCKS)],
+        "Features by the threshold on H(CB): recall / precision, mean over sites",
+        ["blocks", "corpus", "sites", *map(str, THRESHOLDS)],
+        [
+            [f"{kind}s", group, str(means["sites"])]
+            + [_cell(at) for at in means[kind]["by_threshold"].values()]
+            for kind in BLOCKS
+            for group, means in result["mean"].items()
+        ],
+    )
+    yield Table(
+        "Recall / precision / F with the threshold that each site chooses and with its optimal one",
+        [
+            *("corpus", "sites"),
+            *(
+                f"{kind}s{what}"
+                for kind in BLOCKS
+                for what in (", chosen", ", optimal", ": same / within 0.1")
+            ),
+        ],
+        [
+            [group, str(means["sites"])]
+            + [cell for kind in BLOCKS for cell in _optimal_cells(means[kind])]
+            for group, means in result["mean"].items()
+        ],
+    )
+    yield Table(
+        "Threshold that a site chooses and its optimal one: recall / precision of features",
+        ["corpus", "site", "pages"]
+        + [f"{kind}s, {what}" for kind in BLOCKS for what in ("chosen", "optimal")],
         [
             [site["corpus"], site["site"], str(site["pages"])]
             + [
-                f"{found['threshold']:.1f}: {found['recall']:.3f} / {found['precision']:.3f}"
+                f"{threshold:.1f}: {_cell(at)}"
                 for found in (site[kind] for kind in BLOCKS)
+                for threshold, at in (
+                    (found["threshold"], found),
+                    (found["optimal"], _at_optimal(found)),
+                )
             ]
             for site in result["sites"]
         ],
@@ -314,8 +438,14 @@ def _published_cells() -> list[str]:
 
 
 def _mean_cells(means: Mapping[str, Any]) -> list[str]:
-    return [
-        f"{means['recall']:.3f} / {means['precision']:.3f}",
-        f"{means['site_recall']:.3f} / {means['site_precision']:.3f}",
-        str(means["as_published"]),
-    ]
+    one_set = {"recall": means["site_recall"], "precision": means["site_precision"]}
+    return [_cell(means), _cell(one_set), str(means["as_published"])]
+
+
+def _optimal_cells(means: Mapping[str, Any]) -> list[str]:
+    cells = [f"{_cell(means[name])} / {means[name]['f1']:.3f}" for name in ("chosen", "optimal")]
+    return [*cells, f"{means['same']} / {means['next']}"]
+
+
+def _cell(shares: Mapping[str, float]) -> str:
+    return f"{shares['recall']:.3f} / {shares['precision']:.3f}"

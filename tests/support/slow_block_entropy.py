@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from fractions import Fraction
 
 from noiseclean_scrapy.page import Page
@@ -26,43 +27,52 @@ def terms_of(page: Page, members: list[int]) -> Counter[str]:
     return Counter(term for text in texts for term in Stemming(page.language).terms(text))
 
 
-def slow_entropy(pages: list[Page], term: str) -> float:
-    """H(F_i) = - sum_j w_ij log_n w_ij."""
-    filled = [page for page in pages if page.blocks]
-    tf = [terms_of(page, list(range(len(page.blocks))))[term] for page in filled]
-    if len(filled) == 1 or not sum(tf):
-        return 0.0
-    shares = [count / sum(tf) for count in tf if count]
-    return -math.fsum(w * math.log(w, len(filled)) for w in shares)
+class SlowDiscoverer:
+    """Entropies of terms and blocks, and the threshold, of pages that are all kept."""
 
+    def __init__(self, pages: Sequence[Page], mode: str) -> None:
+        self._pages, self._mode = pages, mode
+        filled = [page for page in pages if page.blocks]
+        self._counts = [terms_of(page, list(range(len(page.blocks)))) for page in filled]
+        terms = {term for counts in self._counts for term in counts}
+        self.entropies = {term: self._entropy(term) for term in terms}
 
-def slow_block_entropies(pages: list[Page], page: Page, mode: str) -> list[float]:
-    """H(CB) of the content block of each text block of a page."""
-    entropies = [0.0] * len(page.blocks)
-    for members in slow_blocks(page, mode).values():
-        terms = set(terms_of(page, members))
-        for index in members:
-            if terms:
-                entropies[index] = math.fsum(slow_entropy(pages, t) for t in terms) / len(terms)
-    return entropies
+    def _entropy(self, term: str) -> float:
+        """H(F_i) = - sum_j w_ij log_n w_ij."""
+        if len(self._counts) == 1:
+            return 0.0
+        total = sum(counts[term] for counts in self._counts)
+        shares = [counts[term] / total for counts in self._counts if term in counts]
+        return -math.fsum(w * math.log(w, len(self._counts)) for w in shares)
 
+    def block_entropies(self, page: Page) -> list[float]:
+        """H(CB) of the content block of each text block of a page."""
+        found = [0.0] * len(page.blocks)
+        for members in slow_blocks(page, self._mode).values():
+            terms = set(terms_of(page, members))
+            for index in members:
+                if terms:
+                    entropies = (self.entropies.get(term, 0.0) for term in terms)
+                    found[index] = math.fsum(entropies) / len(terms)
+        return found
 
-def slow_threshold(pages: list[Page], mode: str, least_gain: float) -> float:
-    """Raised from 0.1 until a step adds too few features."""
-    blocks = [
-        (slow_block_entropies(pages, page, mode)[members[0]], set(terms_of(page, members)))
-        for page in pages
-        for members in slow_blocks(page, mode).values()
-    ]
+    def threshold(self, least_gain: float) -> float:
+        """Raised from 0.1 until a step adds too few features."""
+        blocks = [
+            (entropies[members[0]], set(terms_of(page, members)))
+            for page in self._pages
+            for entropies in [self.block_entropies(page)]
+            for members in slow_blocks(page, self._mode).values()
+        ]
 
-    def included(threshold: Fraction) -> set[str]:
-        limit = float(threshold) + 1e-10
-        return {term for entropy, terms in blocks if entropy <= limit for term in terms}
+        def included(threshold: Fraction) -> set[str]:
+            limit = float(threshold) + 1e-10
+            return {term for entropy, terms in blocks if entropy <= limit for term in terms}
 
-    threshold = Fraction(1, 10)
-    while threshold < 1:
-        now, then = included(threshold), included(threshold + Fraction(1, 10))
-        if now and len(then) - len(now) <= least_gain * len(then):
-            break
-        threshold += Fraction(1, 10)
-    return float(threshold)
+        threshold = Fraction(1, 10)
+        while threshold < 1:
+            now, then = included(threshold), included(threshold + Fraction(1, 10))
+            if now and len(then) - len(now) <= least_gain * len(then):
+                break
+            threshold += Fraction(1, 10)
+        return float(threshold)

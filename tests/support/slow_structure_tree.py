@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 
 from noiseclean_scrapy.page import Page
 from noiseclean_scrapy.page.words import block_features
@@ -71,33 +72,40 @@ class SlowNode:
         self.counts = [tag.occurrences() for tag in self.leaves]
         self.totals: Counter[str] = sum(self.counts, Counter())
 
-    def entropy(self, feature: str) -> float:
-        """H_E(a_i) over the leaf tag nodes."""
-        shares = [c[feature] / self.totals[feature] for c in self.counts if c[feature]]
-        return _entropy(shares, len(self.leaves))
+    @cached_property
+    def entropies(self) -> dict[str, float]:
+        """H_E(a_i) of each feature over the leaf tag nodes."""
+        return {
+            feature: _entropy(
+                [c[feature] / total for c in self.counts if c[feature]], len(self.leaves)
+            )
+            for feature, total in self.totals.items()
+        }
 
+    @cached_property
     def leaf_importance(self) -> float:
         if len(self.leaves) == 1 or not self.totals:
             return 1.0
-        return math.fsum(1 - self.entropy(feature) for feature in self.totals) / len(self.totals)
+        return math.fsum(1 - h for h in self.entropies.values()) / len(self.totals)
 
+    @cached_property
     def node_importance(self) -> float:
         if len(self.leaves) == len(self.tags):
-            return self.leaf_importance()
+            return self.leaf_importance
         if len(self.tags) == 1:
             return 1.0
         styles = Counter("leaf" if tag.is_leaf() else tag.style() for tag in self.tags)
         return _entropy([n / len(self.tags) for n in styles.values()], len(self.tags))
 
     def path_importance(self) -> float:
-        return 1 - math.prod(1 - node.node_importance() for node in [*self.path, self])
+        return 1 - math.prod(1 - node.node_importance for node in [*self.path, self])
 
     def weight(self, feature: str) -> float:
         """PathImp(E) (1 - H_E(a_i)), of an occurrence in a leaf tag node."""
         path = self.path_importance()
         if len(self.leaves) < len(self.tags):  # its features stand in a child of their own
-            path = 1 - (1 - path) * (1 - self.leaf_importance())
-        return path * (1 - self.entropy(feature))
+            path = 1 - (1 - path) * (1 - self.leaf_importance)
+        return path * (1 - self.entropies[feature])
 
 
 def slow_nodes(pages: list[Page]) -> list[SlowNode]:
