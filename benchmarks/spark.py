@@ -44,7 +44,7 @@ _TREE_CLASSES = ((1, 1), (2, 9), (10, 29), (30, 999))
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
-def main() -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--corpora", nargs="+", default=CORPORA)
@@ -53,7 +53,7 @@ def main() -> int:
     parser.add_argument("--markdown", action="store_true")
     parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--run", nargs=3, metavar=("FOLDER", "CORES", "CODEC"), help="one job only")
-    opts = parser.parse_args()
+    opts = parser.parse_args(argv)
     if opts.run:
         print(json.dumps(run_job(Path(opts.run[0]), int(opts.run[1]), opts.run[2])))
         return 0

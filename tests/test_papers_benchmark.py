@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
+
+import pytest
 
 from benchmarks import papers
 from benchmarks.corpora import ROOT
@@ -33,10 +36,39 @@ def test_a_run_compares_both_forms_and_leaves_the_figures_of_others(shared: Path
     assert "| shingle-template |  |" in text
 
 
+PAGE = (ROOT / "docs/papers.md").read_text(encoding="utf-8")
+METHODS = ROOT / "noiseclean_scrapy/methods"
+POINTERS = re.findall(r"`([\w./]+\.py)`(?:: ((?:`[\w.]+`(?:, )?)+))?", PAGE)
+"""Files that the page names, and what it names in them."""
+
+
+@pytest.mark.parametrize(("file", "names"), sorted(set(POINTERS)))
+def test_what_the_page_names_is_there(file: str, names: str) -> None:
+    folders = [METHODS, ROOT, ROOT / "tests/support"]
+    (path,) = [folder / file for folder in folders if (folder / file).is_file()]
+    code = path.read_text(encoding="utf-8")
+    for name in re.findall(r"[\w.]+", names):
+        own = name.rpartition(".")[2]
+        assert re.search(rf"\b(def|class) {own}\b", code), name
+
+
+@pytest.mark.parametrize("name", sorted(set(re.findall(r"`(test_\w+)`", PAGE))))
+def test_tests_that_the_page_names_are_there(name: str) -> None:
+    tests = [path.read_text(encoding="utf-8") for path in (ROOT / "tests").glob("test_*.py")]
+    assert any(f"def {name}(" in text for text in tests)
+
+
+def test_how_often_the_chosen_threshold_is_the_optimal_one() -> None:
+    report = json.loads((ROOT / "benchmarks/results/mining.json").read_text(encoding="utf-8"))
+    means = report["features"]["mean"]["all"]
+    found = means["element"]
+    told = f"the same on {found['same']} of {means['sites']} sites, at most one step apart on"
+    assert f"{told} {found['next']} |" in PAGE
+
+
 def test_tables_of_the_documentation_are_those_of_the_figures() -> None:
     report = json.loads((ROOT / "benchmarks/results/papers.json").read_text(encoding="utf-8"))
-    shown = (ROOT / "docs/papers.md").read_text(encoding="utf-8")
     tables = list(papers.tables(report["results"]))
     assert len(tables) == 4
     for table in tables:
-        assert table.to_markdown().partition("\n\n")[2] in shown, table.title
+        assert table.to_markdown().partition("\n\n")[2] in PAGE, table.title
