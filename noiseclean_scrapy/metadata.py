@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 import warnings
-from collections.abc import Callable, Container, Iterator, Mapping
-from copy import deepcopy
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
-from functools import cache, lru_cache, partial
+from functools import cache, partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
-
-from lxml import etree, html
 
 from noiseclean_scrapy.page import Html
 from noiseclean_scrapy.page.characters import without_controls
+from noiseclean_scrapy.page.facts import DAY, language_code, page_facts, text_of
 from noiseclean_scrapy.page.linked_data import read_article, read_documents, read_time
-from noiseclean_scrapy.page.parse import parse_html
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -35,25 +31,7 @@ logger = logging.getLogger(__name__)
 _EARLIEST = datetime(1990, 1, 1, tzinfo=timezone.utc)
 _DATE_FORMAT = "%Y-%m-%dT%H:%M:%S%z"
 _LONGEST_AUTHOR = 200
-_BODIES = etree.XPath("//body[not(ancestor::body)]")
-_MARKS = ("class", "id", "itemprop", "rel")
-_TELLING_TAGS = frozenset({"time", "abbr", "h1"})
-_TELLING = re.compile(
-    r"author|byl(?:ine)?\b|writer|journalist|screenname|posted|publish|submitted|date|time|fecha"
-    r"|article.?info|post.?info|post.?meta|entry.?meta|source|zuozhe|bianji",
-    re.IGNORECASE,
-)
-_ELSEWHERE = re.compile(r"comment|related|sidebar|footer|widget|teaser", re.IGNORECASE)
-_ELSEWHERE_TAGS = frozenset({"aside", "footer", "nav", "form", "select"})
-_DAY = re.compile(r"(?<![\d.])(\d{1,2})\.(\d{1,2})\.(\d{4}|\d{2})(?![\d.]\d)(?!\d)", re.ASCII)
-_LAST_DAY = re.compile(rf"{_DAY.pattern}\s*$", re.ASCII)
-_MOST_PARTS = 200
-_MOST_TELLING = 40
-_MOST_DESCENDANTS = 40
-_LONGEST_PART = 500
-_LONGEST_MARK = 1000
-_LONGEST_SCRIPT = 200_000
-_MOST_UNREADABLE = 5_000
+_LAST_DAY = re.compile(rf"{DAY.pattern}\s*$", re.ASCII)
 _DECLARATIONS = {
     "meta": (("name", "property", "itemprop", "http-equiv"), "content"),
     "link": (("rel",), "href"),
@@ -61,9 +39,6 @@ _DECLARATIONS = {
 _IMAGES = ("og:image", "og:image:secure_url", "twitter:image", "twitter:image:src", "image_src")
 _TIMES = ("article:published_time", "og:article:published_time", "datepublished")
 _LANGUAGE_NAMES = ("lang", "content-language", "og:locale", "dc.language", "language")
-_LANGUAGE_ATTRIBUTES = ("lang", "xml:lang", "{http://www.w3.org/XML/1998/namespace}lang")
-_PLAIN_NAME = re.compile(r"[a-z][\w.-]*", re.IGNORECASE | re.ASCII)
-_LANGUAGE_CODE = re.compile(r"(?!utf)([a-z]{2,3})(?:[-_]|$)")
 _LANGUAGE_SAMPLE = 1000
 _SHORTEST_SAMPLE = 50
 _NEAR_TIE = 10.0
@@ -141,138 +116,6 @@ def _libraries() -> _Libraries | None:
     return _Libraries(py3langid.rank, read_document)
 
 
-def page_facts(source: Html) -> _Element:
-    """A small document of what tells facts: META, LINK, JSON-LD, short parts marked as such.
-
-    It is a copy, bounded in size, so that nobody changes the page, and no page takes long.
-    """
-    root = parse_html(source).root
-    facts: _Element = html.Element("html", {"lang": _html_language(root)})
-    head, body = html.Element("head"), html.Element("body")
-    facts.extend([head, body])
-    head.extend(map(_copy, _head_parts(root)))
-    body.extend(map(_copy, _telling_parts(root)))
-    return facts
-
-
-def _copy(node: _Element) -> _Element:
-    copy = deepcopy(node)
-    name = _name(node)
-    copy.tag, copy.tail = name if _PLAIN_NAME.fullmatch(name) else "div", None
-    return copy
-
-
-def _head_parts(root: _Element) -> Iterator[_Element]:
-    left, unreadable = _MOST_PARTS, _MOST_UNREADABLE
-    # What JSON-LD says goes first, however many others there are.
-    others = root.iter("{*}base", "{*}link", "{*}meta", "{*}title")
-    for node in chain(root.iter("{*}script"), others):
-        is_script = _name(node) == "script"
-        if is_script and "ld+json" not in node.get("type", "").lower():
-            continue
-        if is_script and len(node.text or "") > _LONGEST_SCRIPT:
-            continue
-        if is_script and not _is_json(node.text or ""):
-            # It is searched by expressions that take quadratic time.
-            unreadable -= len(node.text or "")
-            if unreadable < 0:
-                continue
-        yield node
-        left -= 1
-        if not left:
-            return
-
-
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text, strict=False)
-    except (ValueError, RecursionError):
-        return False
-    return True
-
-
-def _telling_parts(root: _Element) -> Iterator[_Element]:
-    """Short elements outside asides and comments whose tag or class tells of author or date."""
-    chosen: set[_Element] = set()
-    covered: dict[_Element, bool] = {}
-    bodies = cast("list[_Element]", _BODIES(root))
-    for node in chain.from_iterable(body.iter("*") for body in bodies):
-        if not _is_telling(node) or not _is_short(node):
-            continue
-        if not _is_covered(node, chosen, covered):
-            above = node.getparent()
-            if above is not None and _name(above) != "body" and _is_dated(above):
-                node = above  # a day beside the author
-            chosen.add(node)
-            yield node
-            if len(chosen) == _MOST_TELLING:
-                return
-
-
-def _is_telling(node: _Element) -> bool:
-    # Asked of every element of a page: a list of its attributes would take twice the time.
-    return node.tag in _TELLING_TAGS or any(
-        _tells(value[:_LONGEST_MARK]) for name in _MARKS if (value := node.get(name))
-    )
-
-
-def _is_dated(node: _Element) -> bool:
-    """Whether an element is one short line with a day."""
-    return _is_short(node) and bool(_DAY.search(_text(node)))
-
-
-def _text(node: _Element) -> str:
-    return " ".join(cast("Iterator[str]", node.itertext()))
-
-
-def _is_covered(node: _Element, chosen: Container[_Element], covered: dict[_Element, bool]) -> bool:
-    """Whether an element above is chosen or elsewhere; `covered` remembers it by parent.
-
-    Elements come in document order: nothing above a node that was asked for is chosen later.
-    """
-    passed: list[_Element] = []
-    found = False
-    for above in node.iterancestors():
-        if above in covered:
-            found = covered[above]
-            break
-        passed.append(above)
-        if above in chosen or _is_elsewhere(above):
-            found = True
-            break
-    covered.update(dict.fromkeys(passed, found))
-    return found
-
-
-def _is_elsewhere(node: _Element) -> bool:
-    name = _name(node)
-    if name in _ELSEWHERE_TAGS:
-        return True
-    return name != "body" and (
-        _leads_away(node.get("class", "")[:_LONGEST_MARK])
-        or _leads_away(node.get("id", "")[:_LONGEST_MARK])
-    )
-
-
-@lru_cache(maxsize=10_000)
-def _tells(mark: str) -> bool:
-    return bool(_TELLING.search(mark))
-
-
-@lru_cache(maxsize=10_000)
-def _leads_away(mark: str) -> bool:
-    return bool(_ELSEWHERE.search(mark))
-
-
-def _is_short(node: _Element) -> bool:
-    length = 0
-    for number, part in enumerate(node.iter()):
-        length += len(part.text or "") + len(part.tail or "")
-        if number > _MOST_DESCENDANTS or length > _LONGEST_PART:
-            return False
-    return True
-
-
 def _author_and_date(
     facts: _Element, declared: Mapping[str, str], url: str
 ) -> tuple[str, datetime | None]:
@@ -293,8 +136,8 @@ def _author_and_date(
 
 def _shown_day(facts: _Element, latest: datetime) -> datetime | None:
     """The day at the end of TITLE, or the first in what tells of the author, as 31.1.2026."""
-    ends = (found for node in facts.iter("title") if (found := _LAST_DAY.search(_text(node))))
-    days = (found for part in facts.iterfind("body/*") for found in _DAY.finditer(_text(part)))
+    ends = (found for node in facts.iter("title") if (found := _LAST_DAY.search(text_of(node))))
+    days = (found for part in facts.iterfind("body/*") for found in DAY.finditer(text_of(part)))
     for found in chain(ends, days):
         day, month, year = map(int, found.groups())
         try:
@@ -376,25 +219,8 @@ def _declared(facts: _Element) -> dict[str, str]:
 
 
 def _declared_language(declared: Mapping[str, str]) -> str:
-    codes = (_language_code(declared.get(name, "")) for name in _LANGUAGE_NAMES)
+    codes = (language_code(declared.get(name, "")) for name in _LANGUAGE_NAMES)
     return next(filter(None, codes), "")
-
-
-def _html_language(root: _Element) -> str:
-    body = root.find("{*}body")
-    nodes = (root,) if body is None else (root, body)
-    codes = (_language_code(node.get(key, "")) for node in nodes for key in _LANGUAGE_ATTRIBUTES)
-    return next(filter(None, codes), "")
-
-
-def _language_code(value: str) -> str:
-    """The language of a tag such as `pt-BR`; empty where it is none.
-
-    >>> _language_code("pt-BR"), _language_code("utf-8")
-    ('pt', '')
-    """
-    match = _LANGUAGE_CODE.match(value.strip().lower())
-    return match[1] if match else ""
 
 
 def _address(base: str, link: str) -> str:
@@ -404,7 +230,3 @@ def _address(base: str, link: str) -> str:
         return address if urlsplit(address).scheme in {"http", "https"} else ""
     except ValueError:
         return ""
-
-
-def _name(node: _Element) -> str:
-    return node.tag.rpartition("}")[2]

@@ -24,8 +24,8 @@ from noiseclean_scrapy.metadata import (
     LIBRARIES_MISSING,
     Metadata,
     extract_metadata,
-    page_facts,
 )
+from noiseclean_scrapy.page.facts import page_facts
 from noiseclean_scrapy.page.urls import site_name
 from noiseclean_scrapy.store import Store
 from tests.support import crawl_site, crawling

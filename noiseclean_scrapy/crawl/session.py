@@ -24,9 +24,10 @@ from noiseclean_scrapy.crawl.spool import Spool
 from noiseclean_scrapy.crawl.write_queue import WaitingPages
 from noiseclean_scrapy.crawl.writer import Writer
 from noiseclean_scrapy.errors import DamagedError, StoreError
-from noiseclean_scrapy.metadata import Metadata, extract_metadata, page_facts
+from noiseclean_scrapy.metadata import Metadata, extract_metadata
 from noiseclean_scrapy.methods import Model
 from noiseclean_scrapy.page import Page, build_page
+from noiseclean_scrapy.page.facts import page_facts
 from noiseclean_scrapy.store import PageRecord
 
 if TYPE_CHECKING:

@@ -1,0 +1,195 @@
+"""The few parts of a page that tell of its author, its date and the like, as a small document."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Container, Iterator
+from copy import deepcopy
+from functools import lru_cache
+from itertools import chain
+from typing import TYPE_CHECKING, cast
+
+from lxml import etree, html
+
+from noiseclean_scrapy.page.parse import parse_html
+from noiseclean_scrapy.page.sources import Html
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+_BODIES = etree.XPath("//body[not(ancestor::body)]")
+_MARKS = ("class", "id", "itemprop", "rel")
+_TELLING_TAGS = frozenset({"time", "abbr", "h1"})
+_TELLING = re.compile(
+    r"author|byl(?:ine)?\b|writer|journalist|screenname|posted|publish|submitted|date|time|fecha"
+    r"|article.?info|post.?info|post.?meta|entry.?meta|source|zuozhe|bianji",
+    re.IGNORECASE,
+)
+_ELSEWHERE = re.compile(r"comment|related|sidebar|footer|widget|teaser", re.IGNORECASE)
+_ELSEWHERE_TAGS = frozenset({"aside", "footer", "nav", "form", "select"})
+DAY = re.compile(r"(?<![\d.])(\d{1,2})\.(\d{1,2})\.(\d{4}|\d{2})(?![\d.]\d)(?!\d)", re.ASCII)
+"""A day as 31.1.2026 or 31.1.26: day, month and year."""
+_MOST_PARTS = 200
+_MOST_TELLING = 40
+_MOST_DESCENDANTS = 40
+_LONGEST_PART = 500
+_LONGEST_MARK = 1000
+_LONGEST_SCRIPT = 200_000
+_MOST_UNREADABLE = 5_000
+_LANGUAGE_ATTRIBUTES = ("lang", "xml:lang", "{http://www.w3.org/XML/1998/namespace}lang")
+_PLAIN_NAME = re.compile(r"[a-z][\w.-]*", re.IGNORECASE | re.ASCII)
+_LANGUAGE_CODE = re.compile(r"(?!utf)([a-z]{2,3})(?:[-_]|$)")
+
+
+def page_facts(source: Html) -> _Element:
+    """A small document of what tells facts: META, LINK, JSON-LD, short parts marked as such.
+
+    It is a copy, bounded in size, so that nobody changes the page, and no page takes long.
+    """
+    root = parse_html(source).root
+    facts: _Element = html.Element("html", {"lang": _html_language(root)})
+    head, body = html.Element("head"), html.Element("body")
+    facts.extend([head, body])
+    head.extend(map(_copy, _head_parts(root)))
+    body.extend(map(_copy, _telling_parts(root)))
+    return facts
+
+
+def _copy(node: _Element) -> _Element:
+    copy = deepcopy(node)
+    name = _name(node)
+    copy.tag, copy.tail = name if _PLAIN_NAME.fullmatch(name) else "div", None
+    return copy
+
+
+def _head_parts(root: _Element) -> Iterator[_Element]:
+    left, unreadable = _MOST_PARTS, _MOST_UNREADABLE
+    # What JSON-LD says goes first, however many others there are.
+    others = root.iter("{*}base", "{*}link", "{*}meta", "{*}title")
+    for node in chain(root.iter("{*}script"), others):
+        is_script = _name(node) == "script"
+        if is_script and "ld+json" not in node.get("type", "").lower():
+            continue
+        if is_script and len(node.text or "") > _LONGEST_SCRIPT:
+            continue
+        if is_script and not _is_json(node.text or ""):
+            # It is searched by expressions that take quadratic time.
+            unreadable -= len(node.text or "")
+            if unreadable < 0:
+                continue
+        yield node
+        left -= 1
+        if not left:
+            return
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text, strict=False)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _telling_parts(root: _Element) -> Iterator[_Element]:
+    """Short elements outside asides and comments whose tag or class tells of author or date."""
+    chosen: set[_Element] = set()
+    covered: dict[_Element, bool] = {}
+    bodies = cast("list[_Element]", _BODIES(root))
+    for node in chain.from_iterable(body.iter("*") for body in bodies):
+        if not _is_telling(node) or not _is_short(node):
+            continue
+        if not _is_covered(node, chosen, covered):
+            above = node.getparent()
+            if above is not None and _name(above) != "body" and _is_dated(above):
+                node = above  # a day beside the author
+            chosen.add(node)
+            yield node
+            if len(chosen) == _MOST_TELLING:
+                return
+
+
+def _is_telling(node: _Element) -> bool:
+    # Asked of every element of a page: a list of its attributes would take twice the time.
+    return node.tag in _TELLING_TAGS or any(
+        _tells(value[:_LONGEST_MARK]) for name in _MARKS if (value := node.get(name))
+    )
+
+
+def _is_dated(node: _Element) -> bool:
+    """Whether an element is one short line with a day."""
+    return _is_short(node) and bool(DAY.search(text_of(node)))
+
+
+def text_of(node: _Element) -> str:
+    return " ".join(cast("Iterator[str]", node.itertext()))
+
+
+def _is_covered(node: _Element, chosen: Container[_Element], covered: dict[_Element, bool]) -> bool:
+    """Whether an element above is chosen or elsewhere; `covered` remembers it by parent.
+
+    Elements come in document order: nothing above a node that was asked for is chosen later.
+    """
+    passed: list[_Element] = []
+    found = False
+    for above in node.iterancestors():
+        if above in covered:
+            found = covered[above]
+            break
+        passed.append(above)
+        if above in chosen or _is_elsewhere(above):
+            found = True
+            break
+    covered.update(dict.fromkeys(passed, found))
+    return found
+
+
+def _is_elsewhere(node: _Element) -> bool:
+    name = _name(node)
+    if name in _ELSEWHERE_TAGS:
+        return True
+    return name != "body" and (
+        _leads_away(node.get("class", "")[:_LONGEST_MARK])
+        or _leads_away(node.get("id", "")[:_LONGEST_MARK])
+    )
+
+
+@lru_cache(maxsize=10_000)
+def _tells(mark: str) -> bool:
+    return bool(_TELLING.search(mark))
+
+
+@lru_cache(maxsize=10_000)
+def _leads_away(mark: str) -> bool:
+    return bool(_ELSEWHERE.search(mark))
+
+
+def _is_short(node: _Element) -> bool:
+    length = 0
+    for number, part in enumerate(node.iter()):
+        length += len(part.text or "") + len(part.tail or "")
+        if number > _MOST_DESCENDANTS or length > _LONGEST_PART:
+            return False
+    return True
+
+
+def _html_language(root: _Element) -> str:
+    body = root.find("{*}body")
+    nodes = (root,) if body is None else (root, body)
+    codes = (language_code(node.get(key, "")) for node in nodes for key in _LANGUAGE_ATTRIBUTES)
+    return next(filter(None, codes), "")
+
+
+def language_code(value: str) -> str:
+    """The language of a tag such as `pt-BR`; empty where it is none.
+
+    >>> language_code("pt-BR"), language_code("utf-8")
+    ('pt', '')
+    """
+    match = _LANGUAGE_CODE.match(value.strip().lower())
+    return match[1] if match else ""
+
+
+def _name(node: _Element) -> str:
+    return node.tag.rpartition("}")[2]
