@@ -59,6 +59,7 @@ A command that fails ends those of its name. The peers' texts are kept in the fo
 """
 LEFT_OUT = {
     "all": "is this one",
+    "documents": "measures nothing, but puts new figures into the documentation",
     "distributed": "needs a Redis and a PostgreSQL server, and measures these",
     "soak": "passes or fails, after an hour: a step of .ci/nightly",
 }

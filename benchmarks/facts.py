@@ -179,14 +179,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         }
         if args.misses and tool is ours:
             _print_misses(found)
-    publish(_tables(results, halves), {**environment(versions), "results": results}, None, args.out)
+    publish(tables(results), {**environment(versions), "results": results}, None, args.out)
     return 0
 
 
-def _tables(
-    results: Mapping[str, Mapping[str, Mapping[str, float]]], halves: Sequence[str]
-) -> Iterator[Table]:
-    for which in halves:
+def tables(results: Mapping[str, Mapping[str, Mapping[str, float]]]) -> Iterator[Table]:
+    """One a half of the publishers: the mean score of each tool for each fact."""
+    for which in dict.fromkeys(which for found in results.values() for which in found):
         rows = [
             [name, *(f"{found[which][fact]:.3f}" if fact in found[which] else "" for fact in FACTS)]
             for name, found in results.items()

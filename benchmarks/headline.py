@@ -6,8 +6,9 @@ python -m benchmarks.headline
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from noiseclean_scrapy.config import Config
 
@@ -27,13 +28,17 @@ ROWS = (
 """File of results, corpus, and what its pages are."""
 
 
-def lines() -> Iterator[str]:
+def read(file: str) -> Any:
+    """The figures of a file of results."""
+    return json.loads((RESULTS / f"{file}.json").read_text("utf-8"))
+
+
+def lines(read: Callable[[str], Any] = read) -> Iterator[str]:
     """The table as Markdown: bag F1 of all pages of a corpus, the better one bold."""
     yield "| pages | all text | best other tool | noiseclean_scrapy |"
     yield "|---|---|---|---|"
     for file, corpus, pages in ROWS:
-        report = json.loads((RESULTS / f"{file}.json").read_text("utf-8"))
-        part = report["results"][corpus]["parts"]["all"]
+        part = read(file)["results"][corpus]["parts"]["all"]
         figures = {name: f"{text['bag']['f1']:.3f}" for name, text in part["texts"].items()}
         other, ours = figures[part["best_peer"]], figures[METHOD]
         tool = part["best_peer"].partition("-")[0]

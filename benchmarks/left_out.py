@@ -61,7 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         results[name] = corpus_figures(scorer, corpus, texts)
     versions = dict.fromkeys([*VERSIONS, *sorted({distributions[peer] for peer in peers})])
     figures = {**environment(versions), "results": results}
-    publish([*_tables(results), *quality_tables(results)], figures, args.markdown, args.out)
+    publish(tables(results), figures, args.markdown, args.out)
     return 0
 
 
@@ -90,7 +90,8 @@ def read_texts(path: Path) -> dict[str, str]:
         return {row["id"]: row["text"] for row in map(json.loads, lines)}
 
 
-def _tables(results: Mapping[str, Any]) -> Iterator[Table]:
+def tables(results: Mapping[str, Any]) -> Iterator[Table]:
+    """By type of page where there is gold, then those of partial gold."""
     for corpus, report in results.items():
         kinds = report.get("kinds", {})
         if not kinds:
@@ -116,6 +117,7 @@ def _tables(results: Mapping[str, Any]) -> Iterator[Table]:
             header,
             [[row, *(_balance(part["texts"][row]) for part in kinds.values())] for row in rows],
         )
+    yield from quality_tables(results)
 
 
 def _measures(scores: Mapping[str, Mapping[str, float]]) -> str:
