@@ -1,8 +1,8 @@
 """Every method against slow implementations, as published and by default, on whole sites.
 
-`published=True` is held against the papers followed literally, on random and on generated sites;
-the defaults, on random sites, against slow definitions in the tests of each method, and against
-the same ones on generated sites here.
+`published=True` is held against the papers followed literally, the defaults against the slow
+definitions that the tests of each method look at more closely: both on random small sites, on a
+generated newspaper and on a generated shop.
 """
 
 from __future__ import annotations
@@ -287,6 +287,18 @@ def test_random_sites_are_as_in_the_paper(method: str) -> None:
 @pytest.mark.parametrize("method", PUBLISHED)
 def test_a_generated_site_is_as_in_the_paper(method: str, generated_site: Site) -> None:
     LITERALLY[method](generated_site, 0.4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", PUBLISHED)
+def test_random_sites_are_as_our_definition(method: str) -> None:
+    @examples
+    @given(sites())
+    def check(sources: list[str]) -> None:
+        if any(build_page(source).blocks for source in sources):
+            BY_DEFAULT[method](sources)
+
+    check()
 
 
 @pytest.mark.slow
