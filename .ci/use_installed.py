@@ -156,6 +156,7 @@ def run_commands(project: Path, url: str) -> None:
         ("inspect", f"{name} --no-open -o site.html", "<script"),
         ("inspect", f"{url} --no-open -o page.html", "<script"),
         ("reclean", "", ""),
+        ("refresh", "items.json", ""),
         ("check", "", ""),
         ("crawl", f"{url} --delay 0 --pages 3 --database crawled.db", ""),
         ("replay", "pages --database replayed.db", ""),
