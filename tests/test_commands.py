@@ -385,6 +385,7 @@ class TestExplain:
         assert page.title in plain(output)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs pseudo-terminals")
 @pytest.mark.parametrize("columns", [60, 80])
 def test_narrow_terminals_break_no_name(tmp_path: Path, demo: DemoCrawl, columns: int) -> None:

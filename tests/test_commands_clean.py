@@ -360,6 +360,7 @@ def test_one_address_in_a_project_leaves_its_database_and_pipelines_alone(
     assert [path.name for path in tmp_path.iterdir()] == ["scrapy.cfg"]
 
 
+@pytest.mark.slow
 def test_nothing_that_can_be_cleaned(tmp_path: Path, server: PageServer) -> None:
     (tmp_path / "list.txt").write_text("https://example.com/news\nexample.com\n")
     wrong_line = noiseclean(tmp_path, "clean", "list.txt", code=2)

@@ -67,6 +67,7 @@ def texts(database: Path) -> dict[str, str]:
         return {page.url: page.cleaned.text for page in store.pages() if page.cleaned}
 
 
+@pytest.mark.slow
 def test_a_site_is_crawled_stored_and_searched(tmp_path: Path, server: PageServer) -> None:
     done = run_console(tmp_path, "crawl", f"{server.url}/", *QUICK, "--database", "a b.db")
     stored = texts(tmp_path / "a b.db")

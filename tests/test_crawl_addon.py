@@ -86,6 +86,7 @@ def crawl_one(folder: Path, spider: type[ChainSpider], site: PageServer, **more:
     return crawled
 
 
+@pytest.mark.slow
 def test_all_stats_are_known(tmp_path: Path, site: PageServer) -> None:
     crawled = crawl_one(tmp_path, StatsSpider, site, paths=[*PATHS, "/deep"])
     assert set(crawled.ours) == set(STATS) - {"store/errors", "errors"}

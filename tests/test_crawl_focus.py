@@ -126,6 +126,7 @@ def test_without_a_topic_nothing_changes(tmp_path: Path) -> None:
     assert {item["focus"] for item in crawled.items} == {None}
 
 
+@pytest.mark.slow
 def test_a_decision_is_explained(tmp_path: Path) -> None:
     crawled = crawl(tmp_path, newspaper())
     found = dict(zip(paths(crawled), crawled.items, strict=True))

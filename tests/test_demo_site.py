@@ -96,6 +96,7 @@ def articles(site: DemoSite) -> list[DemoPage]:
     return [page for page in site.pages.values() if page.kind == "article"]
 
 
+@pytest.mark.slow
 def test_same_arguments_give_the_same_bytes_in_another_process(site: DemoSite) -> None:
     code = (
         "import sys; sys.path[:0] = ['.']\n"

@@ -309,6 +309,7 @@ def test_items_get_the_facts(crawled: tuple[Crawled, Path, str]) -> None:
         assert item["markdown"].startswith(f"# O rio, parte {number}\n\n")
 
 
+@pytest.mark.slow
 def test_dicts_get_the_facts_that_are_asked_for(crawled: tuple[Crawled, Path, str]) -> None:
     result, _, _ = crawled
     (item,) = (item for item in result.items if item.get("path") == "/2")

@@ -107,6 +107,7 @@ def test_errors(tmp_path: Path, database: str) -> None:
     assert CONTROLS.findall(done.stderr) == []
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs pseudo-terminals")
 def test_html_as_it_was_fetched_on_a_terminal(tmp_path: Path, database: str) -> None:
     url = f"http://x.example/{HOSTILE}"
