@@ -25,7 +25,7 @@ from noiseclean_scrapy.metadata import (
     Metadata,
     extract_metadata,
 )
-from noiseclean_scrapy.page.facts import page_facts
+from noiseclean_scrapy.page.facts import page_facts, text_of
 from noiseclean_scrapy.page.urls import site_name
 from noiseclean_scrapy.store import Store
 from tests.support import crawl_site, crawling
@@ -92,6 +92,18 @@ def test_a_day_in_the_title_or_beside_the_author(
     head: str, body: str, published: datetime | None
 ) -> None:
     assert read(head, body, url="https://news.example.com/flood").published == published
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '<p>5.7.21 <b class="author">Ana Lima</b> <i class="date">14:07</i></p>',
+        '<p>5.7.21 <span><b class="author">Ana Lima</b></span> <i class="date">14:07</i></p>',
+    ],
+)
+def test_no_part_is_taken_twice(body: str) -> None:
+    shown = text_of(page_facts(body))
+    assert (shown.count("Ana Lima"), shown.count("14:07")) == (1, 1)
 
 
 def test_byline_and_time_in_the_text() -> None:

@@ -102,8 +102,8 @@ def _telling_parts(root: _Element) -> Iterator[_Element]:
             continue
         if not _is_covered(node, chosen, covered):
             above = node.getparent()
-            if above is not None and _name(above) != "body" and _is_dated(above):
-                node = above  # a day beside the author
+            if above is not None and _is_byline(above) and chosen.isdisjoint(above.iter()):
+                node, covered[above] = above, True  # the others in it come with it
             chosen.add(node)
             yield node
             if len(chosen) == _MOST_TELLING:
@@ -117,12 +117,13 @@ def _is_telling(node: _Element) -> bool:
     )
 
 
-def _is_dated(node: _Element) -> bool:
+def _is_byline(node: _Element) -> bool:
     """Whether an element is one short line with a day."""
-    return _is_short(node) and bool(DAY.search(text_of(node)))
+    return _name(node) != "body" and _is_short(node) and bool(DAY.search(text_of(node)))
 
 
 def text_of(node: _Element) -> str:
+    """All text in an element, a blank between its pieces."""
     return " ".join(cast("Iterator[str]", node.itertext()))
 
 
