@@ -169,7 +169,7 @@ class SiteCleaner:
             )
         try:
             if not isinstance(state["options"], dict):
-                raise TypeError(f"{state['options']!r} is no table of options")
+                raise TypeError(f"{state['options']!r} is no object")
             stored = renamed_options(state["method"], state["options"])
             create_method(state["method"], **stored)
         except (ConfigurationError, KeyError, TypeError, ValueError) as error:

@@ -1,5 +1,7 @@
 """The errors of this package, one family."""
 
+_LONGEST_MESSAGE = 500
+
 
 class NoiseCleanError(Exception):
     """Base of every error this package raises on purpose."""
@@ -42,7 +44,13 @@ class ConfigurationError(NoiseCleanError):
 
 
 class TreeDataError(NoiseCleanError):
-    """Bytes that should hold a learned tree are foreign, damaged or of another version."""
+    """Bytes that should hold a learned tree are foreign, damaged or of another version.
+
+    The message, in which parts of them may stand, is cut off at 500 characters.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message[:_LONGEST_MESSAGE])
 
 
 class UnknownMethodError(TreeDataError):

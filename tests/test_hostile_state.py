@@ -98,6 +98,14 @@ def test_hostile_options_are_refused(options: Any) -> None:
         SiteCleaner.from_bytes(sealed(json.dumps(state).encode()))
 
 
+@pytest.mark.parametrize("part", ["method", "options", "templates", "headline", "state"])
+def test_no_state_makes_a_long_message(part: str) -> None:
+    state = {**STATES["evidence", False], part: "x" * 1_000_000}
+    with pytest.raises(TreeDataError) as refused:
+        SiteCleaner.from_bytes(sealed(json.dumps(state).encode()))
+    assert len(str(refused.value)) <= 500
+
+
 @pytest.mark.parametrize("key", STATES, ids=str)
 @pytest.mark.parametrize(
     "value", ["1e999", "-1", "NaN", "-Infinity", "null", '"x"', "[]", "1e300", "9007199254740992.0"]
