@@ -84,7 +84,8 @@ def scrapy(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         ),
         (
             ['NOISECLEAN_METHOD_OPTIONS={"include_comments": "keep"}', "TWISTED_REACTOR_ENABLED=0"],
-            "the option 'include_comments' of the method 'evidence' must be True or False",
+            "the option 'include_comments' of the method 'evidence' must be True or False, "
+            "not 'keep'",
         ),
     ],
 )
