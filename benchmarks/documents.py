@@ -16,6 +16,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -85,7 +86,7 @@ def committed(root: Path, commit: str) -> Reader:
 
 def present(root: Path) -> Reader:
     """Reads the figures as they are now."""
-    return lambda name: json.loads((root / f"benchmarks/results/{name}.json").read_text("utf-8"))
+    return partial(headline.figures_of, results=root / "benchmarks/results")
 
 
 def changed(old: Reader, new: Reader) -> dict[str, tuple[str, str]]:

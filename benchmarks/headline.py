@@ -28,12 +28,12 @@ ROWS = (
 """File of results, corpus, and what its pages are."""
 
 
-def read(file: str) -> Any:
-    """The figures of a file of results."""
-    return json.loads((RESULTS / f"{file}.json").read_text("utf-8"))
+def figures_of(file: str, results: Path = RESULTS) -> Any:
+    """What a file of results holds, by its name without ending."""
+    return json.loads((results / f"{file}.json").read_text("utf-8"))
 
 
-def lines(read: Callable[[str], Any] = read) -> Iterator[str]:
+def lines(read: Callable[[str], Any] = figures_of) -> Iterator[str]:
     """The table as Markdown: bag F1 of all pages of a corpus, the better one bold."""
     yield "| pages | all text | best other tool | noiseclean_scrapy |"
     yield "|---|---|---|---|"

@@ -82,12 +82,13 @@ def choose_title(page: Page, headline: str) -> str:
 
 
 def _plain(title: str) -> str:
+    """A title by its words, without case and punctuation; unlike in `words`, digits count."""
     return " ".join(_WORD.findall(title.casefold()))
 
 
 def _is_part(title: str, longer: str) -> bool:
     """Whether a title stands in a longer one, told from the rest by more than blanks."""
-    own = r"[\W_]+".join(map(re.escape, _WORD.findall(title.casefold())))
+    own = r"[\W_]+".join(map(re.escape, _plain(title).split()))
     return bool(
         own and re.search(rf"(?<![^\W_])(?<![^\W_]\s){own}(?!\s*[^\W_])", longer.casefold())
     )
@@ -104,7 +105,7 @@ def _showing(
     table = page.table
     least = max(1, min(3, len(set(words(title)))))
     parts = [_squashed(part) for part in _BETWEEN.split(title)]
-    first, last = (parts[0], parts[-1]) if len(parts) > 1 else ("", "")
+    first, last = (parts[0] or None, parts[-1] or None) if len(parts) > 1 else (None, None)
     fitting = (counts[1] > 0) & (counts[1] >= _COVERAGE * counts[0])
     best: tuple[tuple[bool, int, bool, int], int] | None = None
     for index in np.flatnonzero(fitting).tolist():
@@ -112,11 +113,10 @@ def _showing(
         if not short[index] or site.is_name(text):
             continue
         shown = _squashed(text)
-        if counts[1, index] < least and not (shown and shown == first):
+        if counts[1, index] < least and shown != first:
             continue
         is_h1 = table.tags[table.owners[index]] == "h1"
-        is_last = bool(last) and shown == last
-        rank = (not is_last, int(counts[1, index]), is_h1, -index)
+        rank = (shown != last, int(counts[1, index]), is_h1, -index)
         if best is None or rank > best[0]:
             best = (rank, index)
     return best[1] if best else None
