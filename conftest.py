@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from importlib.util import find_spec
 
 import pytest
 
-OF_EXTRAS = {"pyarrow", "pyspark", "redis"}
+OF_EXTRAS = {"pyarrow", "pyspark", "redis", "starlette", "tomlkit", "uvicorn"}
 """What whole modules are of no use without."""
+WEB = ("starlette", "tomlkit", "uvicorn")
+collect_ignore = [] if all(map(find_spec, WEB)) else ["noiseclean_scrapy/web"]
 
 
 @pytest.hookimpl(wrapper=True)

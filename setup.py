@@ -12,7 +12,7 @@ from setuptools import Extension, setup
 COMPILED = Path("noiseclean_scrapy", "kernels")
 SOURCES = sorted(COMPILED.glob("*.pyx"))
 # The same sums as numpy's: nothing is contracted or reordered.
-FLAGS = "" if sys.platform == "win32" else "-O3 -ffp-contract=off"
+FLAGS = "" if sys.platform == "win32" else "-O3 -g0 -ffp-contract=off"
 
 
 def built_for() -> str:

@@ -114,8 +114,8 @@ def site() -> Iterator[str]:
         server.shutdown()
 
 
-def run(folder: Path, *command: str) -> str:
-    """What a Python module prints when it is run so; it must succeed."""
+def run(folder: Path, *command: str, code: int = 0) -> str:
+    """What a Python module prints when it is run so; it must end with this exit code."""
     done = subprocess.run(
         [sys.executable, "-I", "-m", *command],
         cwd=folder,
@@ -123,9 +123,9 @@ def run(folder: Path, *command: str) -> str:
         encoding="utf-8",
         stdin=subprocess.DEVNULL,
     )
-    assert done.returncode == 0, f"{command}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+    assert done.returncode == code, f"{command}: {done.returncode}\n{done.stdout}\n{done.stderr}"
     assert "Traceback" not in done.stderr, done.stderr
-    return done.stdout
+    return done.stderr if code else done.stdout
 
 
 def crawl(url: str) -> tuple[Path, list[dict[str, str]]]:
@@ -158,6 +158,7 @@ def run_commands(project: Path, url: str) -> None:
         ("reclean", "", ""),
         ("refresh", "items.json", ""),
         ("check", "", ""),
+        ("index", "", ""),
         ("crawl", f"{url} --delay 0 --pages 3 --database crawled.db", ""),
         ("replay", "pages --database replayed.db", ""),
         ("export", "-o export.jsonl", story(5)),
@@ -169,7 +170,11 @@ def run_commands(project: Path, url: str) -> None:
     listed = re.findall(
         r"^    ([a-z-]+)(?: |$)", run(project, "noiseclean_scrapy", "--help"), re.MULTILINE
     )
-    tried = {command for command, *_ in calls}
+    told = run(project, "noiseclean_scrapy", "serve", "--no-open", code=2)
+    assert "pip install 'noiseclean-scrapy[web]'" in told, told
+    told = run(project, "noiseclean_scrapy", "partition", "--database", "parts.db", code=1)
+    assert "PostgreSQL" in told, told
+    tried = {"serve", "partition", *(command for command, *_ in calls)}
     assert tried == set(listed), f"listed and tried differ in {tried ^ set(listed)}"
     for command, arguments, expected in calls:
         printed = run(project, "noiseclean_scrapy", command, *arguments.split())

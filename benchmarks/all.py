@@ -42,6 +42,7 @@ RUNS: dict[str, list[str]] = {
     "drift": ["drift --markdown {logs}/drift.md"],
     "poisoning": ["poisoning --markdown {logs}/poisoning.md"],
     "focused": ["focused --harvest", "focused --freshness --seeds 4 --markdown"],
+    "focused_bounds": ["focused_bounds"],
     "robustness": ["robustness --all-corpora --thousand-pages"],
     "hostile": ["hostile --markdown"],
     "memory": [
@@ -51,7 +52,10 @@ RUNS: dict[str, list[str]] = {
     ],
     "speed": ["speed --pages 18 --markdown"],
     "crawl": ["crawl --rounds 1 --markdown"],
+    "crawl_stages": ["crawl_stages"],
     "spark": ["spark --markdown"],
+    "pointing": ["pointing --markdown {logs}/pointing.md"],
+    "workbench": ["workbench --markdown {logs}/workbench.md"],
 }
 """By the name of their figures, commands without `python -m benchmarks.`; `{logs}` is the folder.
 
@@ -61,6 +65,11 @@ LEFT_OUT = {
     "all": "is this one",
     "documents": "measures nothing, but puts new figures into the documentation",
     "distributed": "needs a Redis and a PostgreSQL server, and measures these",
+    "fewest_features": "trains anew for each number of features, for hours",
+    "frontier": "needs a redis-server and, for ten million requests, an hour",
+    "plan": "measures nothing: arithmetic",
+    "politeness": "needs a Redis and a PostgreSQL server",
+    "rows": "needs a PostgreSQL server",
     "soak": "passes or fails, after an hour: a step of .ci/nightly",
 }
 """Benchmarks that do not run here, and why."""

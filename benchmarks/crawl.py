@@ -2,11 +2,13 @@
 
     python benchmarks/crawl.py --markdown
     python benchmarks/crawl.py --articles 40 --rounds 1 --candidate add-on --profile profile.out
+    python -m benchmarks.crawl --before ../checkout-of-an-earlier-revision
 
 Made-up newspapers with pages of 30 to 90 kB are served by a process of their own. The spider
 yields an item with a few selections for each page and follows links, as most spiders do; with
 `--list` it visits a list of addresses and hardly works at all. Each crawl has a process of its
-own; candidates take turns, figures are medians over the rounds.
+own; candidates take turns, figures are medians over the rounds. With `--before` the add-on of
+another checkout, compiled there, crawls as well.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import chain
@@ -62,6 +64,7 @@ COLUMNS = {
     "cpu_ms": "CPU ms a page",
     "later_cpu_ms": f"after {FIRST_PAGES} pages",
     "peak_mib": "peak MiB",
+    "stored_kib": "database, KiB a page",
     "longest_ms": "longest block of the event loop, ms",
     "longest_cpu_ms": "in CPU ms",
 }
@@ -76,6 +79,7 @@ class Task:
     urls: tuple[str, ...]
     follow: bool
     profile: Path | None
+    checkout: Path | None = None
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -85,6 +89,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--articles", type=int, default=400, help="of each site; 90 more pages")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--candidate", action="append", choices=CANDIDATES, help="default: all")
+    parser.add_argument("--before", type=Path, help="a checkout of an earlier revision")
     parser.add_argument("--list", action="store_true", help="visit a list, follow no links")
     parser.add_argument("--profile", type=Path, help="write cProfile's figures of the crawl")
     parser.add_argument("--out", type=Path, default=ROOT / "benchmarks/results/crawl.json")
@@ -93,12 +98,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     names = args.candidate or list(CANDIDATES)
     web = Newspapers(args.sites, args.articles)
     urls = tuple(_all_pages(web) if args.list else (f"http://{host}/" for host in web.hosts))
+    checkouts: dict[str, tuple[str, Path | None]] = {name: (name, None) for name in names}
+    if args.before:
+        ours = [name for name in names if "ADDONS" in CANDIDATES[name]]
+        checkouts |= {f"{name}, before": (name, args.before.resolve()) for name in ours}
+    names = list(checkouts)
     rounds: dict[str, list[dict[str, float]]] = {name: [] for name in names}
     with serve(web) as proxy:
         for turn in range(args.rounds):
             for name in names[turn % len(names) :] + names[: turn % len(names)]:
-                task = Task(name, proxy, urls, not args.list, args.profile)
-                rounds[name].append(in_own_process(task))
+                candidate, checkout = checkouts[name]
+                task = Task(candidate, proxy, urls, not args.list, args.profile, checkout)
+                rounds[name].append(in_own_process(crawl, task))
     report = environment(VERSIONS) | {"rounds": args.rounds, "crawls": summary(rounds)}
     part = "list" if args.list else "links"
     title = f"Crawl of {args.sites} sites, {'a list of addresses' if args.list else 'links'}"
@@ -124,13 +135,31 @@ def summary(rounds: dict[str, list[dict[str, float]]]) -> dict[str, dict[str, fl
     return rows
 
 
-def in_own_process(task: Task) -> dict[str, float]:
-    """What the crawl took."""
+def in_own_process(crawl: Callable[[Task], dict[str, float]], task: Task) -> dict[str, float]:
+    """What the crawl took, by the package of the task's checkout."""
+    if task.checkout is None:
+        return _in_new_process(crawl, task)
+    path = list(sys.path)
+    with tempfile.TemporaryDirectory() as folder:
+        # Only the package is the earlier one, not the benchmark.
+        Path(folder, "noiseclean_scrapy").symlink_to(task.checkout / "noiseclean_scrapy")
+        sys.path.insert(0, folder)  # where the new process looks first
+        here = Path.cwd()
+        os.chdir(folder)  # and a process that it starts
+        try:
+            return _in_new_process(crawl, task)
+        finally:
+            os.chdir(here)
+            sys.path[:] = path
+
+
+def _in_new_process(crawl: Callable[[Task], dict[str, float]], task: Task) -> dict[str, float]:
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-        return pool.submit(_crawl, task).result()
+        return pool.submit(crawl, task).result()
 
 
-def _crawl(task: Task) -> dict[str, float]:
+def crawl(task: Task) -> dict[str, float]:
+    """Pages, seconds and memory of a crawl in this process."""
     os.environ["http_proxy"] = task.proxy
     with tempfile.TemporaryDirectory() as folder:
         settings = {
@@ -154,6 +183,7 @@ def _crawl(task: Task) -> dict[str, float]:
             time.perf_counter() - start,
             time.process_time() - processor_start,
         )
+        stored = sum(file.stat().st_size for file in Path(folder).iterdir())
         if task.profile:
             profile.disable()
             profile.dump_stats(task.profile)
@@ -168,6 +198,7 @@ def _crawl(task: Task) -> dict[str, float]:
         "cpu_ms": 1e3 * processor_seconds / pages,
         "later_cpu_ms": 1e3 * later / max(pages - FIRST_PAGES, 1),
         "peak_mib": peak_mib(),
+        "stored_kib": stored / 1024 / pages,
         "longest_ms": 1e3 * longest.seconds,
         "longest_cpu_ms": 1e3 * longest.processor_seconds,
     }

@@ -22,7 +22,7 @@ import secrets
 import sys
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -228,14 +228,17 @@ def _crawl(task: Task, results: Any) -> None:
 
 
 @contextmanager
-def own_database() -> Iterator[str]:
-    """The URL of a new database with the tables, dropped afterwards."""
+def own_database(prepare: Callable[[str], object] | None = None) -> Iterator[str]:
+    """The URL of a new database with the tables, or what `prepare` makes there; dropped later."""
     name = f"noiseclean_bench_{secrets.token_hex(4)}"
     engine = create_engine(POSTGRESQL_URL, isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:
         connection.execute(text(f"CREATE DATABASE {name}"))
         url = make_url(POSTGRESQL_URL).set(database=name).render_as_string(hide_password=False)
-        Store(url).close()
+        if prepare is None:
+            Store(url).close()
+        else:
+            prepare(url)
         try:
             yield url
         finally:

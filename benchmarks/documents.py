@@ -28,10 +28,12 @@ from benchmarks import (
     left_out,
     mining,
     papers,
+    pointing,
     poisoning,
     sampling,
     search,
     speed,
+    workbench,
 )
 from benchmarks.corpora import ROOT
 from benchmarks.tables import Table, curve_tables, quality_tables
@@ -53,6 +55,8 @@ TABLES: Mapping[str, Callable[[Any], Iterable[Table]]] = {
     "poisoning": lambda report: [poisoning.table(report["results"])],
     "focused": focused.tables,
     "speed": speed.tables,
+    "pointing": lambda report: [pointing.table(report)],
+    "workbench": lambda report: [workbench.table(report)],
 }
 
 

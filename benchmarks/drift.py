@@ -28,7 +28,6 @@ from example_project.demo import DemoSite
 from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.clean_page import clean_page
 from noiseclean_scrapy.clusters.cluster import REDESIGN_PAGES, Site
-from noiseclean_scrapy.clusters.training import REDESIGN_DECAY
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.methods import METHODS, Model
 from noiseclean_scrapy.page import Page, build_page
@@ -138,7 +137,7 @@ def measure(method: str, redesign: Redesign, scorer: ModuleType) -> dict[str, fl
     for count in (*COUNTS, len(redesign.after)):
         cleaner = SiteCleaner.from_bytes(tree)
         if count:
-            cleaner.decay(REDESIGN_DECAY)
+            cleaner.note_redesign()
         for page in redesign.after[:count]:
             cleaner.observe_page(page)
         figures[f"kept {count}"] = quality(cleaner.model(), redesign.new, scorer)

@@ -16,7 +16,6 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import re
 import sys
 import time
 import zlib
@@ -40,9 +39,9 @@ from noiseclean_scrapy.clean_page import clean_page
 from noiseclean_scrapy.methods.evidence import EvidenceMethod, SiteModel
 from noiseclean_scrapy.methods.evidence_model import threshold
 from noiseclean_scrapy.methods.evidence_model.boosted_trees import BoostedTrees, level_means
-from noiseclean_scrapy.methods.evidence_model.context_features import context_features
+from noiseclean_scrapy.methods.evidence_model.context_features import CONTEXT, context_features
 from noiseclean_scrapy.methods.evidence_model.model import WEIGHTS, EvidenceModel, save_model
-from noiseclean_scrapy.methods.evidence_model.page_features import PageFeatures
+from noiseclean_scrapy.methods.evidence_model.page_features import PAGE, PageFeatures
 from noiseclean_scrapy.page import PageBudget, build_page
 from noiseclean_scrapy.page.headline import find_headline
 
@@ -86,28 +85,8 @@ LEANS = {
 """Rows of the left-out texts: how the model leans."""
 GRAFTED = (("forum",), ("listing", "collection"), ("article",))
 """Kinds of pages whose content is grafted behind articles, as noise."""
-FAMILIES = {
-    "text": "length|words?|sentences|ends|pauses|digits|capitals|upper|date|separators|currency"
-    "|rights|address|code|quotes|lower|colon|images|repeated",
-    "links": "links?(_share)?$",
-    "title and metadata": "in_title|in_desc|declared",
-    "tags": "(own|any):(?!._|hidden)",
-    "class names and roles": ".*:([cxr]_|hidden)",
-    "ancestors": r"up\d_(?!p$|mass)",
-    "repeated siblings": "(item|outer)_(?!p$|own_p|mass)",
-    "same place": "place_(?!p$)",
-    "main element": "in_main|main_(?!p$)|before_main|after_main",
-    "position": "position|text_pos|from_|long_|depth|since_heading|section_|h1_before",
-    "announcing lines": "since_(?!heading)",
-    "kind of page": "page_(?!mass|p$|doubt|good|runs)",
-    "blocks around": r"(before|after)\d_(?!p$)|window\d+_l",
-    "first judgement": "score",
-    "judgement of the blocks around": r"(before|after)\d_p$|window\d+_p",
-    "judgement of the containers": r"up\d_(p$|mass)|(siblings|item|outer|place)_(own_)?(p$|mass)",
-    "extent of the content": "in_mass|main_p|mass_|levels|comment|article|noise|good_",
-    "judgement of the page": "page_(mass|p$|doubt|good|runs)",
-}
-"""Families of features, as patterns of their names, for the ablation."""
+FAMILIES = {feature.name: feature.family for feature in (*PAGE.features, *CONTEXT.features)}
+"""Families of features, by their names, for the ablation."""
 FOLDS = 5
 LENGTH_POWER = 0.7
 PARAMETERS: dict[str, Any] = {
@@ -174,21 +153,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.error(f"no corpora in {args.shared}: name the folder with --shared")
     start = time.monotonic()
     corpora = CORPORA | {name: FURTHER[name] for name in args.also}
-    examples = load_examples(args.shared, corpora)
-    examples += make_grafts(examples) + make_wrapped(examples) + make_recut(examples)
+    examples = training_examples(args.shared, corpora)
     console = Console()
     console.print(f"{len(examples)} pages, {time.monotonic() - start:.0f} s")
     alone = [e.features.matrix for e in examples]
-    names = examples[0].features.names
+    names = PAGE.names
     models = cross_fit(examples, alone, names, SEEDS["alone"])
     first_scores = cross_scores(examples, alone, models)
     together = with_context(examples, first_scores)
-    context_names = context_features(examples[0].features, first_scores[0])[0]
     report: dict[str, Any] = {}
     if not args.no_validation:
         report["first stage"] = quality(examples, first_scores)
         report["first stage, shuffled"] = ablation(examples, alone, models)
-        second = cross_fit(examples, together, names + context_names, SEEDS["together"])
+        second = cross_fit(examples, together, names + CONTEXT.names, SEEDS["together"])
         scores = cross_scores(examples, together, second)
         report["both stages"] = quality(examples, scores)
         report["both stages, shuffled"] = ablation(examples, together, second)
@@ -201,7 +178,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     model = EvidenceModel(
         fit(examples, alone, names, SEEDS["alone"]),
-        fit(examples, together, names + context_names, SEEDS["together"]),
+        fit(examples, together, names + CONTEXT.names, SEEDS["together"]),
     )
     save_model(model, args.out, provenance(report, corpora))
     console.print(
@@ -213,6 +190,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 def fold_of(site: str) -> int:
     """Which fold holds a site, and the others of its publisher."""
     return zlib.crc32(_PUBLISHER.get(site, site).encode()) % FOLDS
+
+
+def training_examples(shared: Path, corpora: Iterable[str]) -> list[Example]:
+    """The pages of the corpora, and those that are made of them."""
+    examples = load_examples(shared, corpora)
+    return examples + make_grafts(examples) + make_wrapped(examples) + make_recut(examples)
 
 
 def load_examples(shared: Path, corpora: Iterable[str]) -> list[Example]:
@@ -408,19 +391,19 @@ def ablation(
 
     whole = f1(matrix)
     lost = {}
-    for family, pattern in FAMILIES.items():
-        columns = [i for i, name in enumerate(models[0].names) if re.match(pattern, name)]
-        if columns:
-            shuffled = matrix.copy()
-            shuffled[:, columns] = matrix[order][:, columns]
-            lost[family] = whole - f1(shuffled)
+    families = [FAMILIES[name] for name in models[0].names]
+    for family in dict.fromkeys(families):
+        columns = [column for column, of in enumerate(families) if of == family]
+        shuffled = matrix.copy()
+        shuffled[:, columns] = matrix[order][:, columns]
+        lost[family] = whole - f1(shuffled)
     return lost
 
 
 def with_context(examples: Sequence[Example], scores: Sequence[Floats]) -> list[NDArray[Any]]:
     """The matrices of the second stage: page features and what the first stage says around."""
     return [
-        np.hstack([e.features.matrix, context_features(e.features, score)[1]])
+        np.hstack([e.features.matrix, context_features(e.features, score)])
         for e, score in zip(examples, scores, strict=True)
     ]
 
@@ -468,7 +451,7 @@ def _export(model: Any, names: tuple[str, ...]) -> BoostedTrees:
     depth = PARAMETERS["depth"]
     split_features, split_borders, values, weights = [], [], [], []
     for tree in _trees(model):
-        splits = [(s["float_feature_index"], s["border"]) for s in tree["splits"]]
+        splits = [(s["float_feature_index"], s["border"]) for s in tree["splits"] or ()]
         # A tree that found fewer questions asks one that is always answered with no.
         splits += [(0, float("inf"))] * (depth - len(splits))
         repeat = (1 << depth) // len(tree["leaf_values"])
@@ -591,7 +574,7 @@ def print_report(console: Console, report: dict[str, Any]) -> None:
     console.print(table)
     shuffled = [report[f"{stage}, shuffled"] for stage in stages]
     table = Table("shuffled features", *stages, title="Bag F1 lost, left-out sites")
-    for family in FAMILIES:
+    for family in dict.fromkeys(FAMILIES.values()):
         figures = (f"{lost[family]:.4f}" if family in lost else "" for lost in shuffled)
         table.add_row(family, *figures)
     console.print(table)

@@ -66,7 +66,7 @@ def _learn(store: Store, demo: DemoSite) -> Site:
             fetched_at=START + timedelta(hours=number),
             position=number,
             html=source.html,
-            cleaned=to_record(site.clean(page), site.version),
+            cleaned=to_record(site.clean(page), site.version, site.config),
         )
         store.write([record], method=site.config.tree_kind)
         if number == FIRST_TREE:

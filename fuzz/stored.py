@@ -109,7 +109,14 @@ def seeds(name: str) -> list[bytes]:
         clean = SiteCleaner().clean(PAGE)
         packed = StoredBlocks.of(clean.table, clean.rows()).packed
         block = {"text": "Fog", "xpath": "/p", "place": "p", "kept": True, "score": 0.5}
-        return [packed, zlib.decompress(packed), json.dumps([block]).encode(), b"[" * 5000]
+        verdicts = StoredBlocks.of_verdicts(clean.rows()).packed
+        return [
+            verdicts,
+            packed,
+            decompress(packed).encode(),
+            json.dumps([block]).encode(),
+            b"[" * 5000,
+        ]
     if name == "queries":
         return ['fog -"the port" OR Häfen 新闻网'.encode()]
     if name == "spooled":

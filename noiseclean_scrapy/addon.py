@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.misc import load_object
 
+from noiseclean_scrapy.crawl.metrics import CrawlMetrics
 from noiseclean_scrapy.crawl.pipeline import COMPANIONS, CleanPipeline
 from noiseclean_scrapy.crawl.progress import CrawlProgress
 from noiseclean_scrapy.crawl.starting import read_config
+from noiseclean_scrapy.crawl.warc_output import WarcOutput
 from noiseclean_scrapy.focus.middleware import FocusMiddleware, FocusSpiderMiddleware
 from noiseclean_scrapy.focus.revisits import HubRevisits
 
@@ -37,17 +39,22 @@ class Addon:
         self.config = config = read_config(settings)
         if not config.enabled:
             raise NotConfigured("NOISECLEAN_ENABLED is False")
+        if config.frontier:
+            settings.set("SCHEDULER", _FRONTIER, priority="addon")
         for setting, component, priority in (
             *((needed.setting, load_object(needed.path), needed.priority) for needed in COMPANIONS),
             # First to see an item, so that all other pipelines find its text.
             ("ITEM_PIPELINES", CleanPipeline, 10),
             *(_PROGRESS if config.live or settings.getfloat("LOGSTATS_INTERVAL") else ()),
+            *(_METRICS if config.metrics else ()),
+            *(_WARC if config.warc else ()),
             *(_FOCUS if config.topic else ()),
             *(_REVISITS if config.topic and config.revisits else ()),
         ):
             settings.setdefault_in_component_priority_dict(setting, component, priority)
 
 
+_FRONTIER = "noiseclean_scrapy.frontier.scheduler.FrontierScheduler"
 _FOCUS = (
     # Sees a response when ClusterMiddleware has learned it.
     ("DOWNLOADER_MIDDLEWARES", FocusMiddleware, 540),
@@ -55,4 +62,6 @@ _FOCUS = (
     ("SPIDER_MIDDLEWARES", FocusSpiderMiddleware, 20),
 )
 _REVISITS = (("EXTENSIONS", HubRevisits, 500),)
+_WARC = (("EXTENSIONS", WarcOutput, 500),)
+_METRICS = (("EXTENSIONS", CrawlMetrics, 500),)
 _PROGRESS = (("EXTENSIONS", CrawlProgress, 500),)

@@ -218,7 +218,7 @@ class CleanPage:
         """The block that the text begins with, None where no headline is visible or kept."""
         return self._blocks[self._headline] if self._headline >= 0 else None
 
-    @property
+    @cached_property
     def text(self) -> str:
         """The kept text: the headline, then each block on lines of its own, in document order.
 

@@ -142,6 +142,11 @@ class SiteCleaner:
         self._method.decay(factor)
         self._model = None
 
+    def note_redesign(self) -> None:
+        """Let the method forget what it has to when a site's pages look different from now on."""
+        self._method.note_redesign()
+        self._model = None
+
     def to_bytes(self) -> bytes:
         """All that was learned, compressed. Equal knowledge gives equal bytes."""
         state = {

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
+from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -20,7 +21,7 @@ from noiseclean_scrapy.page.inline import MarkupOptions
 from noiseclean_scrapy.page.overrides import NO_OVERRIDES, Overrides
 from noiseclean_scrapy.page.patterns import Pattern
 from noiseclean_scrapy.page.urls import CLUSTERINGS, host
-from noiseclean_scrapy.service_urls import database_url, shown_url
+from noiseclean_scrapy.service_urls import database_url, object_store_url, shown_url
 from noiseclean_scrapy.topic import Topic
 
 if TYPE_CHECKING:
@@ -88,6 +89,21 @@ def _seconds(name: str, value: Any) -> float:
     return number
 
 
+def _redis_urls(name: str, value: Any) -> tuple[str, ...]:
+    urls = _strings(name, value)
+    for url in urls:
+        if not url.startswith(("redis://", "rediss://", "unix://")):
+            raise _error(name, shown_url(url), "a Redis URL such as redis://host:6379/0, or a list")
+    return urls
+
+
+def _address(name: str, value: Any) -> tuple[str, int]:
+    host_name, _, port = str(value).rpartition(":")
+    if not host_name or not port.isdecimal() or int(port) > 65535:
+        raise _error(name, value, "an address to listen at, such as 127.0.0.1:9410")
+    return host_name, int(port)
+
+
 def _topic(name: str, value: Any) -> Topic:
     return Topic.read(value)
 
@@ -141,6 +157,22 @@ def _path(name: str, value: Any) -> str:
     if not isinstance(value, (str, PathLike)):
         raise _error(name, value, "the path of a file")
     return str(value)
+
+
+def _warc(name: str, value: Any) -> str:
+    folder = _path(name, value)
+    if folder and find_spec("warcio") is None:
+        raise _error(name, value, "empty where the extra warc is not installed")
+    return folder
+
+
+def _html_store(name: str, value: Any) -> str:
+    try:
+        return object_store_url(value) if value else ""
+    except ValueError as error:
+        expected = f"a URL that fsspec knows, such as s3://bucket/prefix ({error})"
+        given = shown_url(value) if isinstance(value, str) else value
+        raise _error(name, given, expected) from None
 
 
 def _method(name: str, value: Any) -> str:
@@ -211,6 +243,8 @@ class Config:
     `batch_size` pages are written in one transaction, fewer after `batch_seconds`, the time between
     two looks at the database and at pending pages. A site that had no new page for `idle_seconds`
     gets a tree of the pages that it has.
+    `html_store` is the URL of the object store that has the HTML of pages; without one rows have.
+    `search` keeps the full-text index; without it pages are indexed by a command, later.
     `metadata` tells whether author, date, language, address and image of pages are looked for;
     `overrides` are rules of the user, read from the file that the setting names. `hidden_text`
     keeps text that the page's markup hides from readers. `include_links`, `include_images` and
@@ -220,7 +254,11 @@ class Config:
     them every `revisit_seconds` at most. `writer_process` lets another process write, index and
     clean again what is stored. `spool` is the folder in which pages wait while the database does
     not answer; without it the folder's name is made of the database's. `final_feeds` writes local
-    feeds once more when they are closed, with the final texts.
+    feeds once more when they are closed, with the final texts. All responses go to WARC files in
+    the folder `warc`. At the address `metrics` the crawl's stats are given to Prometheus.
+    `frontier` are the Redis servers of a crawl of several processes, one for each part of the
+    sites; a process works for the part of number `frontier_part`, from 0 on, and what it has waits
+    again `frontier_lease_seconds` after it has died.
     """
 
     enabled: bool = field(default=True, metadata=_setting(_flag, alters_batches=False))
@@ -245,6 +283,10 @@ class Config:
         metadata=_setting(_fields, alters_batches=False),
     )
     store_html: bool = field(default=True, metadata=_setting(_flag, alters_batches=False))
+    html_store: str = field(
+        default="", metadata=_setting(_html_store, alters_batches=False), repr=False
+    )
+    search: bool = field(default=True, metadata=_setting(_flag, alters_batches=False))
     metadata: bool = field(default=True, metadata=_setting(_flag))
     overrides: Overrides = field(default=NO_OVERRIDES, metadata=_setting(_overrides))
     batch_size: int = field(default=50, metadata=_setting(_count, alters_batches=False))
@@ -266,6 +308,17 @@ class Config:
     writer_process: bool = field(default=False, metadata=_setting(_flag, alters_batches=False))
     spool: str = field(default="", metadata=_setting(_path, alters_batches=False))
     final_feeds: bool = field(default=False, metadata=_setting(_flag, alters_batches=False))
+    warc: str = field(default="", metadata=_setting(_warc, alters_batches=False))
+    metrics: tuple[str, int] | None = field(
+        default=None, metadata=_setting(_address, alters_batches=False)
+    )
+    frontier: tuple[str, ...] = field(
+        default=(), metadata=_setting(_redis_urls, alters_batches=False), repr=False
+    )
+    frontier_part: int = field(default=0, metadata=_setting(_bound, alters_batches=False))
+    frontier_lease_seconds: float = field(
+        default=60.0, metadata=_setting(_seconds, alters_batches=False)
+    )
 
     @classmethod
     def from_settings(cls, settings: Mapping[Any, Any]) -> Config:
@@ -281,6 +334,11 @@ class Config:
             values["templates"] = True
         config = cls(**values)
         create_method(config.method, **config.all_method_options)
+        if config.frontier_part >= max(1, len(config.frontier)):
+            expected = f"below the number of parts in {PREFIX}FRONTIER"
+            raise _error("frontier_part", config.frontier_part, expected)
+        if config.html_store and not config.store_html:
+            raise _error("store_html", False, f"True with {PREFIX}HTML_STORE")
         return config
 
     @property
@@ -289,6 +347,11 @@ class Config:
         common = {"max_tree_nodes": self.max_tree_nodes, "published": False}
         known = method_parameters(self.method)
         return {**{k: v for k, v in common.items() if k in known}, **self.method_options}
+
+    @property
+    def store_options(self) -> dict[str, Any]:
+        """What a store of pages is to be opened with, beside its address."""
+        return {"store_html": self.store_html, "search": self.search, "html_store": self.html_store}
 
     @property
     def of_batches(self) -> dict[str, Any]:

@@ -13,10 +13,17 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
+from noiseclean_scrapy.languages import ranking, text_language
 from noiseclean_scrapy.page import Html
 from noiseclean_scrapy.page.characters import without_controls
 from noiseclean_scrapy.page.facts import DAY, language_code, page_facts, text_of
-from noiseclean_scrapy.page.linked_data import read_article, read_documents, read_time
+from noiseclean_scrapy.page.linked_data import (
+    plain_line,
+    read_article,
+    read_documents,
+    read_time,
+    split_names,
+)
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -32,6 +39,8 @@ _EARLIEST = datetime(1990, 1, 1, tzinfo=timezone.utc)
 _DATE_FORMAT = "%Y-%m-%dT%H:%M:%S%z"
 _LONGEST_AUTHOR = 200
 _LAST_DAY = re.compile(rf"{DAY.pattern}\s*$", re.ASCII)
+_PLAIN_NAME = re.compile(r"[^\W\d_][^\W\d_'’-]*(?: (?:(?:[^\W\d_]\.)+|[^\W\d_][^\W\d_'’-]+)){1,3}")
+_TELLS_TIME = re.compile("date|time|publi|modif|created|issued")
 _DECLARATIONS = {
     "meta": (("name", "property", "itemprop", "http-equiv"), "content"),
     "link": (("rel",), "href"),
@@ -39,11 +48,6 @@ _DECLARATIONS = {
 _IMAGES = ("og:image", "og:image:secure_url", "twitter:image", "twitter:image:src", "image_src")
 _TIMES = ("article:published_time", "og:article:published_time", "datepublished")
 _LANGUAGE_NAMES = ("lang", "content-language", "og:locale", "dc.language", "language")
-_LANGUAGE_SAMPLE = 1000
-_SHORTEST_SAMPLE = 50
-_NEAR_TIE = 10.0
-# Cantonese and Wu have no code of two letters; in writing they are seldom meant.
-_MACROLANGUAGES = {"yue": "zh", "wuu": "zh", "zxx": ""}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +68,7 @@ class Metadata:
 
 
 def extract_metadata(source: Html, *, url: str, text: str = "") -> Metadata:
-    """The facts that a page, or what `page_facts` took from it, tells of itself.
+    """The facts that a page tells of itself.
 
     `text` is the clean text, whose language is identified. Never raises and never changes
     `source`. Without the extra `metadata` author and date are what JSON-LD and
@@ -75,14 +79,27 @@ def extract_metadata(source: Html, *, url: str, text: str = "") -> Metadata:
     >>> facts.language, facts.canonical_url
     ('pt', 'https://news.example.com/flood')
     """
-    facts = page_facts(source)
+    return read_facts(page_facts(source), url=url, text=text)
+
+
+def read_facts(
+    facts: _Element,
+    *,
+    url: str,
+    text: str = "",
+    language: Callable[[str, str], str] = text_language,
+) -> Metadata:
+    """What `page_facts` took from a page tells; `language` is given the text and what is declared.
+
+    See `extract_metadata`.
+    """
     declared = _declared(facts)
     author, published = _author_and_date(facts, declared, url)
     address = partial(_address, _address(url, declared.get("base", "")) or url)
     return Metadata(
         author=author,
         published=published,
-        language=_language(text, declared),
+        language=language(text, _declared_language(declared)),
         canonical_url=address(declared.get("canonical") or declared.get("og:url", "")),
         image=address(next((declared[name] for name in _IMAGES if name in declared), "")),
     )
@@ -93,45 +110,70 @@ def load_libraries() -> bool:
 
     Whether they are installed.
     """
-    libraries = _libraries()
-    if libraries:
-        libraries.rank_languages("")
-    return libraries is not None
-
-
-@dataclass(frozen=True, slots=True)
-class _Libraries:
-    rank_languages: Callable[[str], list[tuple[str, float]]]
-    read_document: Callable[..., Any]
+    rank = ranking()
+    if rank:
+        rank("")
+    return rank is not None and _document_reader() is not None
 
 
 @cache
-def _libraries() -> _Libraries | None:
+def _document_reader() -> Callable[..., Any] | None:
     """What the extra `metadata` brings: it takes longer to import than all else of this package."""
     try:
-        import py3langid
         from trafilatura.metadata import extract_metadata as read_document
     except ImportError:
         return None
-    return _Libraries(py3langid.rank, read_document)
+    reader: Callable[..., Any] = read_document
+    return reader
 
 
 def _author_and_date(
     facts: _Element, declared: Mapping[str, str], url: str
 ) -> tuple[str, datetime | None]:
-    """What JSON-LD says of the article; what that does not say, as META and the libraries do."""
+    """What JSON-LD says of the article, then META, then its marks; and what the libraries find."""
     latest = datetime.now(timezone.utc) + timedelta(days=1)
     article = read_article(read_documents(facts.iter("script")))
-    author = _author("; ".join(article.authors))
-    told = (article.published, *(read_time(declared.get(name)) for name in _TIMES))
-    times = [time for time in told if time and _EARLIEST <= time <= latest]
+    author = _author("; ".join(article.authors)) or _stated_author(facts)
+    stated = [article.published, *(read_time(declared.get(name)) for name in _TIMES)]
+    if not any(stated):
+        stated.append(_stated_time(facts, declared))
+    told = [time for time in stated if time and time >= _EARLIEST]
+    times = [time for time in told if time <= latest]
     # Of one moment told twice, that of the publisher's own clock.
     by_own_clock = (time for time in times if time == times[0] and time.utcoffset())
     published = next(by_own_clock, times[0] if times else None)
-    if not author or published is None:
+    if not author or not told:
         other_author, other_published = _found_author_and_date(facts, url, latest)
         author, published = author or other_author, published or other_published
     return author, published or _shown_day(facts, latest)
+
+
+def _stated_author(facts: _Element) -> str:
+    """The one author of META, or of the links that are marked so; empty where it is no plain name.
+
+    Several names, those of agencies and of accounts are for the libraries to tell apart.
+    """
+    stated = {plain_line(node.get("content")) for node in facts.iter("meta") if _is_author(node)}
+    if not any(stated):
+        links = facts.iterfind("body//a")
+        stated = {
+            plain_line(text_of(node)) for node in links if "author" in node.get("rel", "").split()
+        }
+    names = {name for line in stated for name in split_names(line)}
+    name = names.pop() if len(names) == 1 else ""
+    return name if _PLAIN_NAME.fullmatch(name) else ""
+
+
+def _is_author(node: _Element) -> bool:
+    return "author" in {node.get(name, "").lower() for name in ("name", "property")}
+
+
+def _stated_time(facts: _Element, declared: Mapping[str, str]) -> datetime | None:
+    """The only time that the page marks, unless META tells of one in its own way."""
+    times = {node.get("datetime", "") for node in facts.iter("time")}
+    if len(times) != 1 or any(_TELLS_TIME.search(name) for name in declared):
+        return None
+    return read_time(times.pop())
 
 
 def _shown_day(facts: _Element, latest: datetime) -> datetime | None:
@@ -152,8 +194,8 @@ def _shown_day(facts: _Element, latest: datetime) -> datetime | None:
 def _found_author_and_date(
     facts: _Element, url: str, latest: datetime
 ) -> tuple[str, datetime | None]:
-    libraries = _libraries()
-    if libraries is None:
+    read_document = _document_reader()
+    if read_document is None:
         return "", None
     dates = {
         "original_date": True,
@@ -166,7 +208,7 @@ def _found_author_and_date(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # such as of unknown time zones
-            found = libraries.read_document(
+            found = read_document(
                 facts, default_url=url or None, extensive=False, date_config=dates
             )
     except Exception:  # the libraries raise all kinds of errors on damaged pages
@@ -190,20 +232,6 @@ def _date(found: str | None, latest: datetime) -> datetime | None:
             return None
         date = date.replace(tzinfo=timezone.utc)
     return date if _EARLIEST <= date <= latest else None
-
-
-def _language(text: str, declarations: Mapping[str, str]) -> str:
-    """The language of the text; the declared one where the text is short or it is nearly a tie."""
-    declared = _declared_language(declarations)
-    sample = text[:_LANGUAGE_SAMPLE]
-    libraries = _libraries()
-    if libraries is None or len(sample) < _SHORTEST_SAMPLE:
-        return declared
-    ranking = libraries.rank_languages(sample)
-    best, score = ranking[0]
-    if dict(ranking).get(declared, -float("inf")) > score - _NEAR_TIE:
-        return declared
-    return _MACROLANGUAGES.get(best, best) or declared
 
 
 def _declared(facts: _Element) -> dict[str, str]:

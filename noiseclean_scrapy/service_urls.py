@@ -1,4 +1,4 @@
-"""URLs of databases and archives: read with a reason where that fails, shown without secrets."""
+"""URLs of services and archives: read with a reason where that fails, shown without secrets."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 _PASSWORD = re.compile(r"([^:/@]*):(?!//).*@", re.DOTALL)
 _PARAMETER = re.compile(r"([?&;])([^=&;#]*)=([^&;#]*)")
 _SECRET = re.compile(r"pass|pwd|secret|token|key|auth|credential|signature|odbc", re.IGNORECASE)
+
+_WILDCARD = re.compile(r"[*?[]")
 
 
 def shown_url(url: str) -> str:
@@ -46,4 +48,25 @@ def database_url(text: str | URL) -> URL:
         raise ValueError("its port is no number") from None
     if "@" in (url.host or ""):
         raise ValueError("an @ in a name or a password is written %40")
+    return url
+
+
+def object_store_url(url: str) -> str:
+    """The URL of a folder in an object store; raises ValueError that says what is wrong.
+
+    >>> object_store_url("s3://bucket/*")
+    Traceback (most recent call last):
+    ValueError: fsspec would take * ? [ for wildcards
+    """
+    if not isinstance(url, str) or "://" not in url:
+        raise ValueError("it is no URL")
+    if _WILDCARD.search(url):
+        raise ValueError("fsspec would take * ? [ for wildcards")
+    try:
+        from fsspec import get_filesystem_class
+
+        get_filesystem_class(url.partition("://")[0])
+    except ImportError as error:
+        extra = "pip install 'noiseclean-scrapy[object-store]'"
+        raise ValueError(f"{error}; {extra}, and for s3:// s3fs") from None
     return url

@@ -18,7 +18,17 @@ from tests.support.command_line import ROOT
 pytestmark = pytest.mark.extras
 PACKAGE = "noiseclean_scrapy"
 CORE = ("page", "methods", "kernels", "cleaner", "clean_page", "notebook", "topic")
-ABOVE_CORE = ("addon", "config", "clusters", "crawl", "store", "output", "report", "commands")
+ABOVE_CORE = (
+    "commands",
+    "addon",
+    "config",
+    "clusters",
+    "crawl",
+    "store",
+    "output",
+    "report",
+    "web",
+)
 
 
 @cache
@@ -82,8 +92,8 @@ def test_the_store_does_not_know_scrapy() -> None:
 
 def test_reports_and_commands_are_used_by_themselves_alone() -> None:
     others = {name for name in graph().modules if name.startswith(PACKAGE)}
-    others -= modules("report", "commands")
-    found = imports(others, f"{PACKAGE}.report", f"{PACKAGE}.commands")
+    others -= modules("report", "web", "commands")
+    found = imports(others, f"{PACKAGE}.report", f"{PACKAGE}.web", f"{PACKAGE}.commands")
     programs = {f"{PACKAGE}.__main__", f"{PACKAGE}.batch.spark"}
     assert {importer for importer, _ in found} <= programs
 
@@ -95,6 +105,7 @@ def test_settings_are_read_in_one_place() -> None:
 
 def test_only_components_and_spiders_touch_the_crawler() -> None:
     components = {"addon.py", "middleware.py", "pipeline.py", "progress.py", "revisits.py"}
+    components |= {"metrics.py", "scheduler.py", "warc_output.py"}
     start = {"starting.py"}  # what the components share when a crawl begins
     spiders = {"fetching.py", "replay.py", "running.py"}  # and what runs them
     assert sources_with(r"\bcrawler\.\w") <= components | start | spiders

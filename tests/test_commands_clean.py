@@ -366,7 +366,7 @@ def test_nothing_that_can_be_cleaned(tmp_path: Path, server: PageServer) -> None
     wrong_line = noiseclean(tmp_path, "clean", "list.txt", code=2)
     assert "list.txt, line 2: expected an address such as" in wrong_line.stderr
     missing = noiseclean(tmp_path, "clean", "no-such-folder", code=1)
-    assert missing.stderr.startswith("scrapy noiseclean clean: There is no archive")
+    assert missing.stderr.startswith("scrapy noiseclean clean: There is nothing at")
     gone = run_noiseclean(tmp_path, "clean", f"{server.url}/gone", *QUICK, code=1)
     assert gone.stdout == ""
     assert "0 pages of 0 sites" in gone.stderr

@@ -136,7 +136,7 @@ def test_a_project_gives_its_settings_and_keeps_its_feeds(
             1,
             "0 pages of 0 sites",
         ),
-        (("replay", "nothing"), 1, "There is no archive at 'nothing'"),
+        (("replay", "nothing"), 1, "There is nothing at 'nothing'"),
         (("replay", "."), 1, "holds neither a manifest.jsonl nor HTML files"),
         (("replay", "page.html", "--database", "no/a.db"), 1, "nothing was crawled; the log says"),
     ],

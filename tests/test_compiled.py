@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from importlib import import_module
 from importlib.machinery import EXTENSION_SUFFIXES
@@ -19,7 +19,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
-from numpy.typing import NDArray
 
 from benchmarks.hostile_pages import HOSTILE
 from example_project.demo import DemoSite
@@ -34,8 +33,13 @@ from noiseclean_scrapy.methods.evidence_model.near_duplicates import (
 from noiseclean_scrapy.methods.evidence_model.page_features import PageFeatures
 from noiseclean_scrapy.methods.evidence_model.site_features import SiteEvidence
 from noiseclean_scrapy.methods.evidence_model.text_features import TextTable, _kept
-from noiseclean_scrapy.methods.evidence_model.tree_index import PageArrays
+from noiseclean_scrapy.methods.evidence_model.tree_index import (
+    PageArrays,
+    group_sums,
+    window_means,
+)
 from noiseclean_scrapy.page import Page, PageBudget, build_page
+from noiseclean_scrapy.page.facts import telling_elements
 from noiseclean_scrapy.page.parse import parse_html
 from noiseclean_scrapy.page.reader import NodeReader, NotCompiled
 from noiseclean_scrapy.page.tags import SKIPPED
@@ -203,13 +207,11 @@ def assert_same_evidence(here: Page, there: Page) -> None:
     assert_same_numbering(arrays.groups, in_numpy.groups)
     features, slow = PageFeatures(here), in_python(PageFeatures, there)
     assert_same_arrays(features.matrix, slow.matrix)
-    for name in ("link_share", "long", "above"):
-        assert_same_arrays(getattr(features, name), getattr(slow, name))
     model = load_model()
     first, slow_first = both(model.alone.score, features.matrix)
     assert_same_arrays(first, slow_first)
     context, slow_context = both(context_features, features, first)
-    assert_same_arrays(context[1], slow_context[1])
+    assert_same_arrays(context, slow_context)
     assert_same_arrays(model.read(here).scores, in_python(model.read, there).scores)
 
 
@@ -310,6 +312,27 @@ def test_a_document_with_many_tags_or_namespaces_is_left_to_python() -> None:
     assert build_page(xml).text == "x"
 
 
+def test_elements_that_tell_of_author_and_date() -> None:
+    sources = [
+        *(page.html for page in DemoSite(articles=5, seed=7).pages.values()),
+        "<p class=date>1<body><p class='by' id=date>x<body class=author><time>2</time><i rel=date>",
+        f"<!-- a --><h2 id='{'date' * 2000}'>x<b class='{'x' * 999} date'>y<b rel='a&gt;date'",
+        "<p class>x<p class=''>y<svg class=date><title>z</svg><script class=date></script>",
+        "<p>x</p></body></html><h1>y",
+        "",
+    ]
+    roots = [parse_html(source).root for source in sources]
+    roots += [
+        etree.fromstring("<html xmlns='a'><body><time/></body></html>"),
+        etree.fromstring("<html xmlns:a='a'><body><a:time a:class='date'/><?date?></body></html>"),
+        *roots[1].iter("p"),
+    ]
+    for root in roots:
+        here, there = both(lambda root: list(telling_elements(root)), root)
+        assert here == there
+    assert [len(list(telling_elements(root))) for root in roots[-5:-2]] != [0, 0, 0]
+
+
 def test_attributes_that_look_alike_are_told_apart() -> None:
     """What is remembered of an element's attributes is not taken for that of others."""
     sources = [
@@ -379,102 +402,27 @@ def test_what_does_not_fit_together_is_refused() -> None:
         reader.flush()
 
 
-class _Of:
-    """The attributes of another object, with some of them replaced."""
-
-    def __init__(self, other: object, **replaced: Any) -> None:
-        self.__dict__.update({name: getattr(other, name) for name in dir(other)}, **replaced)
-
-
-def _wrong(values: NDArray[Any], most: int | None) -> Iterator[NDArray[Any]]:
-    """Arrays in place of a right one: too short, too long, with what is no index."""
-    yield values[..., :-1].copy()
-    yield np.concatenate([values, values], axis=-1)
-    if most is not None:
-        for index in (-1, most):
-            changed = values.copy()
-            changed[..., -1] = index
-            yield changed
-
-
-INDEXES = {"element": "E", "parent": "E", "places": "E", "groups": "E", "first": "B", "end": "B"}
-
-
-@pytest.mark.parametrize("name", [*INDEXES, "depth", "group_sizes", "group_numbers"])
-def test_arrays_that_do_not_fit_the_page_are_refused(name: str) -> None:
-    features = PageFeatures(build_page(STORY))
-    arrays, texts, blocks = features.arrays, features.texts, len(features.lengths)
-    rows = np.zeros((5, blocks), np.float32)
-    sizes = {"E": len(arrays.parent), "B": blocks + 1}
-    for wrong in _wrong(getattr(arrays, name), sizes.get(INDEXES.get(name, ""))):
-        changed = _Of(arrays, **{name: wrong})
-        with pytest.raises(ValueError, match=r"values where there must be|is not from 0|parent of"):
-            kernels.blocks.PageRows(rows, changed, texts)
-        if name in INDEXES:
-            with pytest.raises(ValueError, match=r"there must be|is not from 0|parent of"):
-                kernels.blocks.ContextRows(rows, changed, features.lengths, features.lengths)
-
-
-def test_arguments_that_do_not_fit_the_page_are_refused() -> None:
-    """Each array that a method takes, one after the other, too short and too long."""
-    features = PageFeatures(build_page(STORY))
-    arrays, texts, count = features.arrays, features.texts, len(features.lengths)
-    number, ones = np.ones(count), np.ones(count, np.int64)
-    whole, items = np.zeros(len(arrays.parent), np.int64), arrays.repeated_items
-    links, cells = np.zeros(count, np.int32), np.zeros(len(whole), np.uint8)
-    positions = (1, 0.6, 10, (-30, 60, -100))
-
-    def page_rows(of: object = texts) -> Any:
-        return kernels.blocks.PageRows(np.zeros((400, count), np.float32), arrays, of)
-
-    def context_rows(lengths: Any = number, p: Any = number) -> Any:
-        rows = np.zeros((100, count), np.float32)
-        return kernels.blocks.ContextRows(rows, arrays, lengths, p)
-
-    refused: list[tuple[Callable[[Any], Any], NDArray[Any], int | None]] = [
-        (lambda of: page_rows(_Of(texts, features=of)), texts.features, None),
-        (lambda of: page_rows(_Of(texts, lengths=of)), texts.lengths, None),
-        (lambda of: page_rows().add_text(of, links, np.ones((6, count)), 80, 0.5), number, None),
-        (lambda of: page_rows().add_text(number, of, np.ones((6, count)), 80, 0.5), links, None),
-        (lambda of: page_rows().add_text(number, links, of, 80, 0.5), np.ones((6, count)), None),
-        (lambda of: page_rows().add_places(of, ones, ones, 9.0), whole, None),
-        (lambda of: page_rows().add_places(whole, of, ones, 9.0), ones, 3),
-        (lambda of: page_rows().add_places(whole, ones, of, 9.0), ones, 64),
-        (lambda of: page_rows().add_repeated(of), items, len(whole)),
-        (lambda of: page_rows().add_positions(of, *positions), number, None),
-        (lambda of: page_rows().add_announced(of, 2, 40), ones, None),
-        (lambda of: page_rows().add_page(of, (1, 2, 4, 8), cells, []), number, None),
-        (lambda of: page_rows().add_page(number, (1, 2, 4, 8), of, []), cells, None),
-        (lambda of: context_rows(lengths=of), number, None),
-        (lambda of: context_rows(p=of), number, None),
-        (lambda of: context_rows().add_neighbours(of, 3, (4,), 0.0), number, None),
-        (lambda of: context_rows().add_containers(2, of, 0.0), items, len(whole)),
-        (lambda of: context_rows().add_extent(0.7, of, 1), ones, None),
-        (lambda of: context_rows().add_page(of, 0.5), number, None),
-        (lambda of: kernels.blocks.repeated_items(of, whole, arrays.element), arrays.parent, None),
-        (lambda of: kernels.blocks.repeated_items(arrays.parent, of, arrays.element), whole, None),
-    ]
-    for call, right, most in refused:
-        for wrong in _wrong(right, most):
-            with pytest.raises(ValueError, match=r"there must be|is not from 0|parent of"):
-                call(wrong)
-    for row in (-1, len(texts.features)):
-        with pytest.raises(ValueError, match=f"no row {row}"):
-            page_rows().add_ancestors(5, row)
+def test_sums_and_means_of_arrays_that_do_not_fit_are_refused() -> None:
+    blocks, values, ones = kernels.blocks, np.ones((2, 3)), np.ones(3)
+    with pytest.raises(ValueError, match="groups: 2 values where there must be 3"):
+        blocks.group_sums(values, np.zeros(2, np.int64))
+    with pytest.raises(ValueError, match="groups: -1 is below 0"):
+        blocks.group_sums(values, np.array([0, 0, -1]))
+    with pytest.raises(ValueError, match="weights: 2 values where there must be 3"):
+        blocks.window_means(values, ones[:2], (5,))
     with pytest.raises(ValueError, match="over -1 blocks"):
-        page_rows().add_neighbours((1,), 1, (-1,))
-    with pytest.raises(ValueError, match="links: 0 values"):
-        kernels.blocks.counts([], [()], ["a"])
+        blocks.window_means(values, ones, (5, -1))
 
 
-def test_no_order_of_the_methods_reads_what_is_not_there() -> None:
-    features = PageFeatures(build_page(STORY))
-    rows = np.zeros((400, len(features.lengths)), np.float32)
-    found = kernels.blocks.PageRows(rows, features.arrays, features.texts)
-    found.add_main(0.6)
-    found.add_same_place()
-    found.add_sections(1, 30, 40)
-    assert np.isfinite(rows).all()
+@given(
+    st.lists(st.tuples(st.floats(-9, 9), st.floats(0, 9), st.integers(0, 4)), min_size=1),
+    st.lists(st.integers(0, 7), max_size=3),
+)
+def test_sums_and_means(rows: list[tuple[float, float, int]], reaches: list[int]) -> None:
+    values = np.array([(one, other) for one, other, _ in rows]).T.copy()
+    groups = np.array([group for _, _, group in rows])
+    assert_same_arrays(*both(group_sums, values, groups))
+    assert_same_arrays(*both(window_means, values, values[1], reaches))
 
 
 def test_it_can_be_switched_off() -> None:

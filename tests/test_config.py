@@ -92,6 +92,9 @@ def test_counts_are_whole_numbers(name: str, value: Any) -> None:
         ("fields", {5: "text"}, "a dict of item field to value name"),
         ("fields", '["text"]', "a dict of item field to value name"),
         ("method_options", "lean", "a dict of option name to value"),
+        ("metrics", "9410", "an address to listen at, such as 127.0.0.1:9410"),
+        ("frontier", "localhost", "a Redis URL such as redis://host:6379/0"),
+        ("frontier_part", 1, "below the number of parts in NOISECLEAN_FRONTIER"),
         ("cluster_by", "planet", "'domain', 'host', 'template', or a callable"),
         ("cluster_by", f"{__name__}.missing", "a callable"),
         ("cluster_by", f"{__name__}.RESPONSE", "a callable"),
@@ -195,6 +198,8 @@ ANOTHER = {
     "deny": "/a",
     "fields": {"body": "text"},
     "store_html": False,
+    "html_store": "",
+    "search": False,
     "metadata": False,
     "batch_size": 3,
     "batch_seconds": 3,
@@ -215,6 +220,11 @@ ANOTHER = {
     "writer_process": True,
     "spool": "spool.db",
     "final_feeds": True,
+    "warc": "archives",
+    "metrics": "127.0.0.1:9410",
+    "frontier": "redis://127.0.0.1:6379/0",
+    "frontier_part": 0,
+    "frontier_lease_seconds": 30.0,
 }
 """Of each setting another value than its default; but for `overrides`, which is a file."""
 

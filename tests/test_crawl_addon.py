@@ -33,6 +33,7 @@ STATS = {
     "characters/visible": "characters of text on the pages of items",
     "characters/kept": "characters of their clean texts",
     "store/batches": "writes to the database",
+    "store/seconds": "time of these writes",
     "store/errors": "reads and writes that the database refused",
     "errors": "items and pages that failed; the crawl went on",
 }
@@ -102,6 +103,7 @@ def test_all_stats_are_known(tmp_path: Path, site: PageServer) -> None:
         "characters/visible": crawled.ours["characters/visible"],
         "characters/kept": crawled.ours["characters/kept"],
         "store/batches": 1,
+        "store/seconds": crawled.ours["store/seconds"],
     }
     assert 0 < crawled.ours["characters/kept"] <= crawled.ours["characters/visible"]
 

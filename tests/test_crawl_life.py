@@ -13,6 +13,7 @@ from scrapy.exceptions import DontCloseSpider
 from scrapy.http import Response
 
 from noiseclean_scrapy import SiteCleaner
+from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.store import Store
 from tests.support import crawl_site, crawling
 from tests.support.crawl_site import ChainSpider, story, story_text
@@ -202,8 +203,16 @@ def test_a_redesign_is_learned_before_its_time(tmp_path: Path) -> None:
     pages = {p: story(n) if n < 12 else redesigned(n) for n, p in enumerate(paths)}
     crawled = crawl_one(tmp_path, paths, pages, NOISECLEAN_REFRESH_PAGES=1000)
     assert crawled.ours["trees/built"] >= 3
+    assert crawled.ours["trees/redesigns"] >= 1
     assert repeated in crawled.items[13]["text"]
     assert repeated not in crawled.items[-1]["text"]
+    # When the redesign was seen makes no difference: the tree is that of the pages in any order.
+    url = f"sqlite:///{tmp_path}/noiseclean.db"
+    cleaner = SiteCleaner(**Config().all_method_options)
+    for _, address in read_rows(url, "SELECT key, url FROM noiseclean_page ORDER BY key"):
+        cleaner.observe(pages["/" + address.rsplit("/", 1)[1]], url=address)
+    ((tree,),) = read_rows(url, "SELECT tree FROM noiseclean_tree ORDER BY version DESC LIMIT 1")
+    assert tree == cleaner.to_bytes()
 
 
 @pytest.mark.slow

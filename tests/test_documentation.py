@@ -64,6 +64,15 @@ def test_every_setting_stands_in_the_reference_with_its_default() -> None:
         assert default == shown(getattr(config, name)), name
 
 
+@pytest.mark.parametrize("path", [*PAGES, *OF_THE_PROJECT], ids=lambda path: path.stem)
+def test_settings_that_are_shown_are_taken(path: Path) -> None:
+    for block in re.findall(r"```python\n(NOISECLEAN_.*?)```", path.read_text("utf-8"), re.DOTALL):
+        if not re.search(r"\bmy|example|\.toml", block):  # what names modules and files of yours
+            lines = [line for line in ast.parse(block).body if isinstance(line, ast.Assign)]
+            values = {ast.unparse(at.targets[0]): ast.literal_eval(at.value) for at in lines}
+            Config.from_settings(Settings(values))
+
+
 def shown(value: Any) -> str:
     """A default as the reference shows it."""
     if value in (None, "", (), {}):
@@ -103,7 +112,7 @@ def test_every_meta_key_stands_in_the_reference() -> None:
         for path in SOURCES
         for key in re.findall(r"""\bmeta(?:\.get\(|\[)["'](\w+)["']""", path.read_text("utf-8"))
     }
-    keys -= {"depth"}  # Scrapy's own
+    keys -= {"depth", "download_slot", "is_start_request"}  # Scrapy's own
     assert keys == {"noiseclean"}
     assert rows(document("settings.md")).keys() >= keys
 
@@ -183,7 +192,9 @@ def test_every_page_is_reached_from_the_front_page() -> None:
 
 def test_figures_of_the_readme_are_those_that_were_measured() -> None:
     table = "\n".join(headline.lines())
-    assert f"\n\n{table}\n\n" in (ROOT / "README.md").read_text("utf-8")
+    readme = (ROOT / "README.md").read_text("utf-8")
+    assert f"\n\n{table}\n\n" in readme
+    assert headline.pointing_sentence() in " ".join(readme.split())
 
 
 def test_tables_of_quality_are_those_that_were_measured() -> None:

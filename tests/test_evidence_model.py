@@ -6,6 +6,7 @@ import io
 import json
 import re
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,13 @@ from hypothesis import strategies as st
 
 from noiseclean_scrapy.methods.evidence_model import model as evidence_model
 from noiseclean_scrapy.methods.evidence_model.boosted_trees import BoostedTrees, level_means
-from noiseclean_scrapy.methods.evidence_model.context_features import context_features
+from noiseclean_scrapy.methods.evidence_model.context_features import CONTEXT, context_features
 from noiseclean_scrapy.methods.evidence_model.exclusions import KINDS
+from noiseclean_scrapy.methods.evidence_model.features import Feature, FeatureTable, Rows
 from noiseclean_scrapy.methods.evidence_model.model import EvidenceModel, load_model, save_model
-from noiseclean_scrapy.methods.evidence_model.page_features import PageFeatures
+from noiseclean_scrapy.methods.evidence_model.page_features import PAGE, PageFeatures
 from noiseclean_scrapy.methods.evidence_model.tree_index import PageArrays
 from noiseclean_scrapy.methods.evidence_model.vocabulary import NAMES, element_bits
-from noiseclean_scrapy.methods.evidence_model.wording import in_words, kind_of
 from noiseclean_scrapy.page import Page, build_page
 from tests.support.slow_evidence import (
     slow_ancestors,
@@ -44,12 +45,12 @@ def page_of(body: str, head: str = "") -> Page:
 
 
 def column(features: PageFeatures, name: str) -> list[float]:
-    return list(map(float, features.matrix[:, features.names.index(name)]))
+    return list(map(float, features.matrix[:, PAGE.names.index(name)]))
 
 
 def context_column(features: PageFeatures, scores: list[float], name: str) -> list[float]:
-    names, matrix = context_features(features, np.array(scores, dtype=np.float64))
-    return list(map(float, matrix[:, names.index(name)]))
+    matrix = context_features(features, np.array(scores, dtype=np.float64))
+    return list(map(float, matrix[:, CONTEXT.names.index(name)]))
 
 
 # (a) Trees.
@@ -255,7 +256,7 @@ def test_without_metadata_nothing_is_said_of_it() -> None:
 
 def test_groups_by_hand() -> None:
     features = PageFeatures(SMALL)
-    bits = {name: column(features, name) for name in features.names if ":" in name}
+    bits = {name: column(features, name) for name in PAGE.names if ":" in name}
     assert bits["own:li"] == [1, 1, 0, 0, 0, 0, 0]
     assert bits["own:nav"] == [0] * 7
     assert bits["any:nav"] == bits["any:list"] == [1, 1, 0, 0, 0, 0, 0]
@@ -368,50 +369,61 @@ def assert_sound(page: Page) -> None:
     features = PageFeatures(page)
     count = len(page.blocks)
     assert features.matrix.dtype == np.float32
-    assert features.matrix.shape == (count, len(features.names))
-    assert len(set(features.names)) == len(features.names)
+    assert features.matrix.shape == (count, len(PAGE.names))
     assert np.isfinite(features.matrix).all()
     model = load_model()
     if not count:
         assert model.score(features).shape == (0,)
         return
-    assert features.names == PageFeatures(SMALL).names
     for score in (np.zeros(count), np.linspace(-40, 40, count), np.full(count, -30.0)):
-        names, matrix = context_features(features, score)
-        assert matrix.shape == (count, len(names))
+        matrix = context_features(features, score)
+        assert matrix.shape == (count, len(CONTEXT.names))
         assert np.isfinite(matrix).all()
-        assert not set(names) & set(features.names)
-        assert len(set(names)) == len(names)
     for excluded in KINDS.values():
         found = excluded(features)
         assert (found.shape, found.dtype) == ((count,), np.dtype(bool))
     assert np.isfinite(model.score(features)).all()
 
 
-def all_names() -> list[str]:
-    features = PageFeatures(SMALL)
-    return [*features.names, *context_features(features, np.zeros(len(SMALL.blocks)))[0]]
+ALL = {feature.name: feature for feature in (*PAGE.features, *CONTEXT.features)}
 
 
-@pytest.mark.parametrize("name", all_names())
-def test_every_feature_has_a_kind_and_words(name: str) -> None:
-    assert kind_of(name) in ("page", "neighbours")
-    words = in_words(name)
-    assert words == words.strip() != ""
-    assert "_" not in words
+@pytest.mark.parametrize("feature", ALL.values(), ids=ALL.keys())
+def test_every_feature_has_words(feature: Feature) -> None:
+    assert feature.words == feature.words.strip() != ""
+    assert "_" not in feature.words
 
 
-def test_no_two_features_of_a_kind_have_the_same_words() -> None:
-    described = [(kind_of(name), in_words(name)) for name in all_names()]
+def test_no_two_features_are_called_the_same() -> None:
+    assert len(ALL) == len(PAGE.names) + len(CONTEXT.names)
+    described = [(feature.kind, feature.words) for feature in ALL.values()]
     assert sorted(described) == sorted(set(described))
 
 
-def test_kinds_by_example() -> None:
+def test_features_by_example() -> None:
     page = ("length", "in_title", "own:p", "near:c_nav", "any:hidden", "depth", "score", "declared")
-    for name in page:
-        assert kind_of(name) == "page"
-    for name in ("before1_p", "window4_p_after", "up0_p", "mass_before", "levels_to_main"):
-        assert kind_of(name) == "neighbours"
+    assert {ALL[name].kind for name in page} == {"page"}
+    around = ("before1_p", "window4_p_after", "up0_p", "mass_before", "levels_to_main")
+    assert {ALL[name].kind for name in around} == {"neighbours"}
+    words = {name: ALL[name].words for name in ("up2_link_share", "any:c_footer", "before1_p")}
+    assert words == {
+        "up2_link_share": "share of links 2 levels up",
+        "any:c_footer": "elements above: class names of footer",
+        "before1_p": "expected share of content 1 block before",
+    }
+
+
+def test_a_group_that_computes_too_few_or_too_many_is_refused() -> None:
+    table = FeatureTable[int]()
+
+    @table.group("sizes", "page", {"one": "one", "two": "two"})
+    def rows(count: int) -> Rows:
+        yield from [1.0] * count
+
+    assert table.matrix(2, 3).tolist() == [[1.0, 1.0]] * 3
+    for wrong in (1, 3):
+        with pytest.raises(ValueError, match=f"rows computes {wrong} of 2 features"):
+            table.matrix(wrong, 3)
 
 
 # (d) Context.
@@ -516,10 +528,8 @@ def test_weights_hold_arrays_alone() -> None:
         assert all(not data[name].dtype.hasobject for name in data.files)
     model = load_model()
     assert model is load_model()
-    features = PageFeatures(SMALL)
-    context_names = context_features(features, np.zeros(len(SMALL.blocks)))[0]
-    assert model.alone.names == features.names
-    assert model.together.names == features.names + context_names
+    assert model.alone.names == PAGE.names
+    assert model.together.names == PAGE.names + CONTEXT.names
     for trees in (model.alone, model.together):
         count, depth = trees.features.shape
         assert trees.borders.shape == (count, depth)
@@ -565,7 +575,10 @@ def test_attribution_stands_beside_the_weights() -> None:
 
 def test_weights_are_written_and_read(tmp_path: Path) -> None:
     path = tmp_path / "model.npz"
-    model = EvidenceModel(small_trees(), small_trees())
+    trees = small_trees()
+    model = EvidenceModel(
+        replace(trees, names=PAGE.names), replace(trees, names=PAGE.names + CONTEXT.names)
+    )
     save_model(model, path, {"corpora": {"über": "MIT"}})
     read = load_model.__wrapped__(path)
     for ours, theirs in ((model.alone, read.alone), (model.together, read.together)):
@@ -584,7 +597,7 @@ def test_the_model_scores_as_its_stages() -> None:
     assert first.tolist() == pytest.approx(
         [slow_score(model.alone, row) for row in features.matrix.tolist()], abs=1e-4
     )
-    matrix = np.hstack([features.matrix, context_features(features, first)[1]])
+    matrix = np.hstack([features.matrix, context_features(features, first)])
     assert np.array_equal(model.matrix(features), matrix)
     assert model.score(features).tolist() == pytest.approx(
         [slow_score(model.together, row) for row in matrix], abs=1e-4

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from noiseclean_scrapy.methods import create_method
 from noiseclean_scrapy.methods.evidence_model import text_features as text_module
+from noiseclean_scrapy.methods.evidence_model.evidence_page import EvidencePage
 from noiseclean_scrapy.methods.evidence_model.model import Reading, load_model
 from noiseclean_scrapy.methods.evidence_model.text_features import (
     FIELDS,
@@ -92,7 +93,7 @@ def test_a_sentence_may_end_far_behind_its_stop() -> None:
     table = TextTable(
         ["He left.')\"", "." + ")" * 1_000_000, "." + ")" * 1_000_000 + "x", "v1.2 a.b)"]
     )
-    assert table.features[FIELDS.index("sentences")].tolist() == [1, 1, 0, 0]
+    assert table.features[list(FIELDS).index("sentences")].tolist() == [1, 1, 0, 0]
 
 
 def test_few_rows_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,11 +127,11 @@ def test_a_page_that_was_observed_is_not_read_again_and_judged_alike() -> None:
     method.observe(build_page("<nav><a href=/>Home</a></nav><p>Another page, on trams."))
     page = build_page(source)
     method.observe(page)
-    reading = page.reading
+    reading = EvidencePage.of(page).reading
     assert isinstance(reading, Reading)
     assert load_model().read(page) is reading
     judged = method.model().judge(page)
-    assert page.reading is reading
+    assert EvidencePage.of(page).reading is reading
     fresh = method.model().judge(build_page(source))
     assert [v.score for v in judged.verdicts] == [v.score for v in fresh.verdicts]
     assert [dict(v.evidence) for v in judged.verdicts] == [dict(v.evidence) for v in fresh.verdicts]

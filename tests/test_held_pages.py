@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import datetime, timezone
 
 from noiseclean_scrapy.clusters.page_cache import HeldPages, size
+from noiseclean_scrapy.methods.evidence_model.evidence_page import EvidencePage
 from noiseclean_scrapy.methods.evidence_model.fingerprints import page_keys
 from noiseclean_scrapy.methods.evidence_model.model import load_model
 from noiseclean_scrapy.page import Page, build_page
@@ -49,7 +50,7 @@ def test_a_page_comes_back_as_it_was_with_what_was_read_in_it() -> None:
     assert back == original
     assert back.blocks[0].rule == "title"
     assert back.declared.body == "It was"
-    assert load_model().read(back) is article.reading
+    assert load_model().read(back) is EvidencePage.of(article).reading
     assert page_keys(back, load_model().read(back).scores) is keys
 
 
@@ -70,6 +71,25 @@ def test_another_body_or_address_is_another_page() -> None:
     held.add(one, page(one))
     assert held.take(replace(one, body_hash="h2")) is None
     assert held.take(replace(one, url="https://example.com/other")) is None
+
+
+def test_what_was_read_in_a_page_is_remembered_for_longer() -> None:
+    html = "<h1>Fog</h1><p>Fog closes the port of Larkham for a day.</p>"
+    records = [record(number, html) for number in range(3)]
+    held, pages = HeldPages(room=2 * size(page(records[0]))), [page(one) for one in records]
+    for one, article in zip(records, pages, strict=True):
+        page_keys(article, load_model().read(article).scores)
+        held.add(one, article)
+    assert held.take(records[0]) is None
+    again, changed, other = page(records[0]), page(replace(records[0], html="<p>Fog")), page(one)
+    held.complete(replace(records[0], body_hash="h2"), other)
+    assert other.kept is None
+    held.complete(records[0], again)
+    kept = EvidencePage.of(pages[0])
+    assert load_model().read(again) is kept.reading
+    assert page_keys(again, load_model().read(again).scores) is kept.keys
+    held.complete(records[0], changed)
+    assert changed.kept is None
 
 
 def test_the_oldest_give_way() -> None:

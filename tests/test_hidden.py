@@ -8,6 +8,7 @@ import pytest
 
 from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.clusters.cleaning import to_record
+from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.methods import METHODS
 from noiseclean_scrapy.page import Page, PageBudget, TextBlock, build_page
 from noiseclean_scrapy.page.hidden import hidden_blocks, hides
@@ -102,7 +103,11 @@ def test_hidden_text_does_not_reach_the_output_unless_asked_for(
     assert verdict_in_words(secret, headline=False) == (
         "Left out: the page's markup hides it from readers."
     )
-    stored = [block["text"] for block in to_record(cleaned, 1).blocks if block.get("hidden")]
+    stored = [
+        block["text"]
+        for block in to_record(cleaned, 1, Config(store_html=False)).blocks
+        if block.get("hidden")
+    ]
     assert stored == [SECRET] == [block.text for block in cleaned.blocks if block.hidden]
     asked = SiteCleaner("shingle-template", budget=PageBudget(hidden=True)).clean(html)
     assert SECRET in asked.text

@@ -194,7 +194,7 @@ def hostile_records() -> list[PageRecord]:
                 fetched_at=datetime(2025, 1, 1, tzinfo=timezone.utc),
                 position=number + 1,
                 html=html,
-                cleaned=to_record(clean, 0),
+                cleaned=to_record(clean, 0, Config()),
                 metadata=extract_metadata(html, url=URL, text=clean.text),
             )
         )

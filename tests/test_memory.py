@@ -19,6 +19,7 @@ import pytest
 from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.clusters import cluster
 from noiseclean_scrapy.clusters.cleaning import to_record
+from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.crawl import cluster_cache, write_queue
 from noiseclean_scrapy.crawl.memory import trim_heap
 from noiseclean_scrapy.crawl.session import Crawl
@@ -168,14 +169,17 @@ async def close(crawl: Crawl) -> None:
 
 
 @pytest.mark.slow
-def test_a_page_of_long_paths_takes_no_more_than_it_is_long(sqlite_url: str) -> None:
+@pytest.mark.parametrize("store_html", [True, False])
+def test_a_page_of_long_paths_takes_no_more_than_it_is_long(
+    sqlite_url: str, *, store_html: bool
+) -> None:
     """Each of its 2,000 blocks has a path of 6,000 characters, which makes 12 MB."""
     html = costly_page(1, 2000)
     cleaned = SiteCleaner("satisfiable-subtree").clean(html)
     page = PageRecord("1", "a.example", "http://a.example/", "0", NOON, 1, html)
     with Store(sqlite_url) as store:
         tracemalloc.start()
-        page = replace(page, cleaned=to_record(cleaned, 1))
+        page = replace(page, cleaned=to_record(cleaned, 1, Config(store_html=store_html)))
         held = tracemalloc.get_traced_memory()[0]
         store.write([page], method="evidence")
         [stored] = store.pages()

@@ -23,6 +23,9 @@ from noiseclean_scrapy import PageItem
 from noiseclean_scrapy.metadata import (
     LIBRARIES_MISSING,
     Metadata,
+    _declared,
+    _stated_author,
+    _stated_time,
     extract_metadata,
 )
 from noiseclean_scrapy.page.facts import page_facts, text_of
@@ -75,6 +78,46 @@ def test_meta_and_links() -> None:
         canonical_url="https://news.example.com/2021/flood",
         image="https://img.example.com/flood.jpg",
     )
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "author"),
+    [
+        ("", '<p>By <a rel="author" href=/ana>Ana C. Lima</a></p>', "Ana C. Lima"),
+        ('<meta name="author" content="By Ana Lima">', '<a rel="author">Rui Melo</a>', "Ana Lima"),
+        (
+            '<meta name="author" content="Ana Lima"><meta name="author" content="Rui Melo">',
+            "",
+            None,
+        ),
+        ('<meta name="author" content="105092">', "", None),
+        ("", '<p><a rel="author">Ana Lima</a> and <a rel="author">Rui Melo</a></p>', None),
+    ],
+)
+def test_one_plain_name_is_taken_without_the_libraries(
+    head: str, body: str, author: str | None
+) -> None:
+    """None: they are asked."""
+    assert _stated_author(page_facts(f"<head>{head}<body>{body}")) == (author or "")
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "published"),
+    [
+        ("", '<time datetime="2021-07-05T10:00Z">5 July</time>', utc(2021, 7, 5, 10)),
+        ("", '<time datetime="2021-07-05">5 July</time><time datetime="2021-07-06">', None),
+        ('<meta name="dc.date" content="2021-07-04">', '<time datetime="2021-07-05">', None),
+    ],
+)
+def test_the_only_time_of_a_page_is_taken_without_the_libraries(
+    head: str, body: str, published: datetime | None
+) -> None:
+    facts = page_facts(f"<head>{head}<body>{body}")
+    assert _stated_time(facts, _declared(facts)) == published
+
+
+def test_a_time_to_come_is_none() -> None:
+    assert read('<meta property="article:published_time" content="2999-07-15">').published is None
 
 
 @pytest.mark.parametrize(
@@ -371,7 +414,7 @@ def test_without_the_libraries_one_warning_says_what_to_install(tmp_path: Path) 
         (result,) = crawling._read_results(path)
     assert result.lines("WARNING", "noiseclean_scrapy.crawl.pipeline") == [LIBRARIES_MISSING]
     found = [item for item in result.items if "author" in item]
-    assert {(item["author"], item["language"]) for item in found} == {("", "en")}
+    assert {(item["author"], item["language"]) for item in found} == {("Ana Lima", "en")}
     assert {item["canonical_url"] for item in found} == {
         f"{server.url}/stories/{number}" for number in range(1, PAGES + 1)
     }

@@ -83,6 +83,16 @@ def test_what_was_dropped_is_kept(read: Any) -> None:
     assert "Sign up Two metres" in kept.text.splitlines()
 
 
+def test_a_text_is_that_of_a_whole_element(read: Any) -> None:
+    overrides = read('["example.com"]\ndrop_text = ["Sign up Two metres", "It"]')
+    assert pickle.loads(pickle.dumps(overrides)).sites["example.com"][0].texts
+    found = clean(overrides)
+    dropped = {block.text for block in found.blocks if block.rule == "drop"}
+    assert dropped == {"Sign up Two metres"}
+    many = "<div>" * 200 + "<p>no </p>" * 20_000
+    assert SiteCleaner().clean(many, url=URL, overrides=overrides).text
+
+
 def test_the_nearest_element_wins(read: Any) -> None:
     overrides = read('["example.com"]\ndrop = [".story", ".fact"]\nkeep = [".newsletter"]')
     assert verdicts(clean(overrides)) == {
@@ -101,6 +111,9 @@ def test_the_nearest_element_wins(read: Any) -> None:
     [
         ('["example.com"]\ndrop = "#end"\nkeep = "#end"', "keep"),
         ('["example.com"]\nkeep = "#end"\ntitle = "#end"', "title"),
+        ('["example.com"]\nkeep = "#end"\ndrop_text = " Bye\\n"', "drop"),
+        ('["example.com"]\ndrop = "#end"\nkeep_text = ["Hello", "Bye"]', "keep"),
+        ('["example.com"]\ndrop = "#end"\nkeep_text = "By"', "drop"),
         ('["news.example.com"]\ndrop = "#end"\n["example.com"]\nkeep = "#end"', "drop"),
         (
             '["example.com"]\nkeep = "#end"\n[["example.com".pages]]\nurl = "/live/"\ndrop = "p"',

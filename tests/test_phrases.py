@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from noiseclean_scrapy.methods.evidence_model.page_features import PageFeatures
+from noiseclean_scrapy.methods.evidence_model.page_features import PAGE, PageFeatures
 from noiseclean_scrapy.methods.evidence_model.phrases import LONGEST, PHRASES, announced
 from noiseclean_scrapy.page import build_page
 
@@ -41,7 +41,7 @@ def test_blocks_since() -> None:
     body = "".join(f"<p>{line}</p>" for line in lines) + "<p><a href=/>Reviews</a></p>"
     features = PageFeatures(build_page(f"<body>{body}</body>"))
     found = {
-        name: features.matrix[:, features.names.index(f"since_{name}")].tolist() for name in PHRASES
+        name: features.matrix[:, PAGE.names.index(f"since_{name}")].tolist() for name in PHRASES
     }
     assert found == {
         "related": [40, 0, 1, 2, 3, 4, 5],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from itertools import pairwise
 from pathlib import Path
@@ -28,6 +29,7 @@ START = datetime(2031, 3, 1, 12, tzinfo=timezone.utc)
 def stored_site(folder: Path, config: Config, *, pages: int, html: bool = True) -> Store:
     """A store with the first pages of the demo newspaper and their tree."""
     store = Store(f"sqlite:///{folder / 'site.db'}", store_html=html)
+    config = replace(config, store_html=html)
     site = Site("courier.example", config)
     for number, (path, page) in enumerate(list(DemoSite().pages.items())[:pages], 1):
         built = build_page(page.html, url=f"https://courier.example{path}")
@@ -40,7 +42,7 @@ def stored_site(folder: Path, config: Config, *, pages: int, html: bool = True) 
             fetched_at=START + timedelta(days=number),
             position=number,
             html=page.html,
-            cleaned=to_record(site.clean(built), 0),
+            cleaned=to_record(site.clean(built), 0, config),
         )
         store.write([record], method=config.tree_kind)
     grow_site(store, site)

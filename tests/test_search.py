@@ -259,3 +259,21 @@ def test_stems_are_the_same_in_c_and_in_python() -> None:
     run = subprocess.run(command, capture_output=True, encoding="utf-8", cwd=ROOT, check=True)
     assert run.stdout == f"{searching.stems()}\n"
     assert "elect" in run.stdout
+
+
+def test_a_store_without_search_leaves_no_old_text_in_the_index(database_url: str) -> None:
+    with Store(database_url) as store:
+        write(store, page("1", "ferry sails"), page("2", "harbour closed"))
+    with Store(database_url, search=False) as store:
+        write(
+            store, page("1", "turbine turns"), *(page(f"{n}", "more wind") for n in range(3, 500))
+        )
+        assert indexed(database_url) == 1
+        assert keys(store.search("harbour")) == ["2"]
+        assert keys(store.search("ferry")) == keys(store.search("turbine")) == []
+        assert not store.is_indexed
+        assert list(store.index_missing()) == [200, 400, 498]
+        assert store.is_indexed
+        assert keys(store.search("turbine")) == ["1"]
+        assert store.search("wind").total == 497
+        assert list(store.index_missing()) == []

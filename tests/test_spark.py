@@ -9,7 +9,6 @@ import random
 import shutil
 import sys
 import zipfile
-from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,8 +25,12 @@ from tests.support.command_line import ROOT, noiseclean
 from tests.support.corpora import CORPORA, needs_corpora
 from tests.support.crawl_site import story
 from tests.support.sparking import (
+    Record,
+    clean_archives,
     modified,
+    response,
     run_spark,
+    write_warcs,
     written_lines,
     written_rows,
     written_trees,
@@ -37,21 +40,14 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from scrapy.http import Response
 
-Record = tuple[str, str, str, bytes]
 BOMB_TYPE = "text/html\r\nContent-Encoding: gzip"
 
-# PySpark warns of pandas 3, which it loads; its rows come as Arrow here.
-pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")
 
-
-def clean_archives(*arguments: Any, **options: Any) -> dict[str, Any]:
-    from noiseclean_scrapy.batch.spark import clean_archives
-
-    return clean_archives(*arguments, **options)
-
-
-def response(url: str, html: str | bytes) -> Record:
-    return "response", url, "text/html", html if isinstance(html, bytes) else html.encode()
+@pytest.mark.extras
+def test_pyspark_finds_no_fault_with_the_pandas_of_the_extra() -> None:
+    """It warns of pandas 3, and warnings are errors in all tests."""
+    pandas = pytest.importorskip("pyspark.sql.pandas.utils", reason="needs the extra spark")
+    pandas.require_minimum_pandas_version()
 
 
 def demo_records() -> list[Record]:
@@ -66,19 +62,6 @@ def demo_records() -> list[Record]:
     again = response(first[1], first[3].replace(b"<p>", b"<p>Newer: "))
     copy = response(f"{first[1]}?copy=1", first[3])
     return [*records, again, copy, response("http://site1.org/empty", "<!DOCTYPE html>")]
-
-
-def write_warcs(folder: Path, records: Sequence[Record], number: int = 3) -> Path:
-    """The records in so many archives, and a list of these; `all.warc.gz` holds them in a row."""
-    folder.mkdir(exist_ok=True)
-    size = -(-len(records) // number)
-    parts = [warc(*records[start : start + size]) for start in range(0, len(records), size)]
-    for index, part in enumerate(parts):
-        (folder / f"{index}.warc.gz").write_bytes(part)
-    (folder / "all.warc.gz").write_bytes(b"".join(parts))
-    paths = folder / "warc.paths.gz"
-    paths.write_bytes(gzip.compress("".join(f"{i}.warc.gz\n" for i in range(len(parts))).encode()))
-    return paths
 
 
 def cleaned_lines(folder: Path, *options: str) -> bytes:
@@ -137,7 +120,7 @@ def test_columns_beside_those_of_the_command(demo: Path, output: Path) -> None:
         kept = row["text"].replace("\n", "")
         assert row["kept_characters"] == len(kept) <= row["visible_characters"]
         assert 0 <= row["fit"] <= 1
-    folders = {path.name for path in (output / "pages").glob("site_hash=*")}
+    folders = {path.name for path in (output / "pages").glob("segment=0/site_hash=*")}
     assert folders == {f"site_hash={row['site_hash']}" for row in rows}
 
 
@@ -254,7 +237,7 @@ def test_a_finished_job_is_left_and_an_interrupted_one_goes_on(
     assert modified(copy) == before
 
     shutil.rmtree(copy / "report")
-    (copy / "pages" / "_SUCCESS").unlink()
+    shutil.rmtree(copy / "cleaned")
     next((copy / "pages").rglob("*.parquet")).unlink()
     assert clean_archives(spark, inputs, str(copy), base=base) == report
     assert written_lines(copy) == expected

@@ -81,7 +81,7 @@ def test_a_newer_schema_is_refused(database_url: str) -> None:
 def test_an_older_schema_without_a_way_is_refused(database_url: str) -> None:
     set_version(database_url, 0)
     sentence = refused(database_url)
-    assert "schema version 0, this code needs version 2" in sentence
+    assert f"schema version 0, this code needs version {SCHEMA_VERSION}" in sentence
     assert "read it with the noiseclean-scrapy release that wrote it" in sentence
     assert "open it once for writing" in refused(database_url, read_only=True)
     assert databases.read_rows(database_url, VERSION) == [(0,)]
@@ -95,13 +95,15 @@ def test_an_older_schema_is_migrated_step_by_step_or_not_at_all(
         return False
 
     Store(database_url).close()
-    monkeypatch.setattr(preparing, "SCHEMA_VERSION", 4)
-    monkeypatch.setattr(preparing, "MIGRATIONS", {2: add_column})
-    assert "no migration from version 3" in refused(database_url)
-    assert databases.read_rows(database_url, VERSION) == [(2,)]
-    monkeypatch.setattr(preparing, "MIGRATIONS", {2: add_column, 3: lambda connection: False})
+    now, then = SCHEMA_VERSION, SCHEMA_VERSION + 1
+    monkeypatch.setattr(preparing, "SCHEMA_VERSION", then + 1)
+    monkeypatch.setattr(preparing, "MIGRATIONS", {now: add_column})
+    assert f"no migration from version {then}" in refused(database_url)
+    assert databases.read_rows(database_url, VERSION) == [(now,)]
+    steps = {now: add_column, then: lambda connection: False}
+    monkeypatch.setattr(preparing, "MIGRATIONS", steps)
     Store(database_url).close()
-    assert databases.read_rows(database_url, VERSION) == [(4,)]
+    assert databases.read_rows(database_url, VERSION) == [(then + 1,)]
     assert databases.read_rows(database_url, "SELECT mood FROM noiseclean_page") == []
 
 

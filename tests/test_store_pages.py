@@ -10,6 +10,8 @@ import pytest
 
 from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.clusters.cleaning import to_record
+from noiseclean_scrapy.config import Config
+from noiseclean_scrapy.errors import QueryError
 from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.store import Cleaned, PageRecord, SiteSummary, Store, reading
 from tests.support import databases
@@ -119,11 +121,39 @@ def test_sites_in_numbers(store: Store, monkeypatch: pytest.MonkeyPatch) -> None
         visible_characters=300,
         kept_characters=30,
         fit=0.625,
+        empty=0,
         first_fetch=NOON,
         last_fetch=NOON + timedelta(2),
     )
     assert (second.name, second.pages, second.fit) == ("b.example", 0, None)
     assert (second.first_fetch, second.last_fetch) == (None, None)
+
+
+def test_pages_are_listed_in_orders_and_parts(store: Store) -> None:
+    for number, (kept, fit) in enumerate([(30, 0.5), (0, 1.0), (20, 0.25)]):
+        record = page(f"{number}", "text")
+        assert record.cleaned
+        cleaned = replace(record.cleaned, visible_characters=40, kept_characters=kept, fit=fit)
+        write(store, replace(record, cleaned=cleaned, fetched_at=NOON + timedelta(number)))
+    write(store, replace(page("3", ""), cleaned=None), page("4", "x", cluster="b.example"))
+    orders = {
+        order: [line.key for line in store.page_lines("a.example", order=order)]
+        for order in ("newest", "fit", "kept")
+    }
+    assert orders == {
+        "newest": ["2", "1", "0"],
+        "fit": ["2", "0", "1"],
+        "kept": ["1", "2", "0"],
+    }
+    (line,) = store.page_lines("a.example", limit=1, offset=1)
+    assert (line.key, line.noise) == ("1", 1.0)
+    assert len(store.page_lines()) == 4
+    with pytest.raises(QueryError):
+        store.page_lines(limit=-1)
+    (summary, _) = store.site_summaries()
+    assert summary.empty == 1
+    found, none = store.fits(["a.example", "nothing"], 60)
+    assert (found, none) == ([(NOON + timedelta(n), f) for n, f in enumerate([0.5, 1, 0.25])], [])
 
 
 def test_many_pages_are_deleted_with_all_that_is_theirs(store: Store, database_url: str) -> None:
@@ -159,10 +189,12 @@ def with_blocks(record: PageRecord, blocks: list[dict[str, object]]) -> PageReco
     return replace(record, cleaned=Cleaned("", "ferry", blocks, 0, 5, 5))
 
 
-def test_the_blocks_of_a_text_that_stays_are_those_that_are_stored() -> None:
+@pytest.mark.parametrize("store_html", [True, False])
+def test_the_blocks_of_a_text_that_stays_are_those_that_are_stored(*, store_html: bool) -> None:
+    config = Config(store_html=store_html)
     clean = SiteCleaner().clean("<h1>Fog</h1><p>Fog closes the port of Larkham for a day.")
-    stored = to_record(clean, 1)
-    again = to_record(clean, 2, stored)
+    stored = to_record(clean, 1, config)
+    again = to_record(clean, 2, config, stored)
     assert again == replace(stored, clean_version=2)
     assert again.blocks is stored.blocks
-    assert to_record(clean, 2, replace(stored, text="Fog")).blocks is not stored.blocks
+    assert to_record(clean, 2, config, replace(stored, text="Fog")).blocks is not stored.blocks

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import random
-import re
 import zlib
 from pathlib import Path
 from types import ModuleType
@@ -17,11 +16,13 @@ import pytest
 pytest.importorskip("catboost")
 pytest.importorskip("rapidfuzz")
 
+from benchmarks import fewest_features
 from benchmarks import train_evidence as train
 from benchmarks.corpora import load_scorer
 from benchmarks.grafts import WRAPPERS, Origin, content_element, graft, join, split, wrap
 from noiseclean_scrapy.methods.evidence_model.boosted_trees import BoostedTrees
-from noiseclean_scrapy.methods.evidence_model.context_features import context_features
+from noiseclean_scrapy.methods.evidence_model.context_features import CONTEXT, context_features
+from noiseclean_scrapy.methods.evidence_model.page_features import PAGE
 from noiseclean_scrapy.page import Page, build_page
 
 pytestmark = pytest.mark.extras
@@ -307,7 +308,7 @@ def test_fit_is_reproducible_and_exported_exactly(examples: list[train.Example])
     import catboost
 
     matrices = [example.features.matrix for example in examples]
-    names = examples[0].features.names
+    names = PAGE.names
     seeds = train.SEEDS["together"]
     one, two = (train.fit(examples, matrices, names, seeds) for _ in range(2))
     for name in ("features", "borders", "values"):
@@ -337,8 +338,7 @@ def test_fit_is_reproducible_and_exported_exactly(examples: list[train.Example])
 
 def test_left_out_texts_are_those_of_other_folds(shared: Path, tmp_path: Path) -> None:
     examples = train.load_examples(shared, corpora=["wcxb-train"])
-    names = examples[0].features.names
-    context_names = context_features(examples[0].features, np.zeros(len(examples[0].labels)))[0]
+    names = PAGE.names
 
     def always(names: tuple[str, ...], score: float) -> BoostedTrees:
         zeros = np.zeros((1, 1))
@@ -354,7 +354,7 @@ def test_left_out_texts_are_those_of_other_folds(shared: Path, tmp_path: Path) -
     # Fold 0 keeps all it judges, fold 1 keeps what is doubtful to it only where it leans to recall.
     odds = [9.0, -0.5, -9.0, -9.0, -9.0]
     alone = [always(names, 0.0)] * train.FOLDS
-    together = [always(names + context_names, score) for score in odds]
+    together = [always(names + CONTEXT.names, score) for score in odds]
     train.write_left_out(shared, tmp_path, alone, together, ["wcxb-train"])
     texts = {
         row: dict(
@@ -377,10 +377,10 @@ def test_the_second_stage_reads_the_context(examples: list[train.Example]) -> No
     scores = [np.linspace(-2, 2, len(e.labels)) for e in examples]
     matrices = train.with_context(examples, scores)
     for example, matrix, score in zip(examples, matrices, scores, strict=True):
-        names, context = context_features(example.features, score)
-        assert matrix.shape == (len(score), len(example.features.names) + len(names))
-        assert np.array_equal(matrix[:, -len(names) :], context)
-        assert np.array_equal(matrix[:, : -len(names)], example.features.matrix)
+        assert matrix.shape == (len(score), len(PAGE.names) + len(CONTEXT.names))
+        context = context_features(example.features, score)
+        assert np.array_equal(matrix[:, len(PAGE.names) :], context)
+        assert np.array_equal(matrix[:, : len(PAGE.names)], example.features.matrix)
 
 
 def test_weights_come_from_open_corpora_alone() -> None:
@@ -476,27 +476,49 @@ def _check_tree(page: Page) -> None:
         assert page.elements[block.element].content.count(~block.index) == 1
 
 
-def test_every_feature_is_in_one_family(examples: list[train.Example]) -> None:
-    features = examples[0].features
-    names = (*features.names, *context_features(features, np.zeros(len(features.lengths)))[0])
-    for name in names:
-        assert sum(bool(re.match(pattern, name)) for pattern in train.FAMILIES.values()) == 1, name
+LONG_TEXTS = BoostedTrees(
+    PAGE.names,
+    np.array([[PAGE.names.index("length")]]),
+    np.array([[np.log1p(60)]], dtype=np.float32),
+    np.array([[-1, 1]], dtype=np.float32),
+    (np.zeros((1, 1), dtype=np.float32),),
+    0.0,
+)
+"""A model that asks for the length alone."""
 
 
 def test_shuffling_what_a_model_reads_costs_and_nothing_else_does(
     examples: list[train.Example],
 ) -> None:
     matrices = [example.features.matrix for example in examples]
-    names = examples[0].features.names
-    column = names.index("length")
-    long = BoostedTrees(
-        names,
-        np.array([[column]]),
-        np.array([[np.log1p(60)]], dtype=np.float32),
-        np.array([[-1, 1]], dtype=np.float32),
-        (np.zeros((1, 1), dtype=np.float32),),
-        0.0,
-    )
-    lost = train.ablation(examples, matrices, [long] * train.FOLDS)
+    lost = train.ablation(examples, matrices, [LONG_TEXTS] * train.FOLDS)
     assert lost.pop("text") > 0
     assert set(lost.values()) == {0}
+
+
+# Fewer features.
+
+
+def test_the_features_that_say_most_are_kept(examples: list[train.Example]) -> None:
+    everything, nine = fewest_features.search(examples, [9], [])
+    assert everything["features"] == len(PAGE.names) + len(CONTEXT.names)
+    assert nine["features"] == 9
+    assert set(nine["ranked"]) == set(everything["ranked"][:9])
+    assert nine["f1"].keys() == everything["f1"].keys() != set()
+    assert all(0.9 < f1 <= 1 for f1 in nine["f1"].values())  # these sites are easy
+    [five] = fewest_features.search(examples, [9, 5], [everything, nine])  # goes on
+    assert set(five["ranked"]) == set(nine["ranked"][:5])
+
+
+def test_what_moves_no_score_has_no_influence(examples: list[train.Example]) -> None:
+    matrices = [example.features.matrix for example in examples]
+    said = fewest_features.influence(examples, matrices, [LONG_TEXTS] * train.FOLDS)
+    assert said == dict.fromkeys(PAGE.names, 0.0) | {"length": 1.0}
+
+
+def test_the_fewest_features_hold_each_corpus() -> None:
+    steps = [
+        {"features": size, "f1": {"news": news, "shops": shops}}
+        for size, news, shops in ((9, 0.9, 0.8), (7, 0.8991, 0.9), (5, 0.95, 0.7989), (3, 0, 0))
+    ]
+    assert fewest_features.fewest(steps) == 7

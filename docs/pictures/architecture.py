@@ -14,7 +14,7 @@ def house() -> str:
         BLUE,
         "Scrapy's components",
         [
-            "`addon.py, config.py, items.py, topic.py, focus/,`",
+            "`addon.py, config.py, items.py, topic.py, focus/, frontier/,`",
             "`crawl/`, of old `middleware.py, pipeline.py, progress.py`",
             "One line in ADDONS wires them. They alone touch the crawler,",
             "and config.py alone reads the NOISECLEAN_ settings.",
@@ -53,9 +53,10 @@ def house() -> str:
         [
             "`__main__.py, commands/, terminal.py`",
             "search, explain, clean again, ...",
-            "",
             "`report/`",
             "the inspector, as HTML",
+            "`web/`",
+            "the workbench, in a browser",
             "",
             "`batch/`",
             "archives: folders, WARC, WACZ",
@@ -78,7 +79,7 @@ def house() -> str:
         ("methods/trees/", "trees and their measures, as sums"),
         ("clean_page.py", "what is kept: text, HTML, Markdown"),
         ("kernels/", "twins in Cython of what costs most"),
-        ("metadata.py", "author, date, language of a page"),
+        ("metadata.py, languages.py", "author, date, language"),
         ("page/overrides.py", "what you decide yourself"),
         ("notebook.py, errors.py", "cards; one family of errors"),
     ]

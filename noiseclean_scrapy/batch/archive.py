@@ -52,7 +52,7 @@ def read_archive(
     most = budget.markup + 1
     name = path.name.lower()
     if not path.exists():
-        raise ArchiveError(f"There is no archive at {str(path)!r}: no such file or folder.")
+        raise ArchiveError(f"There is nothing at {str(path)!r}: no such file or folder.")
     if path.is_dir():
         return _read_folder(path, problems, most)
     if name.endswith((".warc", ".warc.gz")):

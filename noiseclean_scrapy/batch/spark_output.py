@@ -16,13 +16,18 @@ from noiseclean_scrapy.page.overrides import Overrides, RuleSet
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_VERSION = 2
+_VERSION = 3
+RESULTS = ("report", "cleaned", "pages", "learned", "growing", "sites")
+"""What a job writes after `job`, the last first."""
+_OF_TREES = ("method", "method_options", "cluster_by", "templates", "max_tree_nodes")
+"""Settings that trees which go on learning have to agree on."""
 
 
 class Output:
     """A folder of tables, each complete or absent, on any file system that Spark writes to.
 
-    `job` says what is computed; it is written first, `learned` after the trees, `report` last.
+    `job` says what is computed; it is written first, `learned` after the trees of each segment,
+    `cleaned` after its pages, `report` last.
     """
 
     def __init__(self, spark: SparkSession, path: str) -> None:
@@ -42,9 +47,26 @@ class Output:
                 f"{self.path!r} holds something else, or the output of another job: give another "
                 f"path, or --overwrite"
             )
-        self.forget("report", "pages", "learned", "sites", "job")
+        self.forget(*RESULTS, "job")
         self._write_text("job", job)
         return None
+
+    def finished(self, config: Config) -> str:
+        """What is written of a finished job whose trees can go on learning with these settings.
+
+        Raises ConfigurationError where it is not finished, or its trees are of other settings.
+        """
+        report, job = self.told("report"), self.told("job")
+        if report is None or job is None:
+            raise ConfigurationError(f"{self.path!r} holds no finished job, whose trees go on")
+        then, now = job["settings"], json.loads(describe((), config, ""))["settings"]
+        for name in _OF_TREES:
+            if then.get(name) != now[name]:
+                raise ConfigurationError(
+                    f"the trees in {self.path!r} have {name}={then.get(name)!r}, "
+                    f"and cannot go on learning with {now[name]!r}"
+                )
+        return json.dumps([job, report], sort_keys=True)
 
     def forget(self, *names: str) -> None:
         """Delete what is there under these names."""
@@ -101,6 +123,12 @@ class Output:
         path, system = self._hadoop(name)
         system.delete(path, True)
 
+    @property
+    def place(self) -> str:
+        """The path in full: the same place has the same."""
+        path, system = self._hadoop("")
+        return str(system.makeQualified(path))
+
     def _hadoop(self, name: str) -> tuple[Any, Any]:
         """Hadoop's path and file system: the ones that Spark writes with."""
         context: Any = self._spark.sparkContext
@@ -108,16 +136,29 @@ class Output:
         return path, path.getFileSystem(context._jsc.hadoopConfiguration())
 
 
-def describe(archives: Sequence[str], config: Config, content: str) -> str:
+def describe(
+    archives: Sequence[str],
+    config: Config,
+    content: str,
+    *,
+    segment_size: int | None = None,
+    earlier: str | None = None,
+) -> str:
     """What a job computes, as a line of JSON: equal jobs have equal lines."""
     described = {
         "version": _VERSION,
         "archives": len(archives),
-        "digest": blake2b("\n".join(archives).encode(), digest_size=16).hexdigest(),
+        "digest": _digest("\n".join(archives)),
+        "segment_size": segment_size,
+        "earlier": _digest(earlier) if earlier else None,
         "content": content,
         "settings": config.of_batches,
     }
     return json.dumps(described, default=_written, sort_keys=True)
+
+
+def _digest(text: str) -> str:
+    return blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 def _written(value: Any) -> Any:

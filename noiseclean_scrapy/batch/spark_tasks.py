@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from noiseclean_scrapy.batch.sampling import SiteSample, page_fingerprint, sampling_key
 from noiseclean_scrapy.batch.spark_input import read_pages
+from noiseclean_scrapy.batch.spark_tables import PAGES, SITES, TAUGHT, cleaned_schema
 from noiseclean_scrapy.batch.two_pass import (
     SourcePage,
     build_source_page,
@@ -47,68 +48,6 @@ _UNBOUNDED = 1 << 40
 _BATCH_BYTES = 4 << 20
 _BATCH_ROWS = 256
 
-_time = pa.timestamp("us", "UTC")
-
-TAUGHT = pa.schema(
-    {
-        "site": pa.string(),
-        "part": pa.int32(),
-        "key": pa.int64(),
-        "file": pa.int32(),
-        "record": pa.int64(),
-        "pages": pa.int64(),
-        "taught": pa.binary(),
-    }
-)
-"""What pages teach, as a tree of one page; without a key, how many pages of a site there are."""
-
-SITES = pa.schema(
-    {
-        "site": pa.string(),
-        "pages": pa.int64(),
-        "learned_pages": pa.float64(),
-        "tree": pa.binary(),
-    }
-)
-
-PAGES = pa.schema(
-    {
-        "shard": pa.int32(),
-        "site": pa.string(),
-        "file": pa.int32(),
-        "record": pa.int64(),
-        "source": pa.string(),
-        "id": pa.string(),
-        "url": pa.string(),
-        "fetched_at": _time,
-        "html": pa.binary(),
-        "tree": pa.binary(),
-    }
-)
-"""Pages on their way to a shard, and, as file -1, the trees of their sites."""
-
-
-def cleaned_schema(content: str) -> pa.Schema:
-    """The columns of the output; `content` names the one that holds the clean text."""
-    texts = ("key", "id", "url", "site", "title", "author")
-    return pa.schema(
-        [
-            *((name, pa.string()) for name in texts),
-            ("published", _time),
-            *((name, pa.string()) for name in ("language", "canonical_url", "image")),
-            (content, pa.string()),
-            ("fetched_at", _time),
-            ("tree_version", pa.int64()),
-            ("visible_characters", pa.int64()),
-            ("kept_characters", pa.int64()),
-            ("fit", pa.float64()),
-            ("source", pa.string()),
-            ("record", pa.int64()),
-            ("site_hash", pa.string()),
-        ]
-    )
-
-
 Part: TypeAlias = tuple[Literal["learn", "read", "clean"], int]
 """A part of a job: an archive in the first or second pass, or a shard."""
 
@@ -133,6 +72,9 @@ class Counts:
 
 class Account(Protocol):
     """Where tasks tell what they have counted; telling the same part again changes nothing."""
+
+    @property
+    def value(self) -> dict[Part, Counts]: ...
 
     def add(self, term: dict[Part, Counts]) -> None: ...
 
@@ -167,7 +109,10 @@ def sample_rows(batches: Batches, size: int) -> Iterator[pa.RecordBatch]:
 
 
 def site_rows(batches: Batches, config: Config) -> Iterator[pa.RecordBatch]:
-    """Sorted `TAUGHT` to `SITES`: the tree that learning the sample one by one would give."""
+    """Sorted `TAUGHT` to `SITES`: the tree that learning the sample one by one would give.
+
+    A row of `SITES` among those of a site is its tree of before, onto which it learns.
+    """
     groups = groupby(_rows(batches), itemgetter("site"))
     return _batches((_site_row(site, group, config) for site, group in groups), SITES)
 
@@ -187,6 +132,7 @@ def tree_rows(batches: Batches, job: Job, shares: Mapping[str, int]) -> Iterator
             "file": -1,
             "record": 0,
             "tree": row["tree"],
+            "tree_version": row["tree_version"],
         }
         for row in _rows(batches)
         for share in range(shares.get(row["site"], 1))
@@ -266,15 +212,32 @@ def _sampled(group: Iterable[Row], size: int) -> Iterator[Row]:
 
 
 def _site_row(site: str, group: Iterable[Row], config: Config) -> Row:
-    cleaner = untaught_cleaner(config)
-    *learned, count = _sampled(group, config.archive_sample)
+    find_method(config.method)  # a class of the user's is imported
+    sample = SiteSample(config.archive_sample)
+    learned = []
+    earlier: Row | None = None
+    pages = 0
+    for row in group:
+        if row.get("tree") is not None:
+            earlier = row
+            continue
+        pages += row["pages"]
+        if row["key"] is not None and sample.add(row["key"]):
+            learned.append(row)
+    if earlier and not pages:
+        return {name: earlier[name] for name in SITES.names}
+    cleaner = SiteCleaner.from_bytes(earlier["tree"]) if earlier else untaught_cleaner(config)
     for row in sorted(learned, key=itemgetter("file", "record")):
         if row["taught"]:
             cleaner.merge(SiteCleaner.from_bytes(row["taught"]))
+    before = earlier or {"pages": 0, "new_pages": 0, "tree_version": 0}
     return {
         "site": site,
-        "pages": count["pages"],
+        "pages": before["pages"] + pages,
+        "new_pages": before["new_pages"] + pages,
         "learned_pages": cleaner.pages,
+        # One more a job, however many segments of it have pages of the site.
+        "tree_version": before["tree_version"] + (not before["new_pages"]),
         "tree": cleaner.to_bytes(),
     }
 
@@ -293,6 +256,7 @@ def _page_rows(archives: Iterable[Row], job: Job, shares: Mapping[str, int]) -> 
             "fetched_at": source.fetched_at,
             "html": source.html.encode("utf-8", "surrogatepass"),
             "tree": None,
+            "tree_version": None,
         }
 
 
@@ -301,22 +265,24 @@ def _clean_rows(rows: Iterable[Row], job: Job) -> Iterator[Row]:
         counts = Counts()
         for site, of_site in groupby(in_shard, itemgetter("site")):
             model: Model | None = None
+            version = 0
             for row in of_site:
                 try:
                     if row["tree"] is not None:
                         find_method(job.config.method)  # a class of the user's is imported
                         model = SiteCleaner.from_bytes(row["tree"]).model()
+                        version = row["tree_version"]
                         continue
                     if model is None:
                         raise ArchiveError(f"nothing of {site} was there in the first pass")
-                    yield _cleaned_row(row, model, job)
+                    yield _cleaned_row(row, model, version, job)
                 except Exception as error:
                     logger.warning("Not cleaned: %s", row["url"], exc_info=True)
                     counts.fail(row["url"] or site, error)
         job.account.add({("clean", shard): counts})
 
 
-def _cleaned_row(row: Row, model: Model, job: Job) -> Row:
+def _cleaned_row(row: Row, model: Model, version: int, job: Job) -> Row:
     html = row["html"].decode("utf-8", "surrogatepass")
     source = SourcePage(row["id"], row["url"], row["site"], html, row["fetched_at"])
     cleaned = clean_source_page(source, model, job.config)
@@ -324,7 +290,7 @@ def _cleaned_row(row: Row, model: Model, job: Job) -> Row:
         **page_row(cleaned, job.content),
         "key": page_fingerprint(source.url).hex(),
         "fetched_at": source.fetched_at,
-        "tree_version": 1,
+        "tree_version": version,
         "visible_characters": cleaned.page.visible_characters,
         "kept_characters": cleaned.page.kept_characters,
         "fit": cleaned.page.fit,

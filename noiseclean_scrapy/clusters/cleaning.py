@@ -9,7 +9,7 @@ from noiseclean_scrapy.clean_page import CleanPage, clean_page
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.metadata import extract_metadata
 from noiseclean_scrapy.methods import Model
-from noiseclean_scrapy.page import Page, build_page
+from noiseclean_scrapy.page import DEFAULT_BUDGET, Page, build_page
 from noiseclean_scrapy.store import Cleaned, PageRecord, StoredBlocks
 
 
@@ -29,19 +29,33 @@ def judge_record(record: PageRecord, model: Model, config: Config) -> CleanPage:
 
 def clean_record(record: PageRecord, model: Model, version: int, config: Config) -> Cleaned:
     """What the store is to keep of a page that has its HTML, cleaned by the tree of `version`."""
-    return to_record(judge_record(record, model, config), version)
+    return to_record(judge_record(record, model, config), version, config)
 
 
-def to_record(page: CleanPage, version: int, stored: Cleaned | None = None) -> Cleaned:
+def to_record(
+    page: CleanPage, version: int, config: Config, stored: Cleaned | None = None
+) -> Cleaned:
     """What the store keeps of a cleaned page; of one with the text of `stored` its blocks stay."""
-    if stored and (stored.title, stored.text) == (page.title, page.text):
+    text, has_texts = page.text, _needs_texts(page, config)
+    if (
+        stored
+        and (stored.title, stored.text) == (page.title, text)
+        and isinstance(stored.blocks, StoredBlocks)
+        and stored.blocks.has_texts == has_texts
+    ):
         return replace(stored, clean_version=version, fit=page.fit)
+    rows = page.rows()
     return Cleaned(
         title=page.title,
-        text=page.text,
-        blocks=StoredBlocks.of(page.table, page.rows()),
+        text=text,
+        blocks=StoredBlocks.of(page.table, rows) if has_texts else StoredBlocks.of_verdicts(rows),
         clean_version=version,
         visible_characters=page.visible_characters,
         kept_characters=page.kept_characters,
         fit=page.fit,
     )
+
+
+def _needs_texts(page: CleanPage, config: Config) -> bool:
+    """Whether the store could not read the blocks again from the HTML that it has of the page."""
+    return not config.store_html or config.page_budget != DEFAULT_BUDGET or any(page.table.rules)

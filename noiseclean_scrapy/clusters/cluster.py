@@ -5,7 +5,10 @@ Everything here is plain and synchronous; the crawl decides in which thread it r
 
 from __future__ import annotations
 
+from functools import partial
+
 from noiseclean_scrapy.clean_page import CleanPage, clean_page
+from noiseclean_scrapy.clusters.cleaning import stored_page
 from noiseclean_scrapy.clusters.training import Grower, Learner, learn_pages, new_cleaner
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.methods import Model
@@ -182,7 +185,7 @@ def load_site(store: Store, name: str, config: Config) -> Site:
     if not site.version and site.learned:
         learner = site.take_learner()
         assert learner
-        learn_pages(learner, store.provisional(name), site.config)
+        learn_pages(learner, store.provisional(name), partial(stored_page, config=site.config))
         learner.cleaner.model()
         site.adopt_interim(learner)
     return site

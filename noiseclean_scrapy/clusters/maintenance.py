@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ from noiseclean_scrapy.clusters.cleaning import clean_record, judge_record, stor
 from noiseclean_scrapy.clusters.cluster import load_site
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import NotStoredError
-from noiseclean_scrapy.metadata import Metadata, extract_metadata
+from noiseclean_scrapy.metadata import Metadata, extract_metadata, load_libraries
 
 if TYPE_CHECKING:
     from noiseclean_scrapy.clean_page import CleanPage
@@ -54,6 +54,15 @@ def load_model(store: Store, site: ClusterRecord, config: Config) -> StoredModel
     else:
         model = SiteCleaner.from_bytes(site.tree, **config.method_options).model()
     return StoredModel(site.name, site.method, site.version, model, config)
+
+
+def clean_again(store: Store, model: StoredModel) -> Iterator[int]:
+    """Clean a site's stored pages with what is known now; the number of those done so far.
+
+    Metadata is read again where it is wanted, and as much of it can be found as a crawl has found.
+    """
+    can_describe = model.config.metadata and load_libraries()
+    return store.clean_stored(model.site, model.clean, model.describe if can_describe else None)
 
 
 def learn_anew(

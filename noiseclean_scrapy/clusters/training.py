@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from noiseclean_scrapy.clean_page import clean_page
@@ -12,12 +12,10 @@ from noiseclean_scrapy.clusters.cleaning import stored_page, to_record
 from noiseclean_scrapy.clusters.page_cache import HeldPages
 from noiseclean_scrapy.config import Config, by_domain
 from noiseclean_scrapy.errors import TreeDataError
+from noiseclean_scrapy.page import Page
 from noiseclean_scrapy.store import Cleaned, ClusterRecord, Growth, NewTree, PageRecord, Store
 
 logger = logging.getLogger(__name__)
-
-REDESIGN_DECAY = 0.25
-"""What each page learned before a redesign counts after it."""
 
 
 @dataclass(slots=True)
@@ -95,6 +93,7 @@ class Grower:
     built: bool = False
     errors: list[str] = field(default_factory=list)
     held: HeldPages = field(default_factory=HeldPages)
+    _taken: dict[str, Page] = field(default_factory=dict, init=False, repr=False)
 
     def without_learner(self) -> Grower:
         """The same for another process, which reads what is learned from its store."""
@@ -109,7 +108,25 @@ class Grower:
             method=config.tree_kind,
             limit=max(config.sample_quota, config.refresh_pages),
             grow=self.grow,
+            holds=self._need_not_learn,
         )
+
+    def _need_not_learn(self, record: PageRecord) -> bool:
+        return bool(self.learner and record.key in self.learner.keys) or self._holds(record)
+
+    def _holds(self, record: PageRecord) -> bool:
+        """Take a held page in hand, if there is one: its HTML need not be read."""
+        page = self.held.take(record)
+        if page is not None:
+            self._taken[record.key] = page
+        return page is not None
+
+    def _page(self, record: PageRecord) -> Page:
+        page = self._taken.pop(record.key, None)
+        if page is None:
+            page = stored_page(record, self.config)
+            self.held.complete(record, page)
+        return page
 
     def grow(
         self, newest: ClusterRecord, keys: list[str], pages: Iterator[PageRecord]
@@ -127,22 +144,21 @@ class Grower:
         if not keys or len(keys) < self.pages_due:
             return None
         if redesigned:
-            self.learner.cleaner.decay(REDESIGN_DECAY)
+            self.learner.cleaner.note_redesign()
         if len(self.learner.keys) < len(keys):
-            self.errors = learn_pages(self.learner, pages, self.config, self.held)
+            self.errors = learn_pages(self.learner, pages, self._page, self.held)
         cleaner = self.learner.cleaner
         cleaner.model()
         tree = cleaner.to_bytes()
         self.learner = Learner(newest.version + 1, cleaner, tree_bytes=len(tree))
         self.built = True
-        return NewTree(self.config.tree_kind, tree, self._clean)
+        return NewTree(self.config.tree_kind, tree, self._clean, self._holds)
 
     def _clean(self, record: PageRecord) -> Cleaned | None:
         assert self.learner
         try:
-            page = self.held.take(record) or stored_page(record, self.config)
-            clean = clean_page(self.learner.cleaner.model(), page)
-            return to_record(clean, self.learner.version, record.cleaned)
+            clean = clean_page(self.learner.cleaner.model(), self._page(record))
+            return to_record(clean, self.learner.version, self.config, record.cleaned)
         except Exception as error:
             _log(record, "cleaned again", error)
             self.errors.append(record.key)
@@ -151,28 +167,28 @@ class Grower:
 
 def learn_pages(
     learner: Learner,
-    pages: Iterable[PageRecord],
-    config: Config,
+    records: Iterable[PageRecord],
+    read: Callable[[PageRecord], Page],
     held: HeldPages | None = None,
 ) -> list[str]:
     """Learn the pages that are new to a learner; the keys of those that cannot be learned.
 
     They are in `held` afterwards, as far as there is room.
     """
-    held = held or HeldPages(room=0)
     failed = []
-    for record in pages:
+    for record in records:
         if record.key in learner.keys:
             continue
         try:
-            page = held.take(record) or stored_page(record, config)
+            page = read(record)
             learner.cleaner.observe_page(page)
         except Exception as error:
             _log(record, "learned", error)
             failed.append(record.key)
         else:
             learner.keys.add(record.key)
-            held.add(record, page)
+            if held:
+                held.add(record, page)
     return failed
 
 

@@ -71,13 +71,15 @@ class Call:
         is_file = url.get_backend_name() == "sqlite" and "uri" not in url.query
         if is_file and not Path(url.database or "").is_file():
             raise StoreError(_no_database(Path(url.database or "")))
-        return self.create_store() if write else Store(self.config.database_url, read_only=True)
+        if write:
+            return self.create_store()
+        return Store(self.config.database_url, read_only=True, **self.config.store_options)
 
     def create_store(self) -> Store:
         """The database to write, made where there is none."""
         from noiseclean_scrapy.store import Store
 
-        return Store(self.config.database_url, store_html=self.config.store_html)
+        return Store(self.config.database_url, **self.config.store_options)
 
     def find_site(self, store: Store, name: str) -> ClusterRecord:
         """The site and its newest tree; raises NotStoredError where it is not stored."""
@@ -147,7 +149,7 @@ def add_database_option(parser: argparse.ArgumentParser) -> None:
         "--database",
         dest="database_url",
         metavar="URL",
-        type=_database_url,
+        type=database_address,
         help="database URL or SQLite file (default NOISECLEAN_DATABASE_URL)",
     )
 
@@ -164,7 +166,7 @@ def add_setting_option(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         action="append",
         default=[],
-        type=_setting,
+        type=name_and_value,
         help="change a setting (may be repeated)",
     )
 
@@ -235,8 +237,8 @@ def _method(name: str) -> str:
     return name
 
 
-def _setting(text: str) -> tuple[str, str]:
-    """Name and value of a setting, as an option gives it."""
+def name_and_value(text: str) -> tuple[str, str]:
+    """`NAME=VALUE`, as an option gives it."""
     name, separator, value = text.partition("=")
     if not separator:
         raise argparse.ArgumentTypeError(f"expected NAME=VALUE, not {text!r}")
@@ -244,12 +246,13 @@ def _setting(text: str) -> tuple[str, str]:
 
 
 def _option(text: str) -> tuple[str, Any]:
-    name, value = _setting(text)
+    name, value = name_and_value(text)
     try:
         return name, json.loads(value.lower() if value in ("True", "False") else value)
     except ValueError:
         return name, value
 
 
-def _database_url(text: str) -> str:
+def database_address(text: str) -> str:
+    """A database URL, as one or as the path of an SQLite file."""
     return text if "://" in text else f"sqlite:///{text}"

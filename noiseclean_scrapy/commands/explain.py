@@ -22,7 +22,14 @@ from noiseclean_scrapy.commands.base import (
 from noiseclean_scrapy.commands.judging import Judgement, judge, judge_file
 from noiseclean_scrapy.commands.output import print_json
 from noiseclean_scrapy.commands.terminal import stdout_console
-from noiseclean_scrapy.report.reasons import parts, plain_reasons, reasons, verdict_in_words
+from noiseclean_scrapy.report.reasons import (
+    block_row,
+    is_kept,
+    parts,
+    plain_reasons,
+    reasons,
+    verdict_in_words,
+)
 
 if TYPE_CHECKING:
     from noiseclean_scrapy.clean_page import Block, CleanPage
@@ -71,8 +78,8 @@ def account(page: CleanPage) -> str:
     >>> account(SiteCleaner("style-tree").clean("<h1>News</h1><p>Fog closes the port"))
     '23 characters kept (2 blocks) + 0 dropped (0 blocks) = 23 visible characters'
     """
-    kept = [len(block.text) for block in page.blocks if _is_kept(page, block)]
-    dropped = [len(block.text) for block in page.blocks if not _is_kept(page, block)]
+    kept = [len(block.text) for block in page.blocks if is_kept(page, block)]
+    dropped = [len(block.text) for block in page.blocks if not is_kept(page, block)]
     line = (
         f"{sum(kept)} characters kept ({len(kept)} blocks) + {sum(dropped)} dropped "
         f"({len(dropped)} blocks) = {page.visible_characters} visible characters"
@@ -112,7 +119,7 @@ def _judge_in_words(judgement: Judgement) -> str:
 
 def _reasons_to_leave_out(page: CleanPage, block: Block) -> object:
     """What blocks on one line have in common; of a kept block its own place."""
-    if _is_kept(page, block):
+    if is_kept(page, block):
         return id(block)
     words = verdict_in_words(block, headline=False)
     return block.rule, frozenset(plain_reasons(block)) or words
@@ -127,7 +134,7 @@ def _print_blocks(
     *,
     full: bool,
 ) -> None:
-    kept = _is_kept(page, blocks[0])
+    kept = is_kept(page, blocks[0])
     head = Text.assemble(
         ("kept   " if kept else "dropped", "green" if kept else "red"),
         (score, "bold"),
@@ -158,10 +165,6 @@ def _sums(block: Block) -> list[str]:
     return lines + ["; ".join(named[:_REASONS])] * bool(named)
 
 
-def _is_kept(page: CleanPage, block: Block) -> bool:
-    return block.kept or block is page.headline
-
-
 def _page_row(judgement: Judgement) -> dict[str, Any]:
     page = judgement.page
     return {
@@ -172,20 +175,5 @@ def _page_row(judgement: Judgement) -> dict[str, Any]:
         "tree_version": judgement.version,
         "visible_characters": page.visible_characters,
         "kept_characters": page.kept_characters,
-        "blocks": [_block_row(page, block) for block in page.blocks],
-    }
-
-
-def _block_row(page: CleanPage, block: Block) -> dict[str, Any]:
-    return {
-        "text": block.text,
-        "xpath": block.xpath,
-        "place": block.place,
-        "kept": _is_kept(page, block),
-        "headline": block is page.headline,
-        "rule": block.rule,
-        "hidden": block.hidden,
-        "score": block.score,
-        "reasons": plain_reasons(block),
-        "evidence": {name: float(value) for name, value in block.evidence.items()},
+        "blocks": [block_row(page, block) for block in page.blocks],
     }

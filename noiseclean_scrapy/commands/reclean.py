@@ -5,7 +5,12 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from noiseclean_scrapy.clusters.maintenance import StoredModel, learn_anew, load_model
+from noiseclean_scrapy.clusters.maintenance import (
+    StoredModel,
+    clean_again,
+    learn_anew,
+    load_model,
+)
 from noiseclean_scrapy.commands.base import (
     Call,
     Subcommand,
@@ -15,7 +20,6 @@ from noiseclean_scrapy.commands.base import (
 from noiseclean_scrapy.commands.output import tell
 from noiseclean_scrapy.commands.terminal import new_progress
 from noiseclean_scrapy.errors import NotStoredError
-from noiseclean_scrapy.metadata import load_libraries
 
 if TYPE_CHECKING:
     from noiseclean_scrapy.store import ClusterRecord, Store
@@ -67,19 +71,13 @@ def _reclean(store: Store, site: ClusterRecord, call: Call) -> int:
     try:
         with new_progress() as progress:
             task = progress.add_task(f"Cleaning {site.name}", total=pages)
-            describe = model.describe if _can_describe(model) else None
-            for done in store.clean_stored(site.name, model.clean, describe):
+            for done in clean_again(store, model):
                 progress.update(task, completed=done)
     except KeyboardInterrupt:
         tell(f"{site.name}: {done} of {pages} pages cleaned again before the interruption.")
         raise
     tell(_report(model, done, pages))
     return done
-
-
-def _can_describe(model: StoredModel) -> bool:
-    """Whether metadata is wanted, and as much of it can be found as a crawl has found."""
-    return model.config.metadata and load_libraries()
 
 
 def _learn(store: Store, site: ClusterRecord, call: Call) -> StoredModel:

@@ -64,10 +64,13 @@ class Search(Subcommand):
                 until=opts.until,
                 limit=opts.limit,
             )
+            is_indexed = bool(results.total) or store.is_indexed
         if opts.json:
             print_json({"total": results.total, "hits": [_hit_row(hit) for hit in results.hits]})
         else:
             _print_results(results)
+        if not is_indexed:
+            tell("Not all pages are in the index: scrapy noiseclean index")
         return results.total > 0
 
 

@@ -46,19 +46,8 @@ class Sites(Subcommand):
         return bool(sites)
 
 
-def noise(site: SiteSummary) -> float | None:
-    """Share of the visible characters that cleaning left out."""
-    visible = site.visible_characters
-    return 1 - site.kept_characters / visible if visible else None
-
-
-def drift(site: SiteSummary) -> float | None:
-    """Share of the newest pages' text at places that the tree does not know."""
-    return None if site.fit is None or not site.version else 1 - site.fit
-
-
 def _site_row(site: SiteSummary) -> dict[str, Any]:
-    return {**asdict(site), "noise": noise(site), "drift": drift(site)}
+    return {**asdict(site), "noise": site.noise, "drift": site.drift}
 
 
 def _print_sites(sites: list[SiteSummary]) -> None:
@@ -91,8 +80,8 @@ def _texts(site: SiteSummary) -> dict[str, str]:
         "with text": str(site.with_text),
         "waiting": str(site.provisional),
         "tree": str(site.version) if site.version else "none yet",
-        "noise": _percent(noise(site)),
-        "drift": _percent(drift(site)),
+        "noise": _percent(site.noise),
+        "drift": _percent(site.drift),
         "last page": f"{site.last_fetch:%Y-%m-%d %H:%M}" if site.last_fetch else "",
     }
 

@@ -143,6 +143,8 @@ class SiteCache:
             raise
         if grower.built:
             self.stats.inc_value("noiseclean/trees/built")
+            if grower.redesigned_version is not None:
+                self.stats.inc_value("noiseclean/trees/redesigns")
         if grower.learner:
             site.adopt(grower.learner, growth.cluster)
         else:

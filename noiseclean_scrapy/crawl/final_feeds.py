@@ -88,8 +88,9 @@ class FinalFeeds:
 
     def _refresh(self) -> None:
         try:
-            with Store(self.config.database_url, read_only=True) as store:
-                final = FinalValues(store, self.config)
+            config = self.config
+            with Store(config.database_url, read_only=True, **config.store_options) as store:
+                final = FinalValues(store, config)
                 for feed in self._feeds.values():
                     if feed.path.is_file():
                         self._refresh_feed(feed, final)

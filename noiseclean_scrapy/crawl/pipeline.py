@@ -221,13 +221,13 @@ class CleanPipeline:
     def _open_store(self) -> Store:
         if is_trial(self.crawler):
             try:
-                return Store(self.config.database_url, read_only=True)
+                return Store(self.config.database_url, read_only=True, **self.config.store_options)
             except StoreError:
                 return Store("sqlite://")  # nothing is stored yet, and nothing will be
         store = Store(
             self.config.database_url,
             read_only=self.config.read_only,
-            store_html=self.config.store_html,
+            **self.config.store_options,
         )
         kinds = store.methods() - {self.config.tree_kind}
         if kinds:
@@ -244,7 +244,7 @@ class CleanPipeline:
     def _writer(self, store: Store) -> Writer:
         config = self.config
         if config.writer_process and not config.read_only and not store.in_memory:
-            return ProcessWriter(store, config.database_url, store_html=config.store_html)
+            return ProcessWriter(store, config.database_url, **config.store_options)
         return Writer(store)
 
     def _untie(self, item: Any) -> Response | None:

@@ -7,6 +7,7 @@ import logging
 from collections import OrderedDict
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
@@ -24,7 +25,8 @@ from noiseclean_scrapy.crawl.spool import Spool
 from noiseclean_scrapy.crawl.write_queue import WaitingPages
 from noiseclean_scrapy.crawl.writer import Writer
 from noiseclean_scrapy.errors import DamagedError, StoreError
-from noiseclean_scrapy.metadata import Metadata, extract_metadata
+from noiseclean_scrapy.languages import SiteLanguages
+from noiseclean_scrapy.metadata import Metadata, read_facts
 from noiseclean_scrapy.methods import Model
 from noiseclean_scrapy.page import Page, build_page
 from noiseclean_scrapy.page.facts import page_facts
@@ -92,6 +94,7 @@ class Crawl:
         self._pages = WaitingPages(config, stats, writer, spool or Spool(config.spool_path))
         self._visits: WeakKeyDictionary[Response, Visit] = WeakKeyDictionary()
         self._recent: OrderedDict[str, Visit] = OrderedDict()
+        self._languages = SiteLanguages()
         self._wishes = 0
         self._last_flush = self._last_look = monotonic()
         self._flushing = False
@@ -157,8 +160,9 @@ class Crawl:
         """What the visit's page tells of itself, read once; None where that is switched off."""
         page = await self.clean(visit)
         if visit.metadata is None and self.config.metadata:
-            source = visit.record.html or "" if visit.facts is None else visit.facts
-            visit.metadata = extract_metadata(source, url=page.url, text=page.text)
+            facts = page_facts(visit.record.html or "") if visit.facts is None else visit.facts
+            language = partial(self._languages.language, visit.record.cluster)
+            visit.metadata = read_facts(facts, url=page.url, text=page.text, language=language)
         return visit.metadata
 
     async def keep(self, visit: Visit) -> None:
@@ -170,7 +174,7 @@ class Crawl:
         is_new = visit.kept is not page
         visit.kept = page
         if is_new and not self.config.read_only and not visit.is_final:
-            cleaned = to_record(page, visit.version)
+            cleaned = to_record(page, visit.version, self.config)
             if visit.facts is not None:
                 await self.metadata(visit)
             # A process that writes reads the metadata that no item has asked for.
@@ -179,6 +183,12 @@ class Crawl:
 
     async def tick(self) -> None:
         """What is to be done from time to time, whether pages come or not."""
+        for name, number in (
+            ("noiseclean/pages/waiting", self._pages.in_memory),
+            ("noiseclean/pages/spooled", self._pages.spool.pages),
+            ("noiseclean/pages/provisional", sum(site.pages - site.covered for site in self.sites)),
+        ):
+            self.stats.set_value(name, number)
         if not self.config.read_only:
             await self._flush_if(any(site.due for site in self._sites))
         if not self._pages.refused:
@@ -231,6 +241,10 @@ class Crawl:
     def waiting(self) -> int:
         """Number of pages that wait to be written."""
         return len(self._pages)
+
+    def is_waiting(self, key: str) -> bool:
+        """Whether the page of a request's fingerprint is in memory only."""
+        return key in self._pages
 
     async def _flush_if(self, is_due: bool) -> None:
         """Write when enough pages wait or a tree is due, or when they have waited long."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 from dataclasses import replace
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from scrapy.utils.asyncio import run_in_thread
@@ -50,6 +51,14 @@ class WaitingPages:
 
     def __len__(self) -> int:
         return len(self._records) + self.spool.pages
+
+    @property
+    def in_memory(self) -> int:
+        """Number of pages that wait here, without those of the spool."""
+        return len(self._records)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._records
 
     @property
     def is_full(self) -> bool:
@@ -99,6 +108,7 @@ class WaitingPages:
         if not records:
             return records, Written(0, ())
         waiting = dict(self._records)
+        began = monotonic() - self.stats.get_value("noiseclean/store/seconds", 0.0)
         anew = self.damaged.intersection(record.key for record in records)
         written = await self.writer.run(
             write_pages,
@@ -113,6 +123,7 @@ class WaitingPages:
         self._writes += 1
         self._forget(waiting.values())
         self.stats.inc_value("noiseclean/store/batches")
+        self.stats.set_value("noiseclean/store/seconds", round(monotonic() - began, 3))
         if written.learned:
             self.stats.inc_value("noiseclean/pages/learned", written.learned)
         logger.info("Stored %d pages", len(records))

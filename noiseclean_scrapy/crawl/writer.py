@@ -17,18 +17,23 @@ import sys
 import threading
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 
 from scrapy.utils.asyncio import run_in_thread
 
 from noiseclean_scrapy.clusters.training import Grower
 from noiseclean_scrapy.errors import StoreError
-from noiseclean_scrapy.metadata import extract_metadata
+from noiseclean_scrapy.languages import SiteLanguages
+from noiseclean_scrapy.metadata import read_facts
+from noiseclean_scrapy.page.facts import page_facts
 from noiseclean_scrapy.store import Growth, PageRecord, Store, Written
 
 logger = logging.getLogger(__name__)
 
 Result = TypeVar("Result")
+
+_languages = SiteLanguages()  # of the pages that this process reads for the crawl
 
 
 def write_pages(
@@ -53,7 +58,9 @@ def grow_tree(store: Store, grower: Grower) -> tuple[Grower, Growth]:
 def _with_metadata(record: PageRecord) -> PageRecord:
     if record.metadata is not None or record.cleaned is None or record.html is None:
         return record
-    found = extract_metadata(record.html, url=record.url, text=record.cleaned.text)
+    language = partial(_languages.language, record.cluster)
+    facts, text = page_facts(record.html), record.cleaned.text
+    found = read_facts(facts, url=record.url, text=text, language=language)
     return replace(record, metadata=found)
 
 
@@ -82,9 +89,10 @@ class ProcessWriter(Writer):
 
     is_process = True
 
-    def __init__(self, store: Store, url: str, *, store_html: bool) -> None:
+    def __init__(self, store: Store, url: str, **options: Any) -> None:
+        """`options` are those of the process's own store."""
         super().__init__(store)
-        self._options = (url, store_html)
+        self._options = (url, options)
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -163,7 +171,7 @@ def main() -> None:
     calls, answers = sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = io.TextIOWrapper(os.fdopen(os.dup(2), "wb"), write_through=True)
     logging.basicConfig(level=logging.ERROR, format="%(levelname)s %(name)s: %(message)s")
-    url, store_html = pickle.load(calls)
+    url, store_options = pickle.load(calls)
     store: Store | None = None
     while True:
         try:
@@ -171,7 +179,7 @@ def main() -> None:
         except EOFError:
             break
         try:
-            store = store or Store(url, store_html=store_html)
+            store = store or Store(url, **store_options)
             answer: tuple[Any, Exception | None]
             answer = (function(store, *arguments, **options), None)
         except Exception as error:

@@ -17,6 +17,7 @@ from scrapy.utils.job import job_dir
 
 from noiseclean_scrapy.crawl.middleware import PipelineUser
 from noiseclean_scrapy.crawl.starting import config_of
+from noiseclean_scrapy.focus.distribution import Relevances
 from noiseclean_scrapy.focus.focus import Focus, Reading
 from noiseclean_scrapy.focus.job import load_focus, save_focus
 from noiseclean_scrapy.focus.potential import PRIORITY_SCALE
@@ -54,6 +55,7 @@ class FocusMiddleware(PipelineUser):
         self._job = Path(folder) / _JOB_FILE if folder else None
         self._saved_at = time.monotonic()
         self._relevance = 0.0
+        self._relevances = Relevances()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -137,8 +139,12 @@ class FocusMiddleware(PipelineUser):
             is_new="revisit" not in note,
         )
         self.readings[response] = reading
-        request.meta[META_KEY] = {**note, "relevance": round(reading.relevance, 4)}
         self._note(reading)
+        request.meta[META_KEY] = {
+            **note,
+            "relevance": round(reading.relevance, 4),
+            "bound": self._relevances.bound,
+        }
         if self.config.revisits and request.method == "GET":
             site = site_name(request.url)
             fresh = self.focus.visit_hub(reading, request.url, site, request, time.time())
@@ -153,6 +159,10 @@ class FocusMiddleware(PipelineUser):
         assert self.crawler.stats
         pages = self.crawler.stats.get_value("noiseclean/focus/pages")
         self._set("focus/mean_relevance", round(self._relevance / pages, 4))
+        self._relevances.add(reading.relevance)
+        self._set("focus/bound", self._relevances.bound)
+        self._set("focus/harvest_rate", round(self._relevances.harvest_rate, 4))
+        self._set("focus/histogram", self._relevances.histogram)
 
     async def _save(self) -> None:
         self._saved_at = time.monotonic()
@@ -164,7 +174,7 @@ class FocusMiddleware(PipelineUser):
             except Exception as error:
                 self.count_error("saving the job's focus", error)
 
-    def _set(self, name: str, value: float) -> None:
+    def _set(self, name: str, value: object) -> None:
         assert self.crawler.stats
         self.crawler.stats.set_value(f"noiseclean/{name}", value)
 
@@ -173,9 +183,12 @@ class FocusMiddleware(PipelineUser):
         get = self.crawler.stats.get_value
         logger.info(
             "noiseclean: focus on the topic: %d pages judged, mean relevance %.2f, "
+            "%.0f%% of them above the bound %.2f, "
             "%d links weighed, %d requests over budget, %d hubs, %d revisits found %d fresh links",
             get("noiseclean/focus/pages", 0),
             get("noiseclean/focus/mean_relevance", 0.0),
+            100 * get("noiseclean/focus/harvest_rate", 0.0),
+            get("noiseclean/focus/bound", 0.0),
             get("noiseclean/focus/links", 0),
             get("noiseclean/focus/over_budget", 0),
             get("noiseclean/focus/hubs", 0),

@@ -1,9 +1,10 @@
 """Compiled twins of the slowest parts, for installations that had a C compiler.
 
-`nodes` reads libxml2's nodes, `texts` measures characters, `blocks` fills arrays. They are None
-where there was no compiler, or where the environment variable NOISECLEAN_PURE_PYTHON is set; then
-the same is done in Python and numpy, with the same results to the bit. `nodes` knows how lxml and
-libxml2 keep a document in memory, and is None for any version but those that it was built for.
+`nodes` reads libxml2's nodes, `texts` measures characters, `blocks` sums arrays and scores trees.
+They are None where there was no compiler, or where the environment variable NOISECLEAN_PURE_PYTHON
+is set; then the same is done in Python and numpy, with the same results to the bit. `nodes` knows
+how lxml and libxml2 keep a document in memory, and is None for any version but those that it was
+built for.
 """
 
 from __future__ import annotations

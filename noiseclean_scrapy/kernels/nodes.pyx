@@ -8,7 +8,12 @@ from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy, memset, strcmp, strlen, strncmp
-from lxml.includes.etreepublic cimport _Element, attributeValue, import_lxml__etree
+from lxml.includes.etreepublic cimport (
+    _Element,
+    attributeValue,
+    elementFactory,
+    import_lxml__etree,
+)
 from lxml.includes.tree cimport (
     XML_CDATA_SECTION_NODE,
     XML_ELEMENT_NODE,
@@ -19,7 +24,7 @@ from lxml.includes.tree cimport (
 
 from array import array
 
-from noiseclean_scrapy.page import characters, inline, reader
+from noiseclean_scrapy.page import characters, facts, inline, reader
 from noiseclean_scrapy.page.hidden import style_hides
 from noiseclean_scrapy.page.page import PageTable
 from noiseclean_scrapy.page.tags import (
@@ -77,6 +82,9 @@ for _name in STYLING:
     _begins_styling[<unsigned char> _name[0]] = True
 for _name in ZERO_WIDTH:
     _begins_zero_width[<unsigned char> _name[0]] = True
+cdef frozenset TELLING_TAGS = frozenset([name.encode() for name in facts.TELLING_TAGS])
+cdef frozenset TELLING_MARKS = frozenset([name.encode() for name in facts.TELLING_MARKS])
+cdef dict _told = {}  # whether a short mark tells, of pages of any site
 cdef dict _stylings = {}  # of elements whose attributes are short, on pages of any site
 
 
@@ -572,6 +580,56 @@ cdef class NodeReader:
         self._block_images.append(tuple(self._images))
         self._block_links.append(tuple(self._links))
         return 0
+
+
+def telling(_Element root not None, tells):
+    """See `page.facts.telling_elements`."""
+    cdef xmlNode* node = root._c_node
+    cdef xmlNode* body = NULL
+    cdef list found = []
+    while True:
+        if node.type == XML_ELEMENT_NODE:
+            if body == NULL and node.ns == NULL and not strcmp(<const char*> node.name, b"body"):
+                body = node
+            if body != NULL and _tells(node, tells):
+                found.append(elementFactory(root._doc, node))
+            if node.children != NULL:
+                node = node.children
+                continue
+        while True:
+            if node == body:
+                body = NULL
+            if node == root._c_node:
+                return found
+            if node.next != NULL:
+                break
+            node = node.parent
+        node = node.next
+
+
+cdef bint _tells(xmlNode* node, tells) except -1:
+    cdef xmlAttr* attribute = node.properties
+    cdef const char* value
+    cdef object told
+    if node.ns == NULL and <bytes> <const char*> node.name in TELLING_TAGS:
+        return True
+    while attribute != NULL:
+        if attribute.ns == NULL and <bytes> <const char*> attribute.name in TELLING_MARKS:
+            value = NULL
+            if attribute.children != NULL and _is_plain(attribute):
+                value = <const char*> attribute.children.content
+            if value == NULL or strlen(value) > LONGEST_KEPT:
+                told = tells(_value(node, attribute))
+            else:
+                told = _told.get(<bytes> value)
+                if told is None:
+                    if len(_told) >= MOST_STYLINGS:
+                        _told.clear()
+                    told = _told[<bytes> value] = tells(_value(node, attribute))
+            if told:
+                return True
+        attribute = attribute.next
+    return False
 
 
 cdef inline bint _is_text(xmlNode* node) noexcept:

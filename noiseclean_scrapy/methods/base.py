@@ -101,6 +101,9 @@ class Model(ABC):
         """A verdict on every block of the page."""
 
 
+_REDESIGN_DECAY = 0.25
+
+
 class Method(ABC):
     """A learner for the pages of one cluster."""
 
@@ -122,6 +125,13 @@ class Method(ABC):
     @abstractmethod
     def decay(self, factor: float) -> None:
         """Let every page seen so far count `factor` (0 < factor <= 1) of a page."""
+
+    def note_redesign(self) -> None:
+        """Pages look different from now on: those so far count a quarter, so that these win soon.
+
+        What is learned then depends on when that is seen, so on the order of the pages.
+        """
+        self.decay(_REDESIGN_DECAY)
 
     @abstractmethod
     def model(self) -> Model:

@@ -71,6 +71,9 @@ class EvidenceMethod(Method):
     def decay(self, factor: float) -> None:
         self.site.decay(factor)
 
+    def note_redesign(self) -> None:
+        """Nothing: pages are compared within their layout, and votes drawn from all layouts."""
+
     def model(self) -> SiteModel:
         return SiteModel(self.site.copy(), LEANS[self.lean], self.left_out)
 

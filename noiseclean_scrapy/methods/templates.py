@@ -58,6 +58,10 @@ class TemplateMethod(Method):
             part.method.decay(factor)
             part.structure = Counter({pair: n * factor for pair, n in part.structure.items()})
 
+    def note_redesign(self) -> None:
+        for part in self._parts.values():
+            part.method.note_redesign()
+
     def model(self) -> TemplateModel:
         templates = []
         for group in self._templates():

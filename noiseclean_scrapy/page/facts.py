@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from copy import deepcopy
 from functools import lru_cache
 from itertools import chain
@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING, cast
 
 from lxml import etree, html
 
-from noiseclean_scrapy.page.parse import parse_html
+from noiseclean_scrapy import kernels
+from noiseclean_scrapy.page.parse import document_roots, parse_html
 from noiseclean_scrapy.page.sources import Html
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
 _BODIES = etree.XPath("//body[not(ancestor::body)]")
-_MARKS = ("class", "id", "itemprop", "rel")
-_TELLING_TAGS = frozenset({"time", "abbr", "h1"})
+TELLING_MARKS = ("class", "id", "itemprop", "rel")
+TELLING_TAGS = frozenset({"time", "abbr", "h1"})
 _TELLING = re.compile(
     r"author|byl(?:ine)?\b|writer|journalist|screenname|posted|publish|submitted|date|time|fecha"
     r"|article.?info|post.?info|post.?meta|entry.?meta|source|zuozhe|bianji",
@@ -96,9 +97,8 @@ def _telling_parts(root: _Element) -> Iterator[_Element]:
     """Short elements outside asides and comments whose tag or class tells of author or date."""
     chosen: set[_Element] = set()
     covered: dict[_Element, bool] = {}
-    bodies = cast("list[_Element]", _BODIES(root))
-    for node in chain.from_iterable(body.iter("*") for body in bodies):
-        if not _is_telling(node) or not _is_short(node):
+    for node in telling_elements(root):
+        if not _is_short(node):
             continue
         if not _is_covered(node, chosen, covered):
             above = node.getparent()
@@ -110,10 +110,20 @@ def _telling_parts(root: _Element) -> Iterator[_Element]:
                 return
 
 
+def telling_elements(root: _Element) -> Iterable[_Element]:
+    """The elements in BODY whose tag or marks tell of author or date, in document order."""
+    if kernels.nodes is not None:
+        roots = document_roots(root.getroottree().getroot())
+        return chain.from_iterable(kernels.nodes.telling(part, _tells) for part in roots)
+    bodies = cast("list[_Element]", _BODIES(root))
+    elements = chain.from_iterable(body.iter("*") for body in bodies)
+    return (node for node in elements if _is_telling(node))
+
+
 def _is_telling(node: _Element) -> bool:
     # Asked of every element of a page: a list of its attributes would take twice the time.
-    return node.tag in _TELLING_TAGS or any(
-        _tells(value[:_LONGEST_MARK]) for name in _MARKS if (value := node.get(name))
+    return node.tag in TELLING_TAGS or any(
+        _tells(value) for name in TELLING_MARKS if (value := node.get(name))
     )
 
 
@@ -156,8 +166,12 @@ def _is_elsewhere(node: _Element) -> bool:
     )
 
 
-@lru_cache(maxsize=10_000)
 def _tells(mark: str) -> bool:
+    return _short_tells(mark[:_LONGEST_MARK])
+
+
+@lru_cache(maxsize=10_000)
+def _short_tells(mark: str) -> bool:
     return bool(_TELLING.search(mark))
 
 

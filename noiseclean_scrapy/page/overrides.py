@@ -6,11 +6,13 @@ import difflib
 import logging
 import re
 import sys
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from lxml import etree
 from lxml.cssselect import CSSSelector, SelectorError
 
 from noiseclean_scrapy.errors import ConfigurationError
@@ -39,6 +41,8 @@ logger = logging.getLogger(__name__)
 
 # Of the rules that name one element, the last counts.
 _RULES: tuple[Rule, ...] = ("drop", "keep", "title")
+_TEXTS: Mapping[str, Rule] = {"drop_text": "drop", "keep_text": "keep"}
+"""Rules that name elements by their whole text."""
 _PAGES = "pages"
 _URL = "url"
 _MOST_STEPS = 4_000_000_000
@@ -49,10 +53,17 @@ _HOST = re.compile(r"[\w-]+(?:\.[\w-]+)*\.?")
 
 @dataclass(frozen=True, slots=True)
 class RuleSet:
-    """Selectors that hold on the pages whose URL `pattern` is found in (None: on all)."""
+    """Selectors that hold on the pages whose URL `pattern` is found in (None: on all).
+
+    `texts` are those of elements with a rule of their own, white space as single spaces.
+    """
 
     selectors: tuple[tuple[Rule, CSSSelector], ...]
     pattern: Pattern | None = None
+    texts: tuple[tuple[str, Rule], ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.selectors or self.texts)
 
     def holds(self, url: str) -> bool:
         return self.pattern is None or self.pattern.is_found(url)
@@ -60,7 +71,7 @@ class RuleSet:
     def __reduce__(self) -> tuple[Any, ...]:
         # Compiled selectors do not travel between processes; what they were written as does.
         written = tuple((rule, cast(Any, selector).css) for rule, selector in self.selectors)
-        return _compiled, (written, self.pattern)
+        return _compiled, (written, self.pattern, self.texts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +82,25 @@ class Overrides:
     """
 
     sites: Mapping[str, tuple[RuleSet, ...]]
+    path: Path | None = field(default=None, compare=False)
+    """The file that they were read from."""
 
     @classmethod
     def read(cls, path: str | Path) -> Overrides:
         """Read a TOML file; raises ConfigurationError that names file, site and key."""
         try:
-            source = Path(path).read_text("utf-8")
-            return cls({site.lower(): _read_site(site, t) for site, t in _tables(source).items()})
+            return cls.parse(Path(path).read_text("utf-8"), Path(path))
         except OSError as error:
             reason = error.strerror or error
             raise ConfigurationError(f"{path}: the overrides cannot be read: {reason}") from None
         except (ConfigurationError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             raise ConfigurationError(f"{path}: {error}") from None
+
+    @classmethod
+    def parse(cls, source: str, path: Path | None = None) -> Overrides:
+        """Read TOML, which came from `path`; raises ConfigurationError or TOMLDecodeError."""
+        sites = {site.lower(): _read_site(site, table) for site, table in _tables(source).items()}
+        return cls(sites, path)
 
     def rules_for(self, url: str) -> Rules | None:
         """What `build_page` is to do on the page of `url`; None where nothing is overridden.
@@ -95,7 +113,7 @@ class Overrides:
             rule_set
             for site in _domains(host(url))
             for rule_set in self.sites.get(site, ())
-            if rule_set.selectors and rule_set.holds(url)
+            if rule_set and rule_set.holds(url)
         ]
         return (lambda root: _match(url, root, rule_sets)) if rule_sets else None
 
@@ -126,7 +144,29 @@ def _match(url: str, root: _Element, rule_sets: Iterable[RuleSet]) -> dict[_Elem
                     logger.warning("%s is too large for the selector %r", url, written.css)
                     continue
                 found.update(dict.fromkeys(cast("list[_Element]", selector(part)), rule))
+            found.update(_match_texts(part, dict(rule_set.texts)))
     return found
+
+
+def _match_texts(root: _Element, texts: Mapping[str, Rule]) -> dict[_Element, Rule]:
+    """The elements whose whole text has a rule; no longer texts than those are put together."""
+    if not texts:
+        return {}
+    longest = max(map(len, texts))
+    found = ((element, _short_text(element, longest)) for element in root.iter(etree.Element))
+    return {element: texts[text] for element, text in found if text in texts}
+
+
+def _short_text(element: _Element, longest: int) -> str:
+    """The text of an element, white space as single spaces; of a longer one its beginning."""
+    words: list[str] = []
+    length = 0
+    for piece in islice(cast("Iterator[str]", element.itertext()), longest):
+        if length > longest:
+            break
+        words.append(piece[: 4 * longest])
+        length += len(piece.strip())
+    return " ".join("".join(words).split())
 
 
 def _steps(root: _Element) -> tuple[int, int]:
@@ -161,7 +201,7 @@ def _read_site(site: str, table: dict[str, Any]) -> tuple[RuleSet, ...]:
         raise ConfigurationError(f'{site}: write [["{site}".{_PAGES}]] with two brackets')
     every_page = {key: value for key, value in table.items() if key != _PAGES}
     return (
-        RuleSet(_selectors(site, every_page, (*_RULES, _PAGES))),
+        RuleSet(_selectors(site, every_page, (*_RULES, _PAGES)), None, _texts(site, every_page)),
         *(_read_pages(f"{site}, {_PAGES} {number}", t) for number, t in enumerate(pages, 1)),
     )
 
@@ -177,19 +217,27 @@ def _read_pages(where: str, table: dict[str, Any]) -> RuleSet:
             f"{where}, {_URL}: {pattern!r} is no regular expression: {error}"
         ) from None
     rest = {key: value for key, value in table.items() if key != _URL}
-    return RuleSet(_selectors(where, rest, (*_RULES, _URL)), compiled)
+    return RuleSet(_selectors(where, rest, (*_RULES, _URL)), compiled, _texts(where, rest))
+
+
+def _texts(where: str, table: dict[str, Any]) -> tuple[tuple[str, Rule], ...]:
+    return tuple(
+        (" ".join(text.split()), rule)
+        for key, rule in _TEXTS.items()
+        for text in _list(f"{where}, {key}", table.get(key, []), "a text")
+    )
 
 
 def _selectors(
     where: str, table: dict[str, Any], known: tuple[str, ...]
 ) -> tuple[tuple[Rule, CSSSelector], ...]:
     for key, value in table.items():
-        if key in _RULES:
+        if key in _RULES or key in _TEXTS:
             continue
         if isinstance(value, dict):
             name = ".".join([where, key, *_dotted(value)])
             raise ConfigurationError(f'{name}: the name of a site needs quotes: ["{name}"]')
-        nearest = difflib.get_close_matches(key, known, n=1, cutoff=0.0)[0]
+        nearest = difflib.get_close_matches(key, [*known, *_TEXTS], n=1, cutoff=0.0)[0]
         raise ConfigurationError(f"{where}: there is no key {key!r}; did you mean {nearest!r}?")
     return tuple(
         (rule, _selector(f"{where}, {rule}", selector))
@@ -207,16 +255,20 @@ def _dotted(table: dict[str, Any]) -> list[str]:
     return parts
 
 
-def _list(where: str, value: Any) -> list[str]:
+def _list(where: str, value: Any, kind: str = "a CSS selector") -> list[str]:
     values = [value] if isinstance(value, str) else value
     if not isinstance(values, list) or not all(isinstance(item, str) for item in values):
-        raise ConfigurationError(f"{where}: give a CSS selector or a list of them, not {value!r}")
+        raise ConfigurationError(f"{where}: give {kind} or a list of them, not {value!r}")
     return values
 
 
-def _compiled(written: Iterable[tuple[Rule, str]], pattern: Pattern | None) -> RuleSet:
+def _compiled(
+    written: Iterable[tuple[Rule, str]],
+    pattern: Pattern | None,
+    texts: tuple[tuple[str, Rule], ...],
+) -> RuleSet:
     selectors = tuple((rule, CSSSelector(css, translator="html")) for rule, css in written)
-    return RuleSet(selectors, pattern)
+    return RuleSet(selectors, pattern, texts)
 
 
 def _selector(where: str, selector: str) -> CSSSelector:

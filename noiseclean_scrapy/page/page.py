@@ -175,8 +175,7 @@ class Page:
     kind of page in JSON-LD. `characters_lost` tells how much text
     the parser cut off (0: none that matters), `truncated` that the budget for one page did not
     suffice, `reads_hidden` that hidden text counts, `other` what was given where that is not HTML.
-    `words`, `texts`, `arrays`, `reading`, `keys` are where `title_words` and the method `evidence`
-    keep what they found, for whoever asks next.
+    `words` are what `title_words` found; `kept` is what a method keeps of the page.
     """
 
     url: str
@@ -191,10 +190,7 @@ class Page:
     reads_hidden: bool = False
     other: str = ""
     words: NDArray[np.int64] | None = field(default=None, init=False, repr=False, compare=False)
-    texts: object = field(default=None, init=False, repr=False, compare=False)
-    arrays: object = field(default=None, init=False, repr=False, compare=False)
-    reading: object = field(default=None, init=False, repr=False, compare=False)
-    keys: object = field(default=None, init=False, repr=False, compare=False)
+    kept: object = field(default=None, init=False, repr=False, compare=False)
     _elements: list[Element] | None = field(default=None, init=False, repr=False, compare=False)
     _blocks: list[TextBlock] | None = field(default=None, init=False, repr=False, compare=False)
 

@@ -56,8 +56,9 @@ def word_counts(texts: list[str], wanted: Set[str], longest: int = LONGEST) -> N
     else:
         found = np.zeros((2, len(texts)), dtype=np.int64)
         rest = [number for number, text in enumerate(texts) if len(text) <= longest]
-    for number, own in zip(rest, _word_sets([texts[number] for number in rest]), strict=True):
-        found[:, number] = len(own), len(own & wanted)
+    if rest:
+        sets = _word_sets([texts[number] for number in rest])
+        found[:, rest] = [*map(len, sets)], [len(own & wanted) for own in sets]
     return found
 
 

@@ -32,11 +32,12 @@ class PageView:
         return sum(block.kept for block in self.page.blocks)
 
 
-def page_view(page: CleanPage, html: str) -> PageView:
-    """The view of a page that was cleaned from `html`."""
+def page_view(page: CleanPage, html: str, *, with_document: bool = True) -> PageView:
+    """The view of a page that was cleaned from `html`; its document may come from elsewhere."""
     rows = [_row(block, headline=block is page.headline) for block in page.blocks]
     entries = [{"text": b.text, "score": b.score, "kept": b.kept} for b in page.blocks]
-    return PageView(page, inert_document(html, page.blocks), rows, stripes(entries))
+    document = inert_document(html, page.blocks) if with_document else ""
+    return PageView(page, document, rows, stripes(entries))
 
 
 def _row(block: Block, *, headline: bool) -> dict[str, Any]:

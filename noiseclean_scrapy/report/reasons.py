@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from noiseclean_scrapy.clean_page import Block
+from noiseclean_scrapy.clean_page import Block, CleanPage
 from noiseclean_scrapy.methods.evidence_model.plain_reasons import BECAUSE, VAGUE
 
 KINDS = ("prior", "page", "neighbours", "site")
@@ -87,3 +88,24 @@ def parts(evidence: Mapping[str, float]) -> list[tuple[str, float]]:
     if "log_odds" not in evidence:
         return []
     return [(kind, float(evidence[kind])) for kind in KINDS]
+
+
+def is_kept(page: CleanPage, block: Block) -> bool:
+    """Whether a block is in the text of its page, as its first line or further down."""
+    return block.kept or block is page.headline
+
+
+def block_row(page: CleanPage, block: Block) -> dict[str, Any]:
+    """A block of a page with all that is known of it, as JSON values."""
+    return {
+        "text": block.text,
+        "xpath": block.xpath,
+        "place": block.place,
+        "kept": is_kept(page, block),
+        "headline": block is page.headline,
+        "rule": block.rule,
+        "hidden": block.hidden,
+        "score": block.score,
+        "reasons": plain_reasons(block),
+        "evidence": {name: float(value) for name, value in block.evidence.items()},
+    }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -100,14 +100,15 @@ class SiteSurvey:
         """Count a page; one without a text is passed over."""
         if record.cleaned is None:
             return
-        self.tree.add_page(_placed_texts(record, record.cleaned))
+        blocks = list(record.cleaned.blocks)
+        self.tree.add_page(_placed_texts(record, record.cleaned.title, blocks))
         self.visible += record.cleaned.visible_characters
         self.kept += record.cleaned.kept_characters
-        for block in record.cleaned.blocks:
+        for block in blocks:
             column = min(int(float(block["score"]) * BINS), BINS - 1)
             self.histogram[max(column, 0)][bool(block["kept"])] += len(block["text"])
         self._add_moment(record, record.cleaned)
-        self._add_texts(record.cleaned.blocks)
+        self._add_texts(blocks)
         entry = (record.fetched_at, record.key, record)
         if len(self._newest) < NEWEST:
             heapq.heappush(self._newest, entry)
@@ -201,20 +202,22 @@ def _noise(cleaned: Cleaned) -> float:
     return 1 - min(cleaned.kept_characters / cleaned.visible_characters, 1.0)
 
 
-def _placed_texts(record: PageRecord, cleaned: Cleaned) -> Iterator[PlacedText]:
+def _placed_texts(
+    record: PageRecord, title: str, blocks: Sequence[Mapping[str, Any]]
+) -> Iterator[PlacedText]:
     groups: dict[str, list[tuple[int, Mapping[str, Any]]]] = {}
-    for number, block in enumerate(cleaned.blocks):
+    for number, block in enumerate(blocks):
         groups.setdefault(block_place(block), []).append((number, block))
-    title = cleaned.title or record.url
+    title = title or record.url
     for place, members in groups.items():
-        blocks = [block for _, block in members]
-        longest = max(blocks, key=lambda block: len(block["text"]))
+        here = [block for _, block in members]
+        longest = max(here, key=lambda block: len(block["text"]))
         yield PlacedText(
             place,
-            len(blocks),
-            sum(len(block["text"]) for block in blocks),
-            sum(len(block["text"]) for block in blocks if block["kept"]),
-            sum(len(block["text"]) * float(block["score"]) for block in blocks),
-            sum(number for number, _ in members) / len(blocks) / len(cleaned.blocks),
+            len(here),
+            sum(len(block["text"]) for block in here),
+            sum(len(block["text"]) for block in here if block["kept"]),
+            sum(len(block["text"]) * float(block["score"]) for block in here),
+            sum(number for number, _ in members) / len(here) / len(blocks),
             Example(longest["text"], bool(longest["kept"]), title[:120], record.key),
         )

@@ -8,20 +8,38 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 
-def render(template: str, **values: Any) -> str:
-    """The template filled in; all values are escaped, and JSON cannot leave its SCRIPT element."""
-    text = _environment().get_template(template).render(**values)
+def render(template: str, *, package: str = __package__, **values: Any) -> str:
+    """The template filled in; all values are escaped, and JSON cannot leave its SCRIPT element.
+
+    `package` may have templates of its own, beside those of this one.
+    """
+    text = _environment(package).get_template(template).render(**values)
     return text.encode("utf-8", "replace").decode("utf-8")  # lone surrogates are in no file
 
 
-@lru_cache(maxsize=1)
-def _environment() -> Environment:
+def compile_templates(package: str) -> None:
+    """Compile all templates that a package can render, so that nobody has to wait for it."""
+    environment = _environment(package)
+    for name in environment.list_templates(extensions=["jinja"]):
+        environment.get_template(name)
+
+
+def source(name: str, *, package: str = __package__) -> str:
+    """A style sheet or script of the templates."""
+    environment = _environment(package)
+    assert environment.loader is not None
+    return environment.loader.get_source(environment, name)[0]
+
+
+@lru_cache(maxsize=2)
+def _environment(package: str) -> Environment:
+    loaders = [PackageLoader(name) for name in dict.fromkeys((package, __package__))]
     environment = Environment(
-        loader=PackageLoader(__package__),
+        loader=ChoiceLoader(loaders),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -85,9 +103,7 @@ def importance_step(importance: float) -> int:
 @lru_cache(maxsize=8)
 def _inline(name: str) -> Markup:
     """A style sheet or script of this package, for a STYLE or SCRIPT element."""
-    environment = _environment()
-    assert environment.loader is not None
-    return Markup(environment.loader.get_source(environment, name)[0])
+    return Markup(source(name))
 
 
 @lru_cache(maxsize=2)

@@ -10,7 +10,9 @@ from sqlalchemy import DateTime, Dialect, LargeBinary, Text
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
-from noiseclean_scrapy.store.stored_blocks import StoredBlocks, compress, decompress
+from noiseclean_scrapy.store.compression import compress, decompress
+from noiseclean_scrapy.store.html_objects import ObjectName
+from noiseclean_scrapy.store.stored_blocks import StoredBlocks
 
 
 def storable_text(text: str) -> str:
@@ -82,16 +84,26 @@ class UTCDateTime(TypeDecorator[datetime]):
         return value.astimezone(timezone.utc)
 
 
+_OBJECT = b"object:"
+
+
 class CompressedText(TypeDecorator[str]):
-    """Text as zlib-compressed bytes: every string comes back exactly, NUL and surrogates too."""
+    """Text as compressed bytes: every string comes back exactly, NUL and surrogates too.
+
+    The name of an object, which holds the text instead, comes back as such.
+    """
 
     impl = LargeBinary
     cache_ok = True
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> bytes | None:
+        if isinstance(value, ObjectName):
+            return _OBJECT + value.encode()
         return None if value is None else compress(value)
 
     def process_result_value(self, value: bytes | None, dialect: Dialect) -> str | None:
+        if isinstance(value, bytes) and value.startswith(_OBJECT):
+            return ObjectName(value.removeprefix(_OBJECT).decode())
         return None if value is None else decompress(value)
 
 

@@ -77,5 +77,13 @@ _SEARCH_2: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )
 
-MIGRATIONS: Mapping[int, Callable[[Connection], bool]] = MappingProxyType({1: _step_from_1_to_2})
+
+def _step_from_2_to_3(connection: Connection) -> bool:
+    """Blocks without their texts: those of version 2 are read as they are, until cleaned again."""
+    return False
+
+
+MIGRATIONS: Mapping[int, Callable[[Connection], bool]] = MappingProxyType(
+    {1: _step_from_1_to_2, 2: _step_from_2_to_3}
+)
 """From each older version the step that leads to the next one; whether texts must be indexed."""

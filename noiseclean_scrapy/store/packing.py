@@ -10,8 +10,9 @@ from datetime import datetime
 from typing import Any
 
 from noiseclean_scrapy.metadata import Metadata
+from noiseclean_scrapy.store.compression import compress, decompress
 from noiseclean_scrapy.store.records import Cleaned, PageRecord
-from noiseclean_scrapy.store.stored_blocks import StoredBlocks, compress, decompress
+from noiseclean_scrapy.store.stored_blocks import StoredBlocks
 
 _MAGIC = b"noiseclean page 1\n"
 _DIGEST_SIZE = 16

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, Engine, func, insert, inspect, select, update
+from sqlalchemy import Connection, Engine, MetaData, func, insert, inspect, select, update
 
 from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.store.migrations import MIGRATIONS
@@ -22,24 +22,35 @@ def prepare_schema(reader: Engine, writer: Engine, *, read_only: bool) -> None:
     incomplete, or (``read_only``) absent or older.
     """
     with reader.begin() as connection:
-        version = _stored_version(connection)
+        version = stored_version(connection)
     if version == SCHEMA_VERSION:
         return
     if read_only:
         _refuse_reading(version)
     with writer.begin() as connection:
-        if connection.dialect.name == "postgresql":
-            connection.execute(select(func.pg_advisory_xact_lock(_PREPARATION_LOCK)))
-        version = _stored_version(connection)  # another process may have been faster
+        await_turn(connection)
+        version = stored_version(connection)  # another process may have been faster
         if version is None:
-            metadata.create_all(connection, checkfirst=False)
-            fulltext.backend(connection).create(connection)
-            connection.execute(insert(schema_table).values(version=SCHEMA_VERSION))
+            create_schema(connection)
         else:
             _migrate(connection, version)
 
 
-def _stored_version(connection: Connection) -> int | None:
+def await_turn(connection: Connection) -> None:
+    """Let no other process prepare the same PostgreSQL before the commit."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(select(func.pg_advisory_xact_lock(_PREPARATION_LOCK)))
+
+
+def create_schema(connection: Connection, tables: MetaData = metadata, *, by: str = "") -> None:
+    """Create the tables and the search index, parted as `tables` and `by` say."""
+    tables.create_all(connection, checkfirst=False)
+    fulltext.backend(connection).create(connection, by)
+    connection.execute(insert(schema_table).values(version=SCHEMA_VERSION))
+
+
+def stored_version(connection: Connection) -> int | None:
+    """The version of the tables of ours that are there, None without any; raises StoreError."""
     ours = set(inspect(connection).get_table_names()) & set(metadata.tables)
     if not ours:
         return None

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import fields
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any, TypeAlias, TypeVar
 
@@ -26,10 +26,12 @@ from noiseclean_scrapy.errors import DamagedError
 from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.store.column_types import StorableText
 from noiseclean_scrapy.store.damage import DamagedPage, DamageLog, is_damage
+from noiseclean_scrapy.store.html_objects import ObjectName, read_objects
 from noiseclean_scrapy.store.records import (
     Cleaned,
     ClusterRecord,
     PageCounts,
+    PageLine,
     PageRecord,
     SiteSummary,
     TreeVersionRecord,
@@ -171,11 +173,15 @@ def read_html(connection: Connection, key: str) -> str | DamagedPage | None:
     """The HTML of a page."""
     query = select(html_table.c.html).where(html_table.c.key == key)
     try:
-        return connection.execute(query).scalar()
+        html = connection.execute(query).scalar()
     except Exception as error:
         if not is_damage(error):
             raise
         return DamagedPage(key, None, str(error))
+    if isinstance(html, ObjectName):
+        found = read_objects(connection, [html])[html]
+        return found if isinstance(found, str) else DamagedPage(key, None, str(found))
+    return html
 
 
 def read_pages_with_text(
@@ -210,6 +216,29 @@ def _read_chunk(
 
 
 def _read(connection: Connection, query: Select[Any]) -> list[StoredPage]:
+    """The pages of a query, with HTML from wherever it is."""
+    pages = _read_rows(connection, query)
+    names = [
+        page.html
+        for page in pages
+        if isinstance(page, PageRecord) and isinstance(page.html, ObjectName)
+    ]
+    if not names:
+        return pages
+    found = read_objects(connection, names)
+    return [_with_html(page, found) for page in pages]
+
+
+def _with_html(page: StoredPage, found: Mapping[str, str | ValueError]) -> StoredPage:
+    if isinstance(page, DamagedPage) or not isinstance(page.html, ObjectName):
+        return page
+    html = found[page.html]
+    if isinstance(html, str):
+        return replace(page, html=html)
+    return DamagedPage(page.key, page.position, str(html))
+
+
+def _read_rows(connection: Connection, query: Select[Any]) -> list[StoredPage]:
     """The pages of a query; one by one where they cannot be read together."""
     try:
         return [_page_record(row) for row in connection.execute(query)]
@@ -236,12 +265,16 @@ def _read_one(connection: Connection, query: Select[Any]) -> StoredPage | None:
 
 
 def read_provisional(
-    connection: Connection, cluster: str, after: tuple[int, str], *conditions: ColumnElement[bool]
+    connection: Connection,
+    cluster: str,
+    after: tuple[int, str],
+    *conditions: ColumnElement[bool],
+    html: bool = True,
 ) -> list[StoredPage]:
-    """The next chunk, by position and key, of the provisional pages and their HTML."""
+    """The next chunk, by position and key, of the provisional pages that have HTML, with it."""
     here = tuple_(page_table.c.position, page_table.c.key)
     query = (
-        _pages(html_table.c.html)
+        _pages(html_table.c.html if html else None)
         .join(html_table, html_table.c.key == page_table.c.key)
         .where(page_table.c.cluster == cluster, is_provisional, *conditions)
         .where(here > tuple_(literal(after[0], Integer), literal(after[1], StorableText)))
@@ -279,6 +312,7 @@ def read_site_summaries(connection: Connection) -> list[SiteSummary]:
         func.count().filter(is_provisional).label("provisional"),
         func.sum(page.visible_characters).label("visible_characters"),
         func.sum(page.kept_characters).label("kept_characters"),
+        func.count().filter(page.kept_characters == 0).label("empty"),
         func.min(page.fetched_at).label("first_fetch"),
         func.max(page.fetched_at).label("last_fetch"),
     )
@@ -296,6 +330,37 @@ def read_site_summaries(connection: Connection) -> list[SiteSummary]:
     return [_site_summary(row) for row in connection.execute(query)]
 
 
+ORDERS: Mapping[str, tuple[ColumnElement[Any], ...]] = {
+    "newest": (page_table.c.fetched_at.desc(), page_table.c.key),
+    "fit": (page_table.c.fit, page_table.c.key),
+    "kept": (page_table.c.kept_characters, page_table.c.key),
+}
+"""What listings of pages are ordered by: the newest first, or those with the least of a figure."""
+
+
+def read_page_lines(
+    connection: Connection, cluster: str | None, *, order: str, limit: int, offset: int
+) -> list[PageLine]:
+    """A part of the pages that have a text, of one cluster or of all."""
+    columns = [page_table.c[part.name] for part in fields(PageLine)]
+    query = select(*columns).where(page_table.c.clean_version.is_not(None))
+    if cluster is not None:
+        query = query.where(page_table.c.cluster == cluster)
+    rows = connection.execute(query.order_by(*ORDERS[order]).limit(limit).offset(offset))
+    return [PageLine(**row._mapping) for row in rows]
+
+
+def read_fits(connection: Connection, cluster: str, limit: int) -> list[tuple[datetime, float]]:
+    """Times and fits of some pages of a cluster in the order of time.
+
+    Keys are hashes, so the first ones are a fair sample, and the index has them side by side.
+    """
+    page = page_table.c
+    query = select(page.fetched_at, page.fit).where(page.cluster == cluster, page.fit.is_not(None))
+    rows = connection.execute(query.order_by(page.key).limit(limit))
+    return sorted((row.fetched_at, row.fit) for row in rows)
+
+
 def _site_summary(row: Row[Any]) -> SiteSummary:
     return SiteSummary(
         name=row.name,
@@ -308,6 +373,7 @@ def _site_summary(row: Row[Any]) -> SiteSummary:
         visible_characters=row.visible_characters or 0,
         kept_characters=row.kept_characters or 0,
         fit=row.fit,
+        empty=row.empty or 0,
         first_fetch=row.first_fetch,
         last_fetch=row.last_fetch,
     )

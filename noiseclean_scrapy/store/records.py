@@ -145,13 +145,18 @@ class Written:
     stale: frozenset[str] = frozenset()
 
 
+Holds: TypeAlias = "Callable[[PageRecord], bool]"
+"""Whether somebody has taken a page in hand, whose HTML need not be read."""
+
+
 @dataclass(frozen=True, slots=True)
 class NewTree:
-    """A tree to save, and what cleans a page with it."""
+    """A tree to save, and what cleans a page with it; without its HTML where that `holds` it."""
 
     method: str
     tree: bytes
     clean: Callable[[PageRecord], Cleaned | None]
+    holds: Holds = lambda page: False
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +199,8 @@ class SiteSummary:
     ``method``, ``version`` and ``learned`` are those of its ``ClusterRecord``; ``pages``,
     ``with_text`` and ``provisional`` count pages; ``visible_characters`` and ``kept_characters``
     are sums over the pages with a text. ``fit`` is the mean fit of the newest pages, None without
-    any. The times are those of the first and the last fetch, None without pages.
+    any; of ``empty`` pages no character was kept. The times are those of the first and the last
+    fetch, None without pages.
     """
 
     name: str
@@ -207,8 +213,40 @@ class SiteSummary:
     visible_characters: int
     kept_characters: int
     fit: float | None
+    empty: int
     first_fetch: datetime | None
     last_fetch: datetime | None
+
+    @property
+    def noise(self) -> float | None:
+        """Share of the visible characters that cleaning left out."""
+        visible = self.visible_characters
+        return 1 - self.kept_characters / visible if visible else None
+
+    @property
+    def drift(self) -> float | None:
+        """Share of the newest pages' text at places that the tree does not know."""
+        return None if self.fit is None or not self.version else 1 - self.fit
+
+
+@dataclass(frozen=True, slots=True)
+class PageLine:
+    """One page with a text in a listing: what is known of it without reading the text."""
+
+    key: str
+    cluster: str
+    url: str
+    title: str
+    fetched_at: datetime
+    visible_characters: int
+    kept_characters: int
+    fit: float
+
+    @property
+    def noise(self) -> float:
+        """Share of the page's text that was left out."""
+        visible = self.visible_characters
+        return 1 - min(self.kept_characters / visible, 1.0) if visible else 0.0
 
 
 @dataclass(frozen=True, slots=True)

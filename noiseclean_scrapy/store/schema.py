@@ -22,7 +22,7 @@ from noiseclean_scrapy.store.column_types import (
     UTCDateTime,
 )
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 metadata = MetaData()
 

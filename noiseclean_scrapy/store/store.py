@@ -6,8 +6,9 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime
+from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import Connection, Engine, Row
 from sqlalchemy.exc import SQLAlchemyError
@@ -19,6 +20,7 @@ from noiseclean_scrapy.store import outbox, reading, tree_rows, writing
 from noiseclean_scrapy.store.damage import DamagedPage, DamageLog, readable
 from noiseclean_scrapy.store.engine import create_store_engine, is_in_memory
 from noiseclean_scrapy.store.engine import writing as writing_engine
+from noiseclean_scrapy.store.html_objects import HtmlObjects, with_objects
 from noiseclean_scrapy.store.preparing import prepare_schema
 from noiseclean_scrapy.store.reading import StoredPage
 from noiseclean_scrapy.store.records import (
@@ -26,20 +28,30 @@ from noiseclean_scrapy.store.records import (
     Cleaned,
     ClusterRecord,
     Growth,
+    Holds,
     NewTree,
     PageCounts,
+    PageLine,
     PageRecord,
     SiteSummary,
     TreeVersionRecord,
     Written,
 )
 from noiseclean_scrapy.store.schema import cluster_table, page_table
-from noiseclean_scrapy.store.search.indexing import in_chunks
-from noiseclean_scrapy.store.search.ranking import SearchFilter, SearchResults, search_pages
+from noiseclean_scrapy.store.search.indexing import find_missing, in_chunks, index_pages
+from noiseclean_scrapy.store.search.ranking import (
+    SearchFilter,
+    SearchResults,
+    check_range,
+    search_pages,
+)
 from noiseclean_scrapy.store.search.terms import Analyzer
+from noiseclean_scrapy.store.stored_blocks import StoredBlocks
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+Page = TypeVar("Page", PageRecord, "PageRecord | None")
 
 
 class Store:
@@ -53,15 +65,29 @@ class Store:
     ``url`` is an SQLAlchemy URL, ``sqlite:///noiseclean.db`` or ``postgresql://user@host/name``.
     ``read_only`` neither creates nor changes a database (SQLite may put its empty ``-wal`` and
     ``-shm`` files next to it). ``store_html`` keeps the HTML of all pages, not only of the
-    provisional ones.
+    provisional ones. Without ``search`` pages that are written leave the full-text index, or never
+    get there, until `index_missing`. With an ``html_store``, a URL as fsspec has them, HTML is
+    written there, before the rows that name it; StoreError is raised when it refuses as well.
     """
 
-    def __init__(self, url: str, *, read_only: bool = False, store_html: bool = False) -> None:
+    def __init__(
+        self,
+        url: str,
+        *,
+        read_only: bool = False,
+        store_html: bool = False,
+        search: bool = True,
+        html_store: str = "",
+    ) -> None:
         self._read_only = read_only
         self._store_html = store_html
-        self._engine = create_store_engine(url, read_only=read_only)
+        self._objects = HtmlObjects(html_store) if html_store else None
+        if self._objects is not None and not read_only:
+            self._objects.check()
+        self._engine = with_objects(create_store_engine(url, read_only=read_only), self._objects)
         self._writing_engine = writing_engine(self._engine)
         self._analyzer = Analyzer()
+        self._indexer = self._analyzer if search else None
         self._damage = DamageLog()
         # A database in memory is one connection, which cannot be in two transactions.
         self._lock: AbstractContextManager[object] = (
@@ -144,12 +170,13 @@ class Store:
             found = reading.read_page(connection, key)
         if isinstance(found, DamagedPage):
             self._damage.note(found)
-        return readable(found)
+        return self._with_blocks(readable(found))
 
     def find_url(self, url: str) -> PageRecord | None:
         """The page last fetched from ``url``, without its HTML, None when none is stored."""
         with self._transaction() as connection:
-            return readable(reading.read_url(connection, url))
+            found = reading.read_url(connection, url)
+        return self._with_blocks(readable(found))
 
     def html(self, key: str) -> str | None:
         """The HTML of a page, None when it is not stored."""
@@ -160,6 +187,25 @@ class Store:
         """All clusters by name, in numbers."""
         with self._transaction() as connection:
             return reading.read_site_summaries(connection)
+
+    def page_lines(
+        self, cluster: str | None = None, *, order: str = "newest", limit: int = 50, offset: int = 0
+    ) -> list[PageLine]:
+        """A part of the pages that have a text, of one cluster or of all.
+
+        ``order`` is "newest", or "fit" or "kept": those that fit least, or kept least, first.
+        Raises QueryError for a limit or an offset that cannot be.
+        """
+        check_range(limit, offset)
+        with self._transaction() as connection:
+            return reading.read_page_lines(
+                connection, cluster, order=order, limit=limit, offset=offset
+            )
+
+    def fits(self, clusters: Sequence[str], limit: int) -> list[list[tuple[datetime, float]]]:
+        """For each cluster times and fits of a sample of its pages, in the order of time."""
+        with self._transaction() as connection:
+            return [reading.read_fits(connection, name, limit) for name in clusters]
 
     def search(
         self,
@@ -199,7 +245,8 @@ class Store:
             with self._transaction() as connection:
                 return reading.read_pages_with_text(connection, cluster, after)
 
-        return reading.read_in_chunks(read_chunk, lambda page: page.key, "", self._damage)
+        pages = reading.read_in_chunks(read_chunk, lambda page: page.key, "", self._damage)
+        return map(self._with_blocks, pages)
 
     def pages_with_html(self, cluster: str) -> Iterator[PageRecord]:
         """The pages of a cluster that have HTML, with it, by key."""
@@ -208,7 +255,8 @@ class Store:
             with self._transaction() as connection:
                 return reading.read_pages_with_html(connection, cluster, after)
 
-        return reading.read_in_chunks(read_chunk, lambda page: page.key, "", self._damage)
+        pages = reading.read_in_chunks(read_chunk, lambda page: page.key, "", self._damage)
+        return map(self._with_blocks, pages)
 
     def provisional(self, cluster: str) -> Iterator[PageRecord]:
         """The pages that the newest tree does not cover, with their HTML, by position.
@@ -220,7 +268,9 @@ class Store:
             with self._transaction() as connection:
                 return reading.read_provisional(connection, cluster, after)
 
-        return reading.read_in_chunks(read_chunk, reading.provisional_place, (0, ""), self._damage)
+        start = (0, "")
+        pages = reading.read_in_chunks(read_chunk, reading.provisional_place, start, self._damage)
+        return map(self._with_blocks, pages)
 
     @property
     def damaged(self) -> int:
@@ -273,13 +323,17 @@ class Store:
         """
         if not pages:
             return Written(0, ())
+        if self._objects is not None:
+            with self._transaction(write=True):
+                pass  # a database that is away costs no objects
+            pages = self._objects.put(pages)
         with self._transaction(write=True) as connection:
             written = writing.write_pages(
                 connection,
                 pages,
                 method=method,
                 store_html=self._store_html,
-                analyzer=self._analyzer,
+                analyzer=self._indexer,
                 anew=anew,
             )
         self._damage.keys.difference_update(anew)
@@ -322,11 +376,13 @@ class Store:
         method: str,
         limit: int,
         grow: Callable[[ClusterRecord, list[str], Iterator[PageRecord]], NewTree | None],
+        holds: Holds = lambda page: False,
     ) -> Growth:
         """Give a cluster a new tree that covers its first ``limit`` provisional pages, or none.
 
         ``grow`` (which must not use this store) is given the cluster with its newest tree, the keys
-        of these pages, and the pages with their HTML, to be read before it returns. The tree that
+        of these pages, and the pages with their HTML (unless `holds`, which is asked just before,
+        says that it is not needed), to be read before it returns. The tree that
         it returns becomes the next version, and these pages are cleaned again, as by `save_tree`;
         None changes nothing. Until the end nobody else can write to this cluster (SQLite: to this
         database), so that a page is learned by one process, once.
@@ -339,7 +395,7 @@ class Store:
             assert newest
             upto, keys = tree_rows.next_pages(connection, cluster, limit)
             unread = DamageLog()
-            new = grow(newest, keys, tree_rows.read_pages(connection, cluster, upto, unread))
+            new = grow(newest, keys, tree_rows.read_pages(connection, cluster, upto, holds, unread))
             writing.forget_html(connection, sorted(unread.keys))
             self._damage.take(unread)
             cleaned: list[str] = []
@@ -375,7 +431,7 @@ class Store:
             version=version,
             upto=upto,
             store_html=self._store_html,
-            analyzer=self._analyzer,
+            analyzer=self._indexer,
             damage=self._damage,
         )
 
@@ -401,13 +457,35 @@ class Store:
                     after,
                     clean,
                     describe,
-                    analyzer=self._analyzer,
+                    analyzer=self._indexer,
                     damage=self._damage,
                 )
             if last is None:
                 return
             done, after = done + cleaned, last
             yield done
+
+    def index_missing(self) -> Iterator[int]:
+        """Index all pages with a text that are not in the full-text index; the number done so far.
+
+        Each chunk of pages is a transaction of its own: whoever stops keeps what is done.
+        """
+        done, after = 0, ""
+        while True:
+            with self._transaction(write=True) as connection:
+                keys = find_missing(connection, after)
+                own = writing.lock_pages(connection, page_table.c.key.in_(keys))
+                index_pages(connection, self._analyzer, own)
+            if not keys:
+                return
+            done, after = done + len(keys), keys[-1]
+            yield done
+
+    @property
+    def is_indexed(self) -> bool:
+        """Whether all pages with a text are in the full-text index."""
+        with self._transaction() as connection:
+            return not find_missing(connection, "", limit=1)
 
     def delete_pages(self, keys: Sequence[str]) -> int:
         """Delete pages by key; the number of those that were stored.
@@ -446,7 +524,10 @@ class Store:
     def changes(self, name: str, *, limit: int = 500) -> list[Change]:
         """The oldest changes that an external index has not been told of."""
         with self._transaction() as connection:
-            return outbox.read_changes(connection, name, limit, self._damage)
+            changes = outbox.read_changes(connection, name, limit, self._damage)
+        for change in changes:
+            self._with_blocks(change.page)
+        return changes
 
     def acknowledge(self, changes: Sequence[Change]) -> None:
         """Forget changes that an external index has taken in and will not lose.
@@ -455,6 +536,21 @@ class Store:
         """
         with self._transaction(write=True) as connection:
             outbox.acknowledge(connection, [change.sequence for change in changes])
+
+    def _with_blocks(self, page: Page) -> Page:
+        """The page, whose blocks read its HTML from here when somebody looks at them."""
+        blocks = page.cleaned.blocks if page is not None and page.cleaned is not None else None
+        if page is not None and isinstance(blocks, StoredBlocks):
+            blocks.read_html = partial(self._html_of_blocks, page.key)
+        return page
+
+    def _html_of_blocks(self, key: str) -> str | None:
+        with self._transaction() as connection:
+            html = reading.read_html(connection, key)
+        if isinstance(html, DamagedPage):
+            self._damage.note(html)
+            return None
+        return html
 
     @contextmanager
     def _transaction(self, *, write: bool = False) -> Iterator[Connection]:

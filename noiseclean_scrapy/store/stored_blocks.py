@@ -1,25 +1,26 @@
 """The blocks of a cleaned page as they are stored: packed, and each a mapping when it is asked for.
 
-What is packed grows with the page alone: the elements stand in it once, each with its parent, and
-the paths of the blocks are made of them.
+Where the page's HTML is stored, the verdicts alone are (see `block_verdicts`), and all else is read
+from it again. Elsewhere the elements stand in what is packed once, each with its parent, and the
+paths of the blocks are made of them: it grows with the page alone.
 """
 
 from __future__ import annotations
 
 import json
-import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
+from noiseclean_scrapy.page import build_page
 from noiseclean_scrapy.page.locations import place, xpath
+from noiseclean_scrapy.store.block_verdicts import BlockVerdicts, are_verdicts, text_digest
+from noiseclean_scrapy.store.compression import compress, decompress
 
 if TYPE_CHECKING:
     from noiseclean_scrapy.clean_page import BlockRow
     from noiseclean_scrapy.page import PageTable
 
-_LEVEL = 1  # half the time of the usual level, for an eighth more bytes
-_LARGEST = 1 << 28
 _JSON = json.JSONEncoder(separators=(",", ":"))
 _TYPES: dict[str, type | tuple[type, ...]] = {
     "text": str,
@@ -32,37 +33,39 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
 }
 
 
-def compress(text: str) -> bytes:
-    """Text as bytes to be stored: every string comes back exactly, NUL and surrogates too."""
-    return zlib.compress(text.encode("utf-8", "surrogatepass"), _LEVEL)
-
-
-def decompress(data: bytes) -> str:
-    """What was compressed; raises ValueError for anything else."""
-    try:
-        unpacking = zlib.decompressobj()
-        unpacked = unpacking.decompress(data, _LARGEST)
-    except (TypeError, zlib.error) as error:
-        raise ValueError(f"no compressed text: {error}") from error
-    if not unpacking.eof:
-        raise ValueError("the compressed text is cut off, or too large to be one")
-    return unpacked.decode("utf-8", "surrogatepass")
-
-
 class StoredBlocks(Sequence[Mapping[str, Any]]):
     """The verdicts on a page's blocks, with their texts; `packed` is all that is in memory of them.
 
     Each block has its `text`, the `xpath` of its element, its `place` in the layout, whether it was
     `kept`, its `score`, and the `rule` that decided or `hidden` where that is so.
 
+    Unless it `has_texts`, these are read from what `read_html` gives, whenever the blocks are
+    looked at. Where that is not the HTML that was judged, or none, the verdicts alone are there:
+    texts and paths are empty.
+
     Raises ValueError for bytes that hold something else.
     """
 
-    __slots__ = ("_count", "packed")
+    __slots__ = ("_count", "packed", "read_html")
 
     def __init__(self, packed: bytes) -> None:
         self.packed = bytes(packed)
-        self._count = len(self._read())
+        self.read_html: Callable[[], str | None] | None = None
+        self._count = len(self._verdicts.kept if not self.has_texts else self._read())
+
+    def __reduce__(self) -> tuple[type[StoredBlocks], tuple[bytes]]:
+        return StoredBlocks, (self.packed,)
+
+    @property
+    def has_texts(self) -> bool:
+        """Whether all of the blocks is packed, or their verdicts alone."""
+        return not are_verdicts(self.packed)
+
+    @classmethod
+    def of_verdicts(cls, rows: Iterable[BlockRow]) -> StoredBlocks:
+        """The blocks of a page whose HTML is stored as well, and that no rule of the user names."""
+        verdicts = BlockVerdicts.of(rows)
+        return cls._of_packed(verdicts.pack(), len(verdicts.kept))
 
     @classmethod
     def of(cls, table: PageTable, rows: Iterable[BlockRow]) -> StoredBlocks:
@@ -92,9 +95,17 @@ class StoredBlocks(Sequence[Mapping[str, Any]]):
 
     @classmethod
     def _of_json(cls, value: object, count: int) -> StoredBlocks:
+        return cls._of_packed(compress(_JSON.encode(value)), count)
+
+    @classmethod
+    def _of_packed(cls, packed: bytes, count: int) -> StoredBlocks:
         made = cls.__new__(cls)
-        made.packed, made._count = compress(_JSON.encode(value)), count
+        made.packed, made._count, made.read_html = packed, count, None
         return made
+
+    @property
+    def _verdicts(self) -> BlockVerdicts:
+        return BlockVerdicts.read(self.packed)
 
     def __len__(self) -> int:
         return self._count
@@ -118,6 +129,9 @@ class StoredBlocks(Sequence[Mapping[str, Any]]):
         return f"<{self._count} blocks in {len(self.packed)} bytes>"
 
     def _read(self) -> list[Any]:
+        if not self.has_texts:
+            columns = _made_again(self._verdicts, self.read_html and self.read_html())
+            return [_Block(columns, number) for number in range(len(columns.owners))]
         try:
             value = json.loads(decompress(self.packed))
         except RecursionError:
@@ -134,16 +148,16 @@ class StoredBlocks(Sequence[Mapping[str, Any]]):
 class _Columns:
     """Elements as in `PageTable`, and the blocks' verdicts."""
 
-    parents: list[int]
-    node_tests: list[str]
-    numbers: list[int]
-    labels: list[str]
-    owners: list[int]
-    texts: list[str]
-    kept: list[bool]
-    scores: list[float]
-    rules: list[str]
-    hidden: list[bool]
+    parents: Sequence[int]
+    node_tests: Sequence[str]
+    numbers: Sequence[int]
+    labels: Sequence[str]
+    owners: Sequence[int]
+    texts: Sequence[str]
+    kept: Sequence[bool]
+    scores: Sequence[float]
+    rules: Sequence[str]
+    hidden: Sequence[bool]
 
 
 class _Block(Mapping[str, Any]):
@@ -186,6 +200,21 @@ class _Block(Mapping[str, Any]):
 
     def __repr__(self) -> str:
         return repr(dict(self))
+
+
+def _made_again(verdicts: BlockVerdicts, html: str | None) -> _Columns:
+    """The blocks of a page as they were when they were judged, as far as the HTML tells."""
+    count = len(verdicts.kept)
+    decided = (verdicts.kept, verdicts.scores, [""] * count, verdicts.hidden)
+    table = build_page(html or "").table
+    found = [number for number, text in enumerate(table.texts) if text]
+    texts = [table.texts[number] for number in found]
+    if len(texts) != count or text_digest(texts) != verdicts.digest:
+        return _Columns((), (), (), (), [-1] * count, [""] * count, *decided)
+    owners = [table.owners[number] for number in found]
+    return _Columns(
+        table.parents, table.node_tests, table.numbers, table.labels, owners, texts, *decided
+    )
 
 
 def _is_block(value: object) -> bool:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import datetime, timezone
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, delete, func, insert, select, update
 
 from noiseclean_scrapy.store.damage import DamageLog
 from noiseclean_scrapy.store.reading import (
@@ -15,7 +15,7 @@ from noiseclean_scrapy.store.reading import (
     read_in_chunks,
     read_provisional,
 )
-from noiseclean_scrapy.store.records import Cleaned, NewTree, PageRecord
+from noiseclean_scrapy.store.records import Holds, NewTree, PageRecord
 from noiseclean_scrapy.store.schema import (
     cluster_table,
     html_table,
@@ -41,14 +41,30 @@ def next_pages(connection: Connection, cluster: str, limit: int) -> tuple[int, l
 
 
 def read_pages(
-    connection: Connection, cluster: str, upto: int, damage: DamageLog
+    connection: Connection, cluster: str, upto: int, holds: Holds, damage: DamageLog
 ) -> Iterator[PageRecord]:
-    """The provisional pages up to a position, with their HTML, by position."""
+    """The provisional pages up to a position, by position, with HTML unless somebody holds them."""
 
     def read_chunk(after: tuple[int, str]) -> list[StoredPage]:
-        return read_provisional(connection, cluster, after, page_table.c.position <= upto)
+        return _read_chunk(connection, cluster, after, holds, page_table.c.position <= upto)
 
     return read_in_chunks(read_chunk, provisional_place, (0, ""), damage)
+
+
+def _read_chunk(
+    connection: Connection,
+    cluster: str,
+    after: tuple[int, str],
+    holds: Holds,
+    *conditions: ColumnElement[bool],
+) -> list[StoredPage]:
+    pages = read_provisional(connection, cluster, after, *conditions, html=False)
+    keys = [page.key for page in pages if not (isinstance(page, PageRecord) and holds(page))]
+    if not keys:
+        return pages
+    these = page_table.c.key.in_(keys)
+    whole = {page.key: page for page in read_provisional(connection, cluster, after, these)}
+    return [whole.get(page.key, page) for page in pages]
 
 
 def save_tree(
@@ -59,7 +75,7 @@ def save_tree(
     version: int,
     upto: int,
     store_html: bool,
-    analyzer: Analyzer,
+    analyzer: Analyzer | None,
     damage: DamageLog,
 ) -> list[str]:
     """Add a tree to a locked cluster; the provisional pages up to a position become covered by it.
@@ -68,7 +84,7 @@ def save_tree(
     """
     count_covered(connection, cluster, upto)
     _write_tree(connection, cluster, new, version)
-    keys = _clean_again(connection, cluster.name, upto, new.clean, analyzer, damage)
+    keys = _clean_again(connection, cluster.name, upto, new, analyzer, damage)
     _cover_pages(connection, cluster.name, upto, version, store_html=store_html)
     return keys
 
@@ -135,8 +151,8 @@ def _clean_again(
     connection: Connection,
     cluster: str,
     upto: int,
-    clean: Callable[[PageRecord], Cleaned | None],
-    analyzer: Analyzer,
+    new: NewTree,
+    analyzer: Analyzer | None,
     damage: DamageLog,
 ) -> list[str]:
     """Clean the provisional pages up to a position that have a text; their keys, by position."""
@@ -144,9 +160,9 @@ def _clean_again(
     lock_pages(connection, page_table.c.cluster == cluster, is_provisional, wanted[0])
 
     def clean_chunk(after: tuple[int, str]) -> list[StoredPage]:
-        pages = read_provisional(connection, cluster, after, *wanted)
+        pages = _read_chunk(connection, cluster, after, new.holds, *wanted)
         found = renew_damaged(connection, pages, damage)
-        write_cleaned(connection, found, clean, analyzer=analyzer)
+        write_cleaned(connection, found, new.clean, analyzer=analyzer)
         return pages
 
     return [page.key for page in read_in_chunks(clean_chunk, provisional_place, (0, ""), damage)]

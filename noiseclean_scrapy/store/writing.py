@@ -84,7 +84,7 @@ def write_pages(
     *,
     method: str,
     store_html: bool,
-    analyzer: Analyzer,
+    analyzer: Analyzer | None,
     anew: Collection[str] = (),
 ) -> Written:
     """Upsert pages, what is known of them and their cleaning, and the HTML that is still needed."""
@@ -164,7 +164,7 @@ def write_cleaned(
     clean: Callable[[PageRecord], Cleaned | None],
     describe: Callable[[PageRecord], Metadata] | None = None,
     *,
-    analyzer: Analyzer,
+    analyzer: Analyzer | None,
 ) -> None:
     """Replace what cleaning gave for locked pages; a text that stays is not written or indexed.
 
@@ -225,7 +225,7 @@ def clean_chunk(
     clean: Callable[[PageRecord], Cleaned | None],
     describe: Callable[[PageRecord], Metadata] | None,
     *,
-    analyzer: Analyzer,
+    analyzer: Analyzer | None,
     damage: DamageLog,
 ) -> tuple[int, str | None]:
     """Clean the next chunk, by key, of the pages that have a text and HTML.

@@ -13,6 +13,7 @@ import pytest
 from sqlalchemy import create_engine, make_url, text
 from sqlalchemy.exc import OperationalError
 
+from noiseclean_scrapy.store.partitioning import create_parts
 from tests.support.services import give_up
 
 KINDS = ("sqlite", pytest.param("postgresql", marks=pytest.mark.services))
@@ -37,9 +38,11 @@ def new_database(kind: str, folder: Path) -> Iterator[str]:
 def postgresql_schema() -> Iterator[str]:
     """URL whose search path is a new schema, dropped afterwards.
 
-    The server is the one of the environment variable NOISECLEAN_TEST_POSTGRESQL.
+    The server is the one of the environment variable NOISECLEAN_TEST_POSTGRESQL. With
+    NOISECLEAN_TEST_PARTS the tables are there already, in so many parts.
     """
     url = make_url(POSTGRESQL_URL)
+    parts = int(os.environ.get("NOISECLEAN_TEST_PARTS", "0"))
     schema = f"noiseclean_test_{secrets.token_hex(8)}"
     engine = create_engine(url, connect_args={"connect_timeout": 3})
     try:
@@ -48,9 +51,11 @@ def postgresql_schema() -> Iterator[str]:
                 connection.execute(text(f"CREATE SCHEMA {schema}"))
         except OperationalError as error:
             give_up(f"no PostgreSQL answers at {url} (NOISECLEAN_TEST_POSTGRESQL): {error.orig}")
-        yield url.update_query_dict({"options": f"-csearch_path={schema}"}).render_as_string(
-            hide_password=False
-        )
+        own = url.update_query_dict({"options": f"-csearch_path={schema}"})
+        address = own.render_as_string(hide_password=False)
+        if parts:
+            create_parts(address, parts, {})
+        yield address
         with engine.begin() as connection:
             connection.execute(text(f"DROP SCHEMA {schema} CASCADE"))
     finally:

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import redis
@@ -75,6 +81,66 @@ def redis_queue() -> Iterator[Queue]:
         for key in server.scan_iter(f"{queue.name}:*"):
             server.delete(key)
         server.close()
+
+
+@dataclass
+class PrivateRedis:
+    """A Redis server that may be killed; it keeps what it has answered."""
+
+    folder: Path
+    process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"unix://{self.folder / 'redis.sock'}"
+
+    def start(self) -> None:
+        """Start it, and wait until it answers."""
+        options = ["--port", "0", "--unixsocket", f"{self.folder / 'redis.sock'}", "--save", ""]
+        self.process = subprocess.Popen(
+            ["redis-server", *options, "--appendonly", "yes", "--appendfsync", "always"],
+            cwd=self.folder,
+            stdout=subprocess.DEVNULL,
+        )
+        server = redis.Redis.from_url(self.url)
+        while True:
+            try:
+                server.ping()
+                break
+            except redis.ConnectionError:
+                assert self.process.poll() is None
+                time.sleep(0.02)
+        server.close()
+
+    def pause(self) -> None:
+        """Let it take connections, and answer nothing."""
+        assert self.process
+        self.process.send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Let it go on after a pause."""
+        assert self.process
+        self.process.send_signal(signal.SIGCONT)
+
+    def kill(self) -> None:
+        """End it as a crash does."""
+        if self.process:
+            self.process.kill()
+            self.process.wait()
+
+
+@contextmanager
+def private_redis() -> Iterator[PrivateRedis]:
+    """A Redis server of the test's own."""
+    if not shutil.which("redis-server"):
+        give_up("there is no redis-server")
+    with tempfile.TemporaryDirectory() as folder:  # a socket's path is to be short
+        server = PrivateRedis(Path(folder))
+        server.start()
+        try:
+            yield server
+        finally:
+            server.kill()
 
 
 class FollowSpider(RedisSpider):  # type: ignore[misc]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,6 +22,7 @@ from tests.support.services import give_up
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+Record = tuple[str, str, str, bytes]
 LINE = ("id", "url", "site", "title", "author", "published", "language", "canonical_url", "image")
 
 
@@ -77,6 +79,36 @@ def run_spark(
     )
     assert done.returncode == code, done.stderr[-3000:]
     return done.stderr
+
+
+def clean_archives(*arguments: Any, **options: Any) -> dict[str, Any]:
+    """The function of the package, which cannot be imported without PySpark."""
+    from noiseclean_scrapy.batch.spark import clean_archives
+
+    return clean_archives(*arguments, **options)
+
+
+def response(url: str, html: str | bytes) -> Record:
+    """A record of a page."""
+    return "response", url, "text/html", html if isinstance(html, bytes) else html.encode()
+
+
+def write_warcs(
+    folder: Path, records: Sequence[Record], number: int = 3, name: str = "{}.warc.gz"
+) -> Path:
+    """The records in so many archives, and a list of these; `all.warc.gz` holds them in a row."""
+    from tests.support.archives import warc  # needs the extra warc
+
+    size = -(-len(records) // number)
+    parts = [warc(*records[start : start + size]) for start in range(0, len(records), size)]
+    names = [name.format(index) for index in range(len(parts))]
+    for path, part in zip(names, parts, strict=True):
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(part)
+    (folder / "all.warc.gz").write_bytes(b"".join(parts))
+    paths = folder / "warc.paths.gz"
+    paths.write_bytes(gzip.compress("".join(f"{path}\n" for path in names).encode()))
+    return paths
 
 
 def written_rows(output: Path) -> list[dict[str, Any]]:

@@ -89,18 +89,31 @@ class BoostedTrees:
         Each answer on the way to a leaf changes the mean score of the leaves that remain; the
         change is credited to the feature that was asked for (Saabas 2014).
         """
-        changes = np.zeros(len(self.names))
+        return self.base, self.changes(row[None])[0]
+
+    @property
+    def base(self) -> float:
+        """The mean score."""
+        first = self.means[0] if self.means else self.values
+        return float(first[:, 0].sum(dtype=np.float64)) + self.bias
+
+    def changes(self, rows: NDArray[np.float32]) -> Floats:
+        """What each feature adds to the mean score for each row (rows, F), see `contributions`."""
+        width = len(self.names)
+        changes = np.zeros(len(rows) * width)
+        starts = np.arange(0, len(changes), width)[:, None]
         trees = np.arange(len(self.features))
-        prefix = np.zeros(len(self.features), dtype=np.intp)
+        prefix = np.zeros((len(rows), len(trees)), dtype=np.intp)
         levels = [*self.means, self.values]
-        base = float(levels[0][:, 0].sum(dtype=np.float64)) + self.bias
         for level in range(self.features.shape[1]):
             asked = self.features[:, level]
             before = levels[level][trees, prefix]
-            prefix |= (row[asked] > self.borders[:, level]).astype(np.intp) << level
+            prefix |= (rows[:, asked] > self.borders[:, level]).astype(np.intp) << level
             after = levels[level + 1][trees, prefix]
-            np.add.at(changes, asked, after.astype(np.float64) - before)
-        return base, changes
+            np.add.at(
+                changes, (starts + asked).ravel(), (after.astype(np.float64) - before).ravel()
+            )
+        return changes.reshape(len(rows), width)
 
 
 def level_means(

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from noiseclean_scrapy.methods.evidence_model.context_features import CONTEXT
+from noiseclean_scrapy.methods.evidence_model.evidence_page import EvidencePage
 from noiseclean_scrapy.methods.evidence_model.model import EvidenceModel
-from noiseclean_scrapy.methods.evidence_model.page_features import PageFeatures
+from noiseclean_scrapy.methods.evidence_model.page_features import PAGE, PageFeatures
 from noiseclean_scrapy.methods.evidence_model.plain_reasons import BECAUSE, plain_reasons
 from noiseclean_scrapy.methods.evidence_model.site_features import SiteTerms
-from noiseclean_scrapy.methods.evidence_model.wording import in_words, kind_of
+from noiseclean_scrapy.methods.evidence_model.tree_index import Floats
 from noiseclean_scrapy.page import Page
 
+_BLOCKS_AT_ONCE = 256
 STRONGEST = 5
 """Features of the page and its neighbours that are named."""
+_FEATURES = (*PAGE.features, *CONTEXT.features)
 
 
 @dataclass(frozen=True)
@@ -29,12 +33,13 @@ class PageEvidence:
     model: EvidenceModel
     terms: SiteTerms
     threshold: float
+    _worked_out: dict[int, tuple[Floats, Floats]] = field(default_factory=dict, init=False)
 
     @cached_property
     def matrix(self) -> NDArray[np.float32]:
         """(blocks, features), made anew: it is large, and of few pages it is asked for."""
         matrix = self.model.matrix(PageFeatures(self.page))
-        self.page.texts = self.page.arrays = None
+        EvidencePage.of(self.page).drop_tables()
         return matrix
 
     def explain(self, index: int) -> dict[str, float]:
@@ -46,24 +51,24 @@ class PageEvidence:
         sum of its kind. What begins with `because: ` says the same in plain words, features of one
         meaning together.
         """
-        trees, terms, row = self.model.together, self.terms, self.matrix[index]
-        prior, changes = trees.contributions(row)
+        prior, terms, row = self.model.together.base, self.terms, self.matrix[index]
+        changes, _ = self._changes(index)
         place, repetition = float(terms.place[index]), float(terms.repetition[index])
         least = self.threshold
         found = {"log_odds": prior + float(changes.sum()) + place + repetition}
         found |= {"threshold": math.log(least / (1 - least)), "prior": prior}
         found |= {"page": 0.0, "neighbours": 0.0, "site": place + repetition}
-        for name, change in zip(trees.names, changes.tolist(), strict=True):
-            found[kind_of(name)] += change
+        for feature, change in zip(_FEATURES, changes.tolist(), strict=True):
+            found[feature.kind] += change
         if pages := terms.place_pages[index]:
             found[f"site: this place on {pages:.0f} other pages"] = place
         if shown := terms.text_pages[index]:
             found[f"site: this text on {shown:.0f} other pages"] = repetition
         order = np.argsort(-np.abs(changes), kind="stable")[:STRONGEST]
-        for feature in order.tolist():
-            name = trees.names[feature]
-            words = f"{kind_of(name)}: {in_words(name)} = {row[feature]:.3g}"
-            found[words] = float(changes[feature])
+        for column in order.tolist():
+            feature = _FEATURES[column]
+            words = f"{feature.kind}: {feature.words} = {row[column]:.3g}"
+            found[words] = float(changes[column])
         return found | {f"{BECAUSE}: {words}": part for words, part in self._plain(index, changes)}
 
     def _plain(self, index: int, changes: NDArray[np.float64]) -> Iterator[tuple[str, float]]:
@@ -74,12 +79,23 @@ class PageEvidence:
         if (pages := terms.place_pages[index]) and place:
             what = "is content" if place > 0 else "is no content"
             yield f"what stands at this place on {_pages(pages)} {what}", place
-        row, alone = self.matrix[index], self.model.alone
-        told = list(zip(self.model.together.names, row.tolist(), changes.tolist(), strict=True))
+        names = self.model.together.names
+        told = list(zip(names, changes.tolist(), strict=True))
         # What the block's own first judgement rests on is what one sees.
-        seen = row[self._columns_alone]
-        told += zip(alone.names, seen.tolist(), alone.contributions(seen)[1].tolist(), strict=True)
-        yield from plain_reasons(told)
+        told += zip(self.model.alone.names, self._changes(index)[1].tolist(), strict=True)
+        values = zip(names, self.matrix[index].tolist(), strict=True)
+        yield from plain_reasons(values, [change for change in told if change[1]])
+
+    def _changes(self, index: int) -> tuple[Floats, Floats]:
+        """What features add to a block's log-odds, together with its neighbours and alone."""
+        start = index - index % _BLOCKS_AT_ONCE
+        if start not in self._worked_out:
+            self._worked_out.clear()  # of a large page they would take more than all else of it
+            rows = self.matrix[start : start + _BLOCKS_AT_ONCE]
+            alone = self.model.alone.changes(rows[:, self._columns_alone])
+            self._worked_out[start] = self.model.together.changes(rows), alone
+        together, alone = self._worked_out[start]
+        return together[index - start], alone[index - start]
 
     @cached_property
     def _columns_alone(self) -> list[int]:

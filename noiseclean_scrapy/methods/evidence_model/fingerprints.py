@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from noiseclean_scrapy.methods.evidence_model.evidence_page import EvidencePage
 from noiseclean_scrapy.methods.evidence_model.near_duplicates import content_signature
 from noiseclean_scrapy.methods.evidence_model.places import page_places
 from noiseclean_scrapy.methods.evidence_model.text_features import text_table
@@ -47,8 +48,8 @@ class PageKeys:
 
 def page_keys(page: Page, scores: Floats) -> PageKeys:
     """The keys of a page; kept with it, instead of the larger tables that they come from."""
-    keys = page.keys
-    if not isinstance(keys, PageKeys) or keys.scores is not scores:
-        keys = page.keys = PageKeys(page, scores)
-        page.texts = page.arrays = None
-    return keys
+    kept = EvidencePage.of(page)
+    if kept.keys is None or kept.keys.scores is not scores:
+        kept.keys = PageKeys(page, scores)
+        kept.drop_tables()
+    return kept.keys

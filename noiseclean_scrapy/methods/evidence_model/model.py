@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noiseclean_scrapy.methods.evidence_model.boosted_trees import BoostedTrees
-from noiseclean_scrapy.methods.evidence_model.context_features import context_features
+from noiseclean_scrapy.methods.evidence_model.context_features import CONTEXT, context_features
+from noiseclean_scrapy.methods.evidence_model.evidence_page import EvidencePage
 from noiseclean_scrapy.methods.evidence_model.exclusions import KINDS
-from noiseclean_scrapy.methods.evidence_model.page_features import PageFeatures
+from noiseclean_scrapy.methods.evidence_model.page_features import PAGE, PageFeatures
 from noiseclean_scrapy.methods.evidence_model.tree_index import Floats
 from noiseclean_scrapy.page import Page
 
@@ -55,15 +56,12 @@ class EvidenceModel:
 
     def read(self, page: Page, kinds: Iterable[str] = ()) -> Reading:
         """The reading of a page with blocks; kept with it, so that a page is read once."""
-        reading = page.reading
-        if (
-            not isinstance(reading, Reading)
-            or reading.model is not self
-            or not reading.kinds.keys() >= set(kinds)
-        ):
+        kept = EvidencePage.of(page)
+        reading = kept.reading
+        if reading is None or reading.model is not self or not reading.kinds.keys() >= set(kinds):
             features = PageFeatures(page)
             scores = self.score(features)
-            reading = page.reading = Reading(
+            reading = kept.reading = Reading(
                 self,
                 scores,
                 features.lengths.copy(),
@@ -79,7 +77,7 @@ class EvidenceModel:
         return self.together.score(features.matrix, self._context(features))
 
     def _context(self, features: PageFeatures) -> NDArray[np.float32]:
-        return context_features(features, self.alone.score(features.matrix))[1]
+        return context_features(features, self.alone.score(features.matrix))
 
 
 @lru_cache(maxsize=1)
@@ -87,8 +85,8 @@ def load_model(path: Traversable = WEIGHTS) -> EvidenceModel:
     """The model in a file that `save_model` wrote; arrays only, nothing in it is run."""
     # The package may be in a zip, as Spark gives it to its workers.
     with np.load(BytesIO(path.read_bytes()), allow_pickle=False) as data:
-        stages = [_read(data, stage) for stage in ("alone", "together")]
-    return EvidenceModel(*stages)
+        alone, together = PAGE.names, PAGE.names + CONTEXT.names
+        return EvidenceModel(_read(data, "alone", alone), _read(data, "together", together))
 
 
 def save_model(model: EvidenceModel, path: Path, provenance: dict[str, Any]) -> None:
@@ -107,10 +105,12 @@ def save_model(model: EvidenceModel, path: Path, provenance: dict[str, Any]) -> 
     path.with_suffix(".json").write_text(text, encoding="utf-8")
 
 
-def _read(data: Any, stage: str) -> BoostedTrees:
-    features = data[f"{stage}_features"].astype(np.int64)
+def _read(data: Any, stage: str, names: tuple[str, ...]) -> BoostedTrees:
+    """The trees of a stage, which ask for columns of these names."""
+    columns = np.array([names.index(str(name)) for name in data[f"{stage}_names"]])
+    features = columns[data[f"{stage}_features"]]
     return BoostedTrees(
-        tuple(str(name) for name in data[f"{stage}_names"]),
+        names,
         features,
         data[f"{stage}_borders"],
         data[f"{stage}_values"],

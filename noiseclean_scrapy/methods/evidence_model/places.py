@@ -7,10 +7,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from noiseclean_scrapy import kernels
 from noiseclean_scrapy.methods.evidence_model.tree_index import (
     Floats,
-    Integers,
     PageArrays,
     page_arrays,
 )
@@ -28,41 +26,21 @@ OWN, AROUND = 0x243F6A8885A308D3, 0x13198A2E03707344
 
 Keys = NDArray[np.uint64]
 
-_FACTORS = np.array(FACTORS[:PLACE_LEVELS], dtype=np.uint64)
-_MARKS = np.array((OWN, AROUND), dtype=np.uint64)
-
 
 class PagePlaces:
     """The distinct places of a page's B blocks, P in all.
 
     `keys` (P) are their hashes; `own` (B) says which of them is that of a block's element, `around`
-    (B) which is that of the element's surroundings. No place is both.
+    (B) which is that of the element's surroundings.
     """
 
-    keys: list[int]
-    own: Integers
-    around: Integers
-
     def __init__(self, arrays: PageArrays) -> None:
-        if kernels.blocks is not None:
-            parent, element = arrays.parent, arrays.element
-            found = kernels.blocks.page_places(
-                _label_hashes(arrays), parent, element, _FACTORS, _MARKS
-            )
-            self.keys, self.own, self.around = found
-        else:
-            self._find(arrays)
-
-    def _find(self, arrays: PageArrays) -> None:
-        paths = _path_hashes(arrays)
-        own, self.own = np.unique(
-            _mixed(paths[arrays.element] ^ np.uint64(OWN)), return_inverse=True
-        )
-        around, number = np.unique(
-            _mixed(paths[arrays.parent[arrays.element]] ^ np.uint64(AROUND)), return_inverse=True
-        )
-        self.around = number + len(own)
-        self.keys = [*own.tolist(), *around.tolist()]
+        paths, element = _path_hashes(arrays), arrays.element
+        own, around = paths[element], paths[arrays.parent[element]]
+        marked = np.concatenate((own ^ np.uint64(OWN), around ^ np.uint64(AROUND)))
+        keys, numbers = np.unique(_mixed(marked), return_inverse=True)
+        self.keys: list[int] = keys.tolist()
+        self.own, self.around = numbers[: len(own)], numbers[len(own) :]
 
     def means(self, scores: Floats) -> Floats:
         """Means (P) of block scores (B) by place."""

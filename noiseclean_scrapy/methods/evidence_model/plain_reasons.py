@@ -103,22 +103,25 @@ _TOPICS: tuple[tuple[str, Callable[[Values, bool], str]], ...] = (
 )
 
 
-def plain_reasons(changes: Iterable[tuple[str, float, float]]) -> Iterator[tuple[str, float]]:
+def plain_reasons(
+    features: Iterable[tuple[str, float]], changes: Iterable[tuple[str, float]]
+) -> Iterator[tuple[str, float]]:
     """Reasons in words and what each adds to the log-odds; where the words fit the page.
 
-    `changes` are names of features, their values and what each adds; a name may come twice.
+    `features` are names and their values, `changes` names and what each adds; there a name may
+    come twice.
 
-    >>> found = dict(plain_reasons([("links", 3, -0.5), ("link_share", 0.9, -1.5)]))
+    >>> values = {"links": 3.0, "link_share": 0.9}
+    >>> found = dict(plain_reasons(values.items(), [("links", -0.5), ("link_share", -1.5)]))
     >>> found["mostly links"]
     -2.0
     """
-    values: defaultdict[str, float] = defaultdict(float)  # zero for what a model does not look at
+    values = defaultdict(float, features)  # zero for what a model does not look at
     totals: defaultdict[str | int, float] = defaultdict(float)
-    for name, value, change in changes:
-        values[name] = value
+    for name, change in changes:
         topic = _topic(name)
         # Of tags and class names only those count that are there.
-        if isinstance(topic, int) or value > 0:
+        if isinstance(topic, int) or values[name] > 0:
             totals[topic] += change
     for topic, total in totals.items():
         if isinstance(topic, str):

@@ -12,7 +12,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from noiseclean_scrapy import kernels
 from noiseclean_scrapy.methods.evidence_model.fingerprints import PageKeys, page_keys
 from noiseclean_scrapy.methods.evidence_model.sample import PageSample, PageVotes
 from noiseclean_scrapy.methods.evidence_model.tree_index import Floats
@@ -109,21 +108,13 @@ class SiteEvidence:
         keys = page_keys(page, scores)
         # Neither the page nor a copy of it votes on itself.
         own = self.sample.votes.get(keys.signature, _NOBODY)
-        find = self._sums if kernels.blocks is None else self._compiled_sums
-        moved, support, shown, known = find(keys, own)
+        moved, support, shown, known = self._sums(keys, own)
         share = shown / np.maximum(_pages_of_layout(support), _LEAST)
         lost = REPETITION * share * shown / (shown + 1)
         lost += np.where(share >= COMMON, COMMON_REPETITION * shown / (shown + COMMON_SUPPORT), 0)
         lost += np.where(support > 0, INSERT * _inserts(page), 0)
         common = (share >= MOST) & (shown >= FEW)
         return SiteTerms(moved, -lost, support, shown, known, common)
-
-    def _compiled_sums(self, keys: PageKeys, own: PageVotes) -> _Sums:
-        sums: _Sums = kernels.blocks.site_sums(
-            *(self.places, self.texts, keys.places, keys.texts, keys.own, keys.around, keys.scores),
-            *(own.weight, own.places, own.means, own.texts, CLIP, PLACE_WEIGHT, SUPPORT),
-        )
-        return sums
 
     def _sums(self, keys: PageKeys, own: PageVotes) -> _Sums:
         """What places add to each block, their other pages, those of texts, what is known at all.

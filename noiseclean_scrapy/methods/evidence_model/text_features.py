@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noiseclean_scrapy import kernels
+from noiseclean_scrapy.methods.evidence_model.evidence_page import EvidencePage
 from noiseclean_scrapy.methods.evidence_model.tree_index import Floats, Integers
 from noiseclean_scrapy.page import Page
 from noiseclean_scrapy.page.hashes import hash64
@@ -49,27 +50,27 @@ _COLONS = (":", "：")
 _HAN_WEIGHT = 1.5
 
 
-FIELDS = (
-    "length",
-    "words",
-    "word_length",
-    "sentences",
-    "ends_sentence",
-    "pauses",
-    "digits",
-    "capitals",
-    "upper",
-    "date",
-    "separators",
-    "currency",
-    "rights",
-    "address",
-    "code",
-    "quotes",
-    "lower_start",
-    "colon",
-)
-"""Features that depend on the text alone, in the order of the rows of `TextTable.features`."""
+FIELDS = {
+    "length": "length of text",
+    "words": "number of words",
+    "word_length": "word length",
+    "sentences": "sentences",
+    "ends_sentence": "ends like a sentence",
+    "pauses": "commas and the like a hundred characters",
+    "digits": "digits",
+    "capitals": "share of words with a capital",
+    "upper": "upper",
+    "date": "date",
+    "separators": "separators",
+    "currency": "currency",
+    "rights": "rights",
+    "address": "address",
+    "code": "code",
+    "quotes": "quotes",
+    "lower_start": "begins in lower case",
+    "colon": "colon",
+}
+"""Features of the text alone and their names in words, in the order of `TextTable.features`."""
 
 Hints: TypeAlias = tuple[str, ...]
 Places: TypeAlias = NDArray[np.bool_]
@@ -104,10 +105,10 @@ class TextTable:
 
 def text_table(page: Page) -> TextTable:
     """The table of a page's texts; made once, then kept with the page."""
-    table = page.texts
-    if not isinstance(table, TextTable):
-        table = page.texts = TextTable(page.table.texts)
-    return table
+    kept = EvidencePage.of(page)
+    if kept.texts is None:
+        kept.texts = TextTable(page.table.texts)
+    return kept.texts
 
 
 def _rows(texts: Sequence[str]) -> list[bytes]:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from noiseclean_scrapy import kernels
+from noiseclean_scrapy.methods.evidence_model.evidence_page import EvidencePage
 from noiseclean_scrapy.page import Page, PageTable
 
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
+T = TypeVar("T", bound=np.generic)
 
 
 class PageArrays:
@@ -97,11 +99,6 @@ class PageArrays:
     @cached_property
     def repeated_items(self) -> Integers:
         """For each block the nearest element with like siblings, and the nearest around that."""
-        if kernels.blocks is not None:
-            items: Integers = kernels.blocks.repeated_items(
-                self.parent, self.group_sizes, self.element
-            )
-            return items
         nearest = self.repeated_item()
         item = nearest[self.element]
         return np.stack((item, nearest[self.parent[item]]))
@@ -137,10 +134,42 @@ class PageArrays:
 
 def page_arrays(page: Page) -> PageArrays:
     """The arrays of a page; made once, then kept with the page."""
-    arrays = page.arrays
-    if not isinstance(arrays, PageArrays):
-        arrays = page.arrays = PageArrays(page)
-    return arrays
+    kept = EvidencePage.of(page)
+    if kept.arrays is None:
+        kept.arrays = PageArrays(page)
+    return kept.arrays
+
+
+def group_sums(values: Floats, groups: Integers) -> Floats:
+    """Sums (V, G) of values (V, N) over the members of G groups, given as numbers (N)."""
+    if kernels.blocks is not None:
+        sums: Floats = kernels.blocks.group_sums(values, groups)
+        return sums
+    return np.stack([np.bincount(groups, weights=row) for row in values])
+
+
+def last_marked(marked: NDArray[np.bool_]) -> Integers:
+    """For each place of (..., N) the last marked one up to it; -1 without one."""
+    at = np.where(marked, np.arange(marked.shape[-1]), -1)
+    found: Integers = np.maximum.accumulate(at, axis=-1)
+    return found
+
+
+def shifted(values: NDArray[T], step: int, outside: float) -> NDArray[T]:
+    """The values (..., N) so many places further on; `outside` where there is no such place."""
+    found = np.full_like(values, outside)
+    if step < 0:
+        found[..., -step:] = values[..., :step]
+    else:
+        found[..., : max(values.shape[-1] - step, 0)] = values[..., step:]
+    return found
+
+
+def bit_rows(masks: Integers, rows: Integers, bits: Integers) -> NDArray[np.uint8]:
+    """For each of R rows (R) of the masks (M, N) whether its bit (R) is set: (R, N)."""
+    unpacked = np.unpackbits(masks.astype("<i8").view(np.uint8), axis=-1, bitorder="little")
+    of_bits = unpacked.reshape(*masks.shape, 64).transpose(0, 2, 1).reshape(-1, masks.shape[-1])
+    return of_bits.take(rows * 64 + bits, axis=0)
 
 
 def summed(values: NDArray[np.generic]) -> NDArray[Any]:
@@ -153,19 +182,21 @@ def summed(values: NDArray[np.generic]) -> NDArray[Any]:
 def window_means(values: Floats, weights: Floats, reaches: Sequence[int]) -> Floats:
     """Sums of values (V, B) by sums of weights (B) over up to `reach` blocks around each block.
 
-    (V, reaches, 2, B): with V values and R reaches, over the blocks before and those after.
+    (reaches, V, 2, B): over the blocks before, and over those after.
     """
     count = values.shape[-1]
+    if kernels.blocks is not None:
+        means: Floats = kernels.blocks.window_means(values, weights, reaches)
+        return means
     index = np.arange(count)
-    reach = np.array(reaches)[:, None]
-    at = np.empty((2, len(reaches), 2, count), dtype=np.int64)  # ends, reaches, sides
-    at[0, :, 0] = np.maximum(index - reach, 0)
-    at[1, :, 0] = index
-    at[0, :, 1] = index + 1
-    at[1, :, 1] = np.minimum(index + 1 + reach, count)
-    sums = summed(values).take(at, axis=-1)
-    weighed = summed(weights).take(at)
-    means: Floats = (sums[:, 1] - sums[:, 0]) / np.maximum(weighed[1] - weighed[0], 1)
+    sums = summed(np.vstack((values, weights)))
+    means = np.empty((len(reaches), len(values), 2, count))
+    for number, reach in enumerate(reaches):
+        start, end = np.maximum(index - reach, 0), np.minimum(index + 1 + reach, count)
+        before = sums[:, :-1] - sums.take(start, axis=1)
+        after = sums.take(end, axis=1) - sums[:, 1:]
+        means[number, :, 0] = before[:-1] / np.maximum(before[-1], 1)
+        means[number, :, 1] = after[:-1] / np.maximum(after[-1], 1)
     return means
 
 

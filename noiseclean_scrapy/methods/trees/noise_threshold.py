@@ -35,13 +35,19 @@ def choose_threshold(leaves: Mapping[float, float]) -> float:
 
 
 def otsu_threshold(masses: Mapping[float, float]) -> float:
-    """The cut between two classes of values with the largest variance between them (Otsu 1979).
+    """The middle of `otsu_cut`; 0 where there is none."""
+    cut = otsu_cut(masses)
+    return sum(cut) / 2 if cut else 0.0
 
-    `masses` tells how often each value occurs. 0 where there is one value only, or none.
+
+def otsu_cut(masses: Mapping[float, float]) -> tuple[float, float] | None:
+    """The neighbouring values between which two classes have the largest variance (Otsu 1979).
+
+    `masses` tells how often each value occurs. None where there is one value only, or none.
     """
     total = math.fsum(masses.values())
     moment = math.fsum(value * mass for value, mass in masses.items())
-    best, threshold = 0.0, 0.0
+    best, cut = 0.0, None
     light = light_moment = 0.0
     for value, following in pairwise(sorted(masses)):
         light += masses[value]
@@ -54,5 +60,5 @@ def otsu_threshold(masses: Mapping[float, float]) -> float:
         distance = (moment - light_moment) / heavy - light_moment / light
         variance = light * heavy * distance**2
         if variance > best:
-            best, threshold = variance, (value + following) / 2
-    return threshold
+            best, cut = variance, (value, following)
+    return cut

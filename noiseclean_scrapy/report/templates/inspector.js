@@ -25,7 +25,7 @@
   const signed = (value) => (value < 0 ? "−" : "+") + Math.abs(value).toFixed(1);
   const count = (value) => value.toLocaleString("en");
 
-  const tip = make("div", { class: "tip", role: "tooltip" });
+  const tip = make("div", { class: "tip", "aria-hidden": "true" });
   document.body.append(tip);
   function showTip(x, y, ...children) {
     (one("dialog[open]") || document.body).append(tip);
@@ -302,6 +302,8 @@
       }, child);
       row.addEventListener("pointerenter", () => mark(frame, number, true));
       row.addEventListener("pointerleave", () => mark(frame, number, number === held));
+      row.addEventListener("focus", () => mark(frame, number, true));
+      row.addEventListener("blur", () => mark(frame, number, number === held));
       return row;
     }
     const kept = rows.map((row, number) => number).filter((number) => rows[number].verdict.startsWith("kept"));
@@ -334,6 +336,7 @@
         row.classList.add("on");
         row.scrollIntoView({ block: "nearest" });
       }
+      document.dispatchEvent(new CustomEvent("block-held", { detail: { number, frame, view } }));
     }
     return { hold };
   }

@@ -18,8 +18,8 @@ class Backend(Protocol):
     What is indexed of a page goes with it: a foreign key deletes it.
     """
 
-    def create(self, connection: Connection) -> None:
-        """Create the index."""
+    def create(self, connection: Connection, by: str = "") -> None:
+        """Create the index; `by` says how PostgreSQL is to part its table."""
 
     def replace(self, connection: Connection, pages: Sequence[PageTerms]) -> None:
         """Index stored pages, in the place of what was indexed of them before."""

@@ -15,12 +15,13 @@ from noiseclean_scrapy.store.search.terms import PageTerms, Phrase
 _VECTOR_BYTES = 1_000_000
 _LAST_POSITION = 16_383
 
+TABLE = "noiseclean_search"
 _DDL = (
     """
     CREATE TABLE noiseclean_search (
         key TEXT PRIMARY KEY REFERENCES noiseclean_page (key) ON DELETE CASCADE,
         terms TSVECTOR NOT NULL
-    )
+    ) {by}
     """,
     "CREATE INDEX noiseclean_search_by_terms ON noiseclean_search USING GIN (terms)",
 )
@@ -38,9 +39,9 @@ _MATCHES = """
 """
 
 
-def create(connection: Connection) -> None:
+def create(connection: Connection, by: str = "") -> None:
     for statement in _DDL:
-        connection.execute(text(statement))
+        connection.execute(text(statement.format(by=by)))
 
 
 def replace(connection: Connection, pages: Sequence[PageTerms]) -> None:

@@ -44,7 +44,7 @@ _MATCHES = """
 """
 
 
-def create(connection: Connection) -> None:
+def create(connection: Connection, by: str = "") -> None:
     for statement in _DDL:
         connection.execute(text(statement))
 

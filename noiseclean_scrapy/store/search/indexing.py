@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, Row, bindparam, select, text
 
 from noiseclean_scrapy.store.schema import page_table
 from noiseclean_scrapy.store.search import fulltext
@@ -17,14 +17,38 @@ _CHUNK_PAGES = 200
 _Key = TypeVar("_Key")
 
 
-def index_pages(connection: Connection, analyzer: Analyzer, keys: Iterable[str]) -> None:
-    """Index stored pages that the caller has locked; those without a text are left out."""
+_REMOVE = text("DELETE FROM noiseclean_search WHERE key IN :keys").bindparams(
+    bindparam("keys", expanding=True)
+)
+_MISSING = text(
+    """
+    SELECT key FROM noiseclean_page AS page WHERE text IS NOT NULL AND key > :after
+    AND NOT EXISTS (SELECT 1 FROM noiseclean_search WHERE noiseclean_search.key = page.key)
+    ORDER BY key LIMIT :limit
+    """
+)
+
+
+def index_pages(connection: Connection, analyzer: Analyzer | None, keys: Iterable[str]) -> None:
+    """Index stored pages that the caller has locked; those without a text are left out.
+
+    Without an analyzer they leave the index: what it had of them is not what is stored now.
+    """
     # In one order, like all locks.
     backend = fulltext.backend(connection)
     for chunk in in_chunks(sorted(set(keys))):
+        if analyzer is None:
+            connection.execute(_REMOVE, {"keys": list(chunk)})
+            continue
         pages = [_page_terms(row, analyzer) for row in _read_texts(connection, chunk)]
         if pages:
             backend.replace(connection, pages)
+
+
+def find_missing(connection: Connection, after: str, *, limit: int = _CHUNK_PAGES) -> list[str]:
+    """Keys above ``after``, in order, of pages that have a text and are not in the index."""
+    found = connection.execute(_MISSING, {"after": after, "limit": limit})
+    return list(found.scalars())
 
 
 def in_chunks(keys: Sequence[_Key]) -> Iterator[Sequence[_Key]]:
@@ -41,8 +65,8 @@ def _read_texts(connection: Connection, keys: Sequence[str]) -> Iterator[Row[Any
 
 
 def _page_terms(row: Row[Any], analyzer: Analyzer) -> PageTerms:
-    title, text, language = map(as_text, (row.title, row.text, row.language))
-    return PageTerms(row.key, analyzer.terms(title, language), analyzer.terms(text, language))
+    title, words, language = map(as_text, (row.title, row.text, row.language))
+    return PageTerms(row.key, analyzer.terms(title, language), analyzer.terms(words, language))
 
 
 def as_text(value: object) -> str:

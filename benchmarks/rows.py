@@ -1,0 +1,178 @@
+"""What PostgreSQL does for a page: rows, updates that are HOT, bytes, with small made-up pages.
+
+    python -m benchmarks.rows --markdown
+
+Pages of some hundred characters go through the store as a crawl's do: written without a text, then
+with it, then cleaned again by the first tree of their site. One database a run: with the search
+index and without, with room left in each block for updates (fillfactor), in parts. The server is
+that of NOISECLEAN_TEST_POSTGRESQL; with `autovacuum_naptime = 1s` one vacuums within the run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timezone
+from functools import partial
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from rich.console import Console
+from sqlalchemy import create_engine, text
+
+from benchmarks.corpora import ROOT, environment
+from benchmarks.distributed import own_database
+from benchmarks.tables import Table
+from noiseclean_scrapy.store import Cleaned, PageRecord, Store
+from noiseclean_scrapy.store.partitioning import create_parts
+
+PAGES_OF_A_SITE = 100
+ASKED = 30
+PAGE_TABLES = (
+    "SELECT relname FROM pg_class WHERE relname ~ '^noiseclean_page(_[0-9]+)?$' AND relkind = 'r'"
+)
+COUNTS = (
+    "SELECT sum(n_tup_ins), sum(n_tup_upd), sum(n_tup_hot_upd), sum(n_dead_tup), "
+    "sum(autovacuum_count) FROM pg_stat_user_tables"
+)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A database: with the search index, storage parameters of its pages, parts, HTML in files."""
+
+    search: bool = True
+    storage: str = ""
+    parts: int = 0
+    folder: bool = False
+
+
+RUNS = {
+    "as it is": Run(),
+    "without search": Run(search=False),
+    "fillfactor 70": Run(storage="fillfactor = 70"),
+    "fillfactor 50": Run(storage="fillfactor = 50"),
+    "autovacuum at 2 %": Run(storage="autovacuum_vacuum_scale_factor = 0.02"),
+    "HTML in a folder": Run(folder=True),
+    "16 parts": Run(parts=16),
+    "16 parts, fillfactor 70": Run(parts=16, storage="fillfactor = 70"),
+}
+NOON = datetime(2026, 1, 1, 12, tzinfo=timezone.utc)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--pages", type=int, default=20_000)
+    parser.add_argument("--out", type=Path, default=ROOT / "benchmarks/results/rows.json")
+    parser.add_argument("--markdown", action="store_true", help="print the table as Markdown")
+    args = parser.parse_args(argv)
+    runs = {name: measure(args.pages, run) for name, run in RUNS.items()}
+    report = {**environment(["noiseclean-scrapy", "sqlalchemy", "psycopg"]), "runs": runs}
+    report["pages"] = args.pages
+    args.out.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    rows = [[name, *(f"{value:,}" for value in run.values())] for name, run in runs.items()]
+    table = Table("A small page in PostgreSQL", ["", *next(iter(runs.values()))], rows)
+    print(table.to_markdown()) if args.markdown else Console().print(table.to_rich())
+    return 0
+
+
+def measure(pages: int, run: Run) -> dict[str, float]:
+    """The figures of one database."""
+    prepare = partial(create_parts, parts=run.parts, storage={}) if run.parts else None
+    with own_database(prepare) as url, TemporaryDirectory() as folder:
+        engine = create_engine(url, isolation_level="AUTOCOMMIT")
+        with engine.connect() as connection:
+            tables = list(connection.execute(text(PAGE_TABLES)).scalars())
+            for table in tables if run.storage else ():
+                connection.execute(text(f"ALTER TABLE {table} SET ({run.storage})"))
+            html_store = Path(folder).as_uri() if run.folder else ""
+            began = time.monotonic()
+            with Store(url, store_html=True, search=run.search, html_store=html_store) as store:
+                for site in range(pages // PAGES_OF_A_SITE):
+                    write_site(store, f"newspaper-{site}.example")
+                seconds = time.monotonic() - began
+                asked = ask(store, "newspaper-1.example")
+            time.sleep(1.5)  # what backends have counted is published when they end
+            inserted, updated, hot, *_ = connection.execute(text(COUNTS)).one()
+            of_pages = text(f"{COUNTS} WHERE relname = ANY(:tables)")
+            _, page_updates, page_hot, dead, vacuums = connection.execute(
+                of_pages, {"tables": tables}
+            ).one()
+            size = "SELECT pg_database_size(current_database())"
+            bytes_stored = connection.execute(text(size)).scalar_one()
+        engine.dispose()
+    return {
+        "pages a second": round(pages / seconds),
+        "rows inserted a page": round(float(inserted) / pages, 2),
+        "rows updated a page": round(float(updated) / pages, 2),
+        "of all updates HOT": round(float(hot / updated), 2),
+        "of the page's row HOT": round(float(page_hot / page_updates), 2),
+        "autovacuums of pages": int(vacuums),
+        "dead rows a page": round(float(dead) / pages, 2),
+        "KiB a page": round(bytes_stored / 1024 / pages, 2),
+        **asked,
+    }
+
+
+def ask(store: Store, site: str) -> dict[str, float]:
+    """Milliseconds of some questions, the median of many times."""
+    questions = {
+        "page found, ms": lambda: store.find(f"{site}/7"),
+        "site listed, ms": lambda: store.page_lines(site),
+        "site read with HTML, ms": lambda: list(store.pages_with_html(site)),
+        "a page in a hundred searched, ms": lambda: store.search("7"),
+    }
+    return {name: round(1000 * median(times(question)), 2) for name, question in questions.items()}
+
+
+def times(question: Callable[[], object]) -> Iterator[float]:
+    """Seconds that a question takes, again and again."""
+    for _ in range(ASKED):
+        began = time.perf_counter()
+        question()
+        yield time.perf_counter() - began
+
+
+def write_site(store: Store, site: str) -> None:
+    """Write the pages of a site as a crawl does, and give it a tree."""
+    pages = list(made_up(site))
+    for start in range(0, len(pages), 50):
+        some = pages[start : start + 50]
+        store.write(some, method="evidence")
+        store.write(
+            [replace(p, position=None, html=None, cleaned=cleaned(p, 0)) for p in some],
+            method="evidence",
+        )
+    store.save_tree(
+        site,
+        method="evidence",
+        version=1,
+        tree=b"made up",
+        learned=PAGES_OF_A_SITE,
+        clean=lambda page: cleaned(page, 1),
+    )
+
+
+def made_up(site: str) -> Iterator[PageRecord]:
+    """Pages as they are when they come in."""
+    for number in range(1, PAGES_OF_A_SITE + 1):
+        url = f"https://www.{site}/archive/2025/story-number-{number}.html"
+        html = f"<p>Story {number} of {site}: the ferry sails at {number} past noon.</p>" * 4
+        yield PageRecord(f"{site}/{number}", site, url, "0" * 32, NOON, number, html)
+
+
+def cleaned(page: Any, version: int) -> Cleaned:
+    """Its text by a tree version."""
+    words = f"The ferry of {page.cluster} sails at {page.key} past noon, by version {version}. " * 4
+    return Cleaned(f"Story {page.key}", words, (), version, 400, len(words))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

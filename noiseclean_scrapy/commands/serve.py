@@ -1,0 +1,104 @@
+"""`serve`: the workbench, in the browser."""
+
+from __future__ import annotations
+
+import argparse
+import webbrowser
+from pathlib import Path
+
+from noiseclean_scrapy.commands.base import (
+    Call,
+    Subcommand,
+    add_database_option,
+    database_address,
+)
+from noiseclean_scrapy.commands.output import tell
+from noiseclean_scrapy.errors import ConfigurationError
+
+_PORT = 8765
+
+
+class Serve(Subcommand):
+    name = "serve"
+    syntax = "[DATABASE] [options]"
+    summary = "Open the workbench: see, search and teach what is stored, in the browser"
+    details = (
+        "Serves the database on 127.0.0.1, while a crawl writes to it as well, until Ctrl-C. Rules "
+        "that are taken there are written into the overrides file, and their sites are cleaned "
+        "again. The address that is printed has a token, which everything that changes something "
+        "needs. Needs the extra web."
+    )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        add_database_option(parser)
+        parser.add_argument(
+            "database_url",
+            metavar="DATABASE",
+            nargs="?",
+            default=argparse.SUPPRESS,
+            type=database_address,
+            help="URL or SQLite file, as with --database",
+        )
+        parser.add_argument("--port", type=_port, default=_PORT, help=f"default {_PORT}; 0: any")
+        parser.add_argument(
+            "--host",
+            default="127.0.0.1",
+            metavar="ADDRESS",
+            help="address to listen on (default 127.0.0.1: this machine alone)",
+        )
+        parser.add_argument(
+            "--name",
+            action="append",
+            default=[],
+            help="host name that browsers reach the server by (may be repeated)",
+        )
+        parser.add_argument(
+            "--overrides",
+            type=Path,
+            metavar="FILE",
+            help="where rules are written (default NOISECLEAN_OVERRIDES)",
+        )
+        parser.add_argument(
+            "--metrics",
+            action="append",
+            default=[],
+            metavar="URL",
+            help="NOISECLEAN_METRICS of a running crawl, to show it (may be repeated)",
+        )
+        parser.add_argument("--read-only", action="store_true", help="change nothing")
+        parser.add_argument("--no-open", action="store_true", help="do not open the browser")
+
+    def run(self, call: Call) -> bool:
+        try:
+            from noiseclean_scrapy.web.crawl_watch import CrawlWatch
+            from noiseclean_scrapy.web.serving import serve
+            from noiseclean_scrapy.web.workbench import Workbench
+        except ImportError as error:
+            raise ConfigurationError(
+                f"the workbench needs {error.name}: pip install 'noiseclean-scrapy[web]'"
+            ) from error
+        opts = call.opts
+        crawls = [CrawlWatch(url) for url in opts.metrics]
+        with call.open_store() as store:
+            bench = Workbench(
+                store,
+                call.config,
+                rules_file=opts.overrides or call.config.overrides.path,
+                open_writer=None if opts.read_only else lambda: call.open_store(write=True),
+                crawls=crawls,
+            )
+            bench.settings()
+
+            def on_start(url: str) -> None:
+                tell(f"{call.config.display_url} is served until Ctrl-C at {url}")
+                if not opts.no_open:
+                    webbrowser.open(url)
+
+            serve(bench, host=opts.host, port=opts.port, names=opts.name, on_start=on_start)
+        return True
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"expected a port from 0 to 65535, not {text!r}")
+    return int(text)

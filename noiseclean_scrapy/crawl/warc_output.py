@@ -1,0 +1,147 @@
+"""The responses of a crawl as WARC files, as they came over the network."""
+
+from __future__ import annotations
+
+import logging
+from datetime import datetime, timezone
+from http import HTTPStatus
+from io import BytesIO
+from pathlib import Path
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from scrapy import signals
+from scrapy.exceptions import NotConfigured
+
+from noiseclean_scrapy import __version__
+from noiseclean_scrapy.crawl.starting import config_of, is_trial
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from scrapy.http.headers import Headers
+    from typing_extensions import Self
+
+logger = logging.getLogger(__name__)
+
+_FILE_BYTES = 2**30
+# Bodies come without it, and with a length of their own.
+_OF_TRANSFER = {b"transfer-encoding", b"content-length"}
+
+
+class WarcOutput:
+    """Extension: writes each response, with its request, to files of a gigabyte.
+
+    A process has files of its own, whose names begin with the spider's. A record is on its way to
+    the disk when the response reaches the spider, so a `kill -9` leaves all but the last whole.
+    """
+
+    def __init__(self, crawler: Crawler, folder: Path) -> None:
+        self.crawler = crawler
+        self.folder = folder
+        self._name = f"{datetime.now(timezone.utc):%Y%m%d%H%M%S}-{token_hex(4)}"
+        self._files = 0
+        self._file: Any = None
+        self._writer: Any = None
+        self._failed = False
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        config = config_of(crawler)
+        if not config.enabled or not config.warc or is_trial(crawler):
+            raise NotConfigured("NOISECLEAN_WARC is not set")
+        output = cls(crawler, Path(config.warc))
+        crawler.signals.connect(output.response_downloaded, signals.response_downloaded)
+        crawler.signals.connect(output.spider_closed, signals.spider_closed)
+        return output
+
+    def response_downloaded(self, response: Response, request: Request) -> None:
+        """Write a response before any middleware has changed it."""
+        try:
+            self._write(response, request)
+        except Exception as error:
+            self._count("warc/errors")
+            if not self._failed:
+                logger.error("A response cannot be written to %s: %s", self.folder, error)
+            self._failed = True
+            self._close()  # what comes next is not to follow half a record
+
+    def spider_closed(self) -> None:
+        self._close()
+
+    def _write(self, response: Response, request: Request) -> None:
+        from warcio.statusandheaders import StatusAndHeaders
+
+        writer = self._open()
+        status = f"{response.status} {_phrase(response.status)}"
+        headers = [*_lines(response.headers), ("Content-Length", str(len(response.body)))]
+        answer = writer.create_warc_record(
+            response.url,
+            "response",
+            payload=BytesIO(response.body),
+            length=len(response.body),
+            http_headers=StatusAndHeaders(status, headers, protocol="HTTP/1.1"),
+        )
+        parts = urlsplit(request.url)
+        path = f"{parts.path or '/'}{'?' * bool(parts.query)}{parts.query}"
+        asked = writer.create_warc_record(
+            request.url,
+            "request",
+            payload=BytesIO(request.body),
+            length=len(request.body),
+            http_headers=StatusAndHeaders(
+                f"{request.method} {path} HTTP/1.1",
+                [("Host", parts.netloc), *_lines(request.headers)],
+                is_http_request=True,
+            ),
+        )
+        writer.write_request_response_pair(asked, answer)
+        self._file.flush()
+        self._count("warc/records")
+        if self._file.tell() > _FILE_BYTES:
+            self._close()
+
+    def _open(self) -> Any:
+        if self._file is None:
+            from warcio.warcwriter import WARCWriter
+
+            assert self.crawler.spider
+            self.folder.mkdir(parents=True, exist_ok=True)
+            name = f"{self.crawler.spider.name}-{self._name}-{self._files:05}.warc.gz"
+            self._files += 1
+            self._file = (self.folder / name).open("xb")
+            self._writer = WARCWriter(self._file, gzip=True)
+            about = {
+                "software": f"noiseclean-scrapy/{__version__}",
+                "format": "WARC File Format 1.0",
+            }
+            self._writer.write_record(self._writer.create_warcinfo_record(name, about))
+        return self._writer
+
+    def _close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _count(self, name: str) -> None:
+        assert self.crawler.stats
+        self.crawler.stats.inc_value(f"noiseclean/{name}")
+
+
+def _lines(headers: Headers) -> list[tuple[str, str]]:
+    """Headers, of which each may stand there several times."""
+    return [
+        (name.decode("latin-1"), value.decode("latin-1"))
+        for name, values in headers.items()
+        if name.lower() not in _OF_TRANSFER
+        for value in values
+    ]
+
+
+def _phrase(status: int) -> str:
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return "Unknown"

@@ -1,0 +1,1 @@
+"""The requests of one crawl in Redis, for any number of processes on any number of machines."""

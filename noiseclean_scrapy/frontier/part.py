@@ -1,0 +1,149 @@
+"""One part of a frontier: the requests of some sites, in one Redis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from noiseclean_scrapy.frontier import scripts
+
+if TYPE_CHECKING:
+    from redis import Redis
+
+_ANSWER_SECONDS = 5.0
+_AT_ONCE = 500
+_MOST_RETURNS = 5
+
+
+class Push(NamedTuple):
+    """A request on its way to Redis; an empty `fingerprint` passes the duplicate filter."""
+
+    site: str
+    fingerprint: bytes
+    priority: int
+    data: bytes
+
+
+class Counts(NamedTuple):
+    """Requests that are not done, and requests pushed since the frontier began."""
+
+    pending: int
+    pushed: int
+
+
+class Taken(NamedTuple):
+    """What a process gets: its share of the sites, how many nobody has, and requests by site."""
+
+    counts: Counts
+    share: int
+    free: int
+    requests: dict[str, list[bytes]]
+
+
+class Part:
+    """The sites of one Redis; a site and its requests belong to one process at a time.
+
+    A process keeps what it has as long as it asks for more within its lease; afterwards all of it
+    waits again. A request whose process died more than five times is given up (key `failed`).
+    Every method raises `redis.RedisError` where Redis does not answer within five seconds.
+    """
+
+    def __init__(self, url: str, name: str) -> None:
+        from redis import Redis
+        from redis.backoff import NoBackoff
+        from redis.retry import Retry
+
+        # A step that is tried again by itself would take requests twice.
+        self._redis: Redis = Redis.from_url(
+            url,
+            retry=Retry(NoBackoff(), 0),
+            socket_timeout=_ANSWER_SECONDS,
+            socket_connect_timeout=_ANSWER_SECONDS,
+        )
+        self._name = f"{name}:frontier"
+        register = self._redis.register_script
+        self._push = register(scripts.PUSH)
+        self._finish = register(scripts.FINISH)
+        self._release = register(scripts.RELEASE)
+        self._leave = register(scripts.LEAVE)
+        self._keep = register(scripts.KEEP)
+        self._take = register(scripts.TAKE)
+
+    def push(self, requests: Sequence[Push]) -> list[bool]:
+        """Let requests wait; whether each was new."""
+        return [
+            bool(is_new)
+            for some in _some(requests)
+            for is_new in self._run(self._push, chain.from_iterable(some))
+        ]
+
+    def finish(self, requests: Sequence[tuple[str, bytes]]) -> None:
+        """Forget requests, with their sites, that are done."""
+        for some in _some(requests):
+            self._run(self._finish, chain.from_iterable(some))
+
+    def release(self, process: str, sites: Sequence[tuple[str, float]]) -> None:
+        """Leave sites to others, each after some seconds of rest."""
+        for some in _some(sites):
+            self._run(self._release, [process, *chain.from_iterable(some)])
+
+    def leave(self, process: str) -> None:
+        """Leave all that a process has to others."""
+        self._run(self._leave, [process])
+
+    def keep(self, process: str, known: dict[str, list[bytes]]) -> None:
+        """Leave what a process has without knowing of it, since an answer was lost, to others."""
+        members: Any = self._redis.smembers(f"{self._name}:held:{process}")
+        for site in (member.decode() for member in members):
+            if site in known:
+                self._run(self._keep, [process, site, *known[site]])
+            else:
+                self.release(process, [(site, 0.0)])
+
+    def take(
+        self,
+        process: str,
+        lease: float,
+        *,
+        is_known: bool,
+        sites: int,
+        each: int,
+        wanted: Iterable[tuple[str, int]],
+    ) -> Taken | None:
+        """Extend the lease (seconds), and take requests: of `sites` new sites, `each` of one.
+
+        Of own sites as many as are `wanted`. None where the process `is_known` and its lease has
+        ended: others have what was its own.
+        """
+        answer = self._run(
+            self._take,
+            [
+                *(process, lease, int(is_known), sites, each, _MOST_RETURNS),
+                *chain.from_iterable(wanted),
+            ],
+        )
+        if not answer[0]:
+            return None
+        _, pending, pushed, share, free, found = answer
+        requests = {site.decode(): data for site, data in zip(found[::2], found[1::2], strict=True)}
+        return Taken(Counts(pending, pushed), share, free, requests)
+
+    def counts(self) -> Counts:
+        """How much is to be done."""
+        pending, pushed = self._redis.hmget(f"{self._name}:counts", "pending", "pushed")
+        return Counts(int(pending or 0), int(pushed or 0))
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._redis.close()
+
+    def _run(self, script: Any, arguments: Iterable[Any]) -> Any:
+        return script(keys=[self._name], args=list(arguments))
+
+
+def _some(everything: Sequence[Any]) -> Iterable[list[Any]]:
+    """The parts of a list, none so long that Redis would have others wait."""
+    rest = iter(everything)
+    while some := list(islice(rest, _AT_ONCE)):
+        yield some

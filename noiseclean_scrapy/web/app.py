@@ -1,0 +1,129 @@
+"""The workbench as an ASGI application."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
+from functools import partial
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from noiseclean_scrapy.errors import ConfigurationError, NoiseCleanError, NotStoredError, QueryError
+from noiseclean_scrapy.report.templating import compile_templates, source
+from noiseclean_scrapy.web import api, live, views
+from noiseclean_scrapy.web.guard import Guard
+from noiseclean_scrapy.web.refreshing import Refreshing
+from noiseclean_scrapy.web.review import review_queue
+from noiseclean_scrapy.web.teaching import Teaching
+from noiseclean_scrapy.web.workbench import Workbench
+
+STATIC = {
+    "inspector.css": "text/css",
+    "workbench.css": "text/css",
+    "inspector.js": "text/javascript",
+    "workbench.js": "text/javascript",
+}
+"""All files that are served, read once: no path of a request reaches the disk."""
+
+_STATUS = {NotStoredError: 404, QueryError: 400, ConfigurationError: 400}
+_REVIEW_SECONDS = 30.0
+
+
+def create_app(
+    bench: Workbench, *, hosts: Iterable[str], cookie: str = "noiseclean", is_private: bool = False
+) -> Starlette:
+    """The application; `hosts` are the values of the header Host that it answers to."""
+    guard = Middleware(
+        Guard, hosts=frozenset(hosts), token=bench.token, cookie=cookie, is_private=is_private
+    )
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        await run_in_threadpool(compile_templates, __package__)
+        app.state.teaching = await run_in_threadpool(Teaching, bench)
+        await run_in_threadpool(bench.sites.get)
+        app.state.review.is_ready  # noqa: B018 - begins to gather
+        yield
+        app.state.is_closing = True
+        await run_in_threadpool(app.state.teaching.close)
+        await run_in_threadpool(bench.close)
+
+    app = Starlette(
+        routes=_routes(),
+        middleware=[guard],
+        exception_handlers={NoiseCleanError: _failure, HTTPException: _failure},
+        lifespan=lifespan,
+    )
+    app.state.bench = bench
+    app.state.cookie = cookie
+    app.state.review = Refreshing(partial(review_queue, bench.store), _REVIEW_SECONDS)
+    app.state.listeners = 0
+    app.state.is_closing = False
+    app.state.static = {name: _static_source(name).encode() for name in STATIC}
+    return app
+
+
+def _routes() -> list[Route]:
+    def reads(path: str, endpoint: Callable[..., object]) -> Route:
+        return Route(path, endpoint, methods=["GET"])
+
+    def changes(path: str, endpoint: Callable[..., object]) -> Route:
+        return Route(path, endpoint, methods=["POST"])
+
+    return [
+        reads("/", views.sites),
+        reads("/sites/{site:path}", views.site),
+        reads("/search", views.search),
+        reads("/pages/{key}", views.page),
+        reads("/frames/{key}", views.frame),
+        reads("/review", views.review),
+        reads("/rules", views.rules),
+        reads("/crawl", views.crawl),
+        reads("/proposals/{id}", views.proposal),
+        reads("/open", views.open_with_token),
+        reads("/static/{name}", static),
+        reads("/events", live.events),
+        reads("/api/openapi.json", api.openapi),
+        reads("/api/sites", api.sites),
+        reads("/api/search", api.search),
+        reads("/api/pages", api.pages),
+        reads("/api/pages/{key}", api.page),
+        reads("/api/pages/{key}/places", api.places),
+        reads("/api/review", api.review),
+        reads("/api/changes", api.changes),
+        reads("/api/crawls", api.crawls),
+        changes("/api/changes/{id}/undo", api.undo),
+        changes("/api/proposals", api.propose),
+        reads("/api/proposals/{id}", api.proposal),
+        changes("/api/proposals/{id}/take", api.take),
+    ]
+
+
+def static(request: Request) -> Response:
+    """A style sheet or script."""
+    name = request.path_params["name"]
+    if name not in STATIC:
+        raise HTTPException(404)
+    return Response(request.app.state.static[name], media_type=STATIC[name])
+
+
+def _static_source(name: str) -> str:
+    return source(name, package=__package__)
+
+
+async def _failure(request: Request, error: Exception) -> Response:
+    """What went wrong, as JSON or as a view."""
+    if isinstance(error, HTTPException):
+        status, reason = error.status_code, "There is nothing at this address."
+    else:
+        status = next((code for kind, code in _STATUS.items() if isinstance(error, kind)), 503)
+        reason = str(error)
+    if request.url.path.startswith("/api/"):
+        return api.answer({"error": reason}, status)
+    return views.document(request, "failure", status=status, reason=reason)

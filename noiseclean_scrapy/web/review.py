@@ -1,0 +1,116 @@
+"""Review: the pages that are most worth a look."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any
+
+from noiseclean_scrapy.report.survey import SiteSurvey
+from noiseclean_scrapy.store import Cleaned, PageLine, PageRecord, Store
+
+QUEUE = 60
+"""Most pages of the queue."""
+OF_A_SITE = 4
+"""Most of one site for one reason: a rule for one page often serves the others."""
+SAMPLE_PAGES, SAMPLE_SITES = 60, 50
+"""Pages of each site, of so many sites at most, on which blocks are looked at."""
+
+_LEAST_FIT = 0.6
+_DOUBT = 0.2  # the half of the scores that a method is unsure of, around its middle
+_LEAST_DOUBT = 0.1
+_LEAST_REPEATED = 200
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewPage:
+    """A page, why it is worth a look (`reason`, in words `note`), and how much, in [0, 1]."""
+
+    line: PageLine
+    reason: str
+    note: str
+    worth: float
+
+
+def review_queue(store: Store) -> list[ReviewPage]:
+    """The queue, what is worth most first."""
+    found = [*_empty(store), *_unfit(store)]
+    for site in sorted(store.site_summaries(), key=lambda site: -site.pages)[:SAMPLE_SITES]:
+        found += _sampled(list(map(_with_blocks, islice(store.pages(site.name), SAMPLE_PAGES))))
+    found.sort(key=lambda page: (-page.worth, page.line.key))
+    queue: list[ReviewPage] = []
+    keys: set[str] = set()
+    of_kind: Counter[tuple[str, str]] = Counter()
+    for page in found:
+        kind = (page.line.cluster, page.reason)
+        if page.line.key in keys or of_kind[kind] >= OF_A_SITE or len(queue) >= QUEUE:
+            continue
+        keys.add(page.line.key)
+        of_kind[kind] += 1
+        queue.append(page)
+    return queue
+
+
+def _empty(store: Store) -> Iterable[ReviewPage]:
+    for line in store.page_lines(order="kept", limit=QUEUE):
+        if not line.kept_characters and line.visible_characters:
+            note = f"all of its {line.visible_characters:,} characters were left out"
+            worth = line.visible_characters / (line.visible_characters + 500)
+            yield ReviewPage(line, "empty text", note, worth)
+
+
+def _unfit(store: Store) -> Iterable[ReviewPage]:
+    for line in store.page_lines(order="fit", limit=QUEUE):
+        if line.fit < _LEAST_FIT:
+            note = f"{1 - line.fit:.0%} of its text stands at places that the site's tree is new to"
+            yield ReviewPage(line, "low fit", note, 1 - line.fit)
+
+
+def _sampled(records: list[PageRecord]) -> Iterable[ReviewPage]:
+    """Pages of one site whose blocks tell that something is doubtful."""
+    survey = SiteSurvey()
+    for record in records:
+        survey.add(record)
+    repeated = {text.text: text.kept_pages for text in survey.kept_though_repeated(500)}
+    for record in records:
+        cleaned = record.cleaned
+        if cleaned is None or not cleaned.visible_characters:
+            continue
+        line = _line(record, cleaned)
+        share = _doubtful(cleaned.blocks) / cleaned.visible_characters
+        if share > _LEAST_DOUBT:
+            note = f"the method is unsure of {share:.0%} of its text"
+            yield ReviewPage(line, "doubtful verdicts", note, min(1.0, 2 * share))
+        texts = {b["text"][:200] for b in cleaned.blocks if b["kept"]} & repeated.keys()
+        characters = sum(map(len, texts))
+        if characters > _LEAST_REPEATED:
+            longest = max(texts, key=len)
+            note = f"keeps what {repeated[longest]} of {len(records)} pages keep: “{longest[:80]}”"
+            worth = characters / max(cleaned.kept_characters, 1)
+            yield ReviewPage(line, "kept though repeated", note, min(1.0, worth))
+
+
+def _with_blocks(record: PageRecord) -> PageRecord:
+    """The page with its blocks read once: they are made of its HTML whenever they are asked for."""
+    if record.cleaned is None:
+        return record
+    return replace(record, cleaned=replace(record.cleaned, blocks=list(record.cleaned.blocks)))
+
+
+def _doubtful(blocks: Iterable[Mapping[str, Any]]) -> int:
+    return sum(len(b["text"]) for b in blocks if abs(float(b["score"]) - 0.5) < _DOUBT)
+
+
+def _line(record: PageRecord, cleaned: Cleaned) -> PageLine:
+    return PageLine(
+        record.key,
+        record.cluster,
+        record.url,
+        cleaned.title,
+        record.fetched_at,
+        cleaned.visible_characters,
+        cleaned.kept_characters,
+        cleaned.fit,
+    )

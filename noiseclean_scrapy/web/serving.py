@@ -1,0 +1,75 @@
+"""The server of the workbench: its socket, its address, its end."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Iterable
+
+import uvicorn
+
+from noiseclean_scrapy.errors import ConfigurationError
+from noiseclean_scrapy.web.app import create_app
+from noiseclean_scrapy.web.guard import host_names, is_loopback
+from noiseclean_scrapy.web.workbench import Workbench
+
+_AT_ONCE = 64
+_LAST_SECONDS = 3
+
+
+def serve(
+    bench: Workbench,
+    *,
+    host: str,
+    port: int,
+    names: Iterable[str] = (),
+    on_start: Callable[[str], object] = lambda url: None,
+) -> None:
+    """Serve until it is interrupted; `on_start` is given the address to open, with the token.
+
+    Port 0 is any that is free. Raises ConfigurationError for an address that cannot be used.
+    """
+    with _listen(host, port) as listener:
+        port = listener.getsockname()[1]
+        app = create_app(
+            bench,
+            hosts=host_names(host, port, names),
+            cookie=f"noiseclean-{port}",
+            is_private=not is_loopback(host),
+        )
+        config = uvicorn.Config(
+            app,
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            limit_concurrency=_AT_ONCE,
+            timeout_graceful_shutdown=_LAST_SECONDS,
+        )
+        shown = next(iter(names), f"[{host}]" if ":" in host else host)
+        _Server(config, lambda: on_start(f"http://{shown}:{port}/open?token={bench.token}")).run(
+            sockets=[listener]
+        )
+
+
+class _Server(uvicorn.Server):
+    """Tells when it answers, and ends streams before it waits for them."""
+
+    def __init__(self, config: uvicorn.Config, on_start: Callable[[], object]) -> None:
+        super().__init__(config)
+        self._on_start = on_start
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._on_start()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self.config.app.state.is_closing = True  # type: ignore[union-attr]
+        await super().shutdown(sockets)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        return socket.create_server((host, port), family=family, backlog=128)
+    except (OSError, OverflowError) as error:
+        raise ConfigurationError(f"cannot listen on {host} port {port}: {error}") from None

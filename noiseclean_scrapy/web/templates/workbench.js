@@ -1,0 +1,228 @@
+"use strict";
+(() => {
+  const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+  const one = (selector, root = document) => root.querySelector(selector);
+  const say = (text) => { one("[data-status]").textContent = text; };
+
+  /** The JSON of an answer; what went wrong is thrown in words. */
+  async function ask(path, body) {
+    const options = body === undefined ? {} : {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify(body),
+    };
+    const answer = await fetch(path, { ...options, credentials: "same-origin" });
+    const text = await answer.text();
+    if (!answer.ok) {
+      let reason = text;
+      try { reason = JSON.parse(text).error; } catch { /* it was said in plain words */ }
+      throw new Error(reason || answer.statusText);
+    }
+    return JSON.parse(text);
+  }
+
+  async function attempt(work) {
+    const problem = one("[data-problem]");
+    if (problem) problem.textContent = "";
+    try {
+      await work();
+    } catch (error) {
+      if (problem) problem.textContent = error.message;
+    }
+  }
+
+  // Light and dark stay as they were chosen -----------------------------------------------------
+
+  function keepTheme() {
+    const root = document.documentElement;
+    const chosen = localStorage.getItem("theme");
+    if (chosen === "light" || chosen === "dark") root.style.colorScheme = chosen;
+    for (const button of all("[data-theme]")) {
+      button.addEventListener("click", () => localStorage.setItem("theme", root.style.colorScheme));
+    }
+  }
+
+  // Live figures --------------------------------------------------------------------------------
+
+  const count = (value) => value >= 999500 ? (value / 1e6).toFixed(1) + " M"
+    : value >= 10000 ? Math.round(value / 1e3) + " k" : Math.round(value).toLocaleString("en");
+  function percent(share) {
+    if (share === null) return "–";
+    const value = 100 * share;
+    if (value > 0 && value < 0.1) return "<0.1 %";
+    if (value < 10 && Number(value.toFixed(1)) !== Math.round(value)) return value.toFixed(1) + " %";
+    if (value > 99 && value < 100) return Math.min(value, 99.9).toFixed(1) + " %";
+    return value.toFixed(0) + " %";
+  }
+  const shown = {
+    pages: count, waiting: count, empty: count, noise: percent, fit: percent, drift: percent,
+    version: (value) => value || "–",
+    last_page: (value) => value ? value.slice(0, 16).replace("T", " ") : "–",
+  };
+
+  function show(part, text) {
+    if (part.textContent === String(text)) return;
+    part.textContent = text;
+    part.classList.add("fresh");
+    setTimeout(() => part.classList.remove("fresh"), 1500);
+  }
+
+  function listen() {
+    const wanted = "[data-totals],[data-site],[data-proposal],[data-change],[data-wait-review],[data-crawl]";
+    if (!one(wanted)) return;
+    const source = new EventSource("/events");
+    addEventListener("pagehide", () => source.close());
+    const on = (kind, work) =>
+      source.addEventListener(kind, (event) => work(JSON.parse(event.data)));
+    const known = one("[data-total=sites]")?.textContent;
+    on("totals", (totals) => {
+      for (const part of all("[data-total]")) show(part, count(totals[part.dataset.total]));
+      const more = one("[data-more]");
+      if (more) more.hidden = count(totals.sites) === known;
+    });
+    on("site", (site) => {
+      for (const row of all("[data-site]")) {
+        if (row.dataset.site !== site.name) continue;
+        for (const part of all("[data-value]", row)) {
+          show(part, shown[part.dataset.value](site[part.dataset.value]));
+        }
+      }
+    });
+    on("crawl", (crawl) => {
+      const card = one(`[data-crawl="${crawl.id}"]`);
+      for (const part of card ? all("[data-part]", card) : []) show(part, crawl[part.dataset.part]);
+    });
+    on("review", (review) => {
+      if (review.is_ready && one("[data-wait-review]")) location.reload();
+    });
+    on("proposal", (proposal) => {
+      const part = one("[data-proposal]");
+      if (!part || part.dataset.proposal !== proposal.id || part.dataset.done) return;
+      one("[data-progress]", part).value = proposal.looked_at;
+      one("[data-count]", part).textContent = proposal.looked_at;
+      if (proposal.is_done) location.reload();
+    });
+    on("change", (change) => {
+      for (const part of all("[data-change]")) {
+        if (part.dataset.change !== change.id) continue;
+        const bar = one("[data-progress]", part);
+        if (bar) [bar.max, bar.value] = [change.of || 1, change.pages];
+        if (part.dataset.state !== change.state) location.reload();
+      }
+    });
+  }
+
+  // Teaching ------------------------------------------------------------------------------------
+
+  function startTeaching() {
+    const panel = one("[data-teach]");
+    if (!panel) return;
+    const form = one("[data-rule]", panel);
+    const { level, where } = form.elements;
+    let found = null;
+    let frame = null;
+
+    document.addEventListener("block-held", (event) => attempt(async () => {
+      frame = event.detail.frame;
+      const why = one("[data-why]", event.detail.view);
+      if (panel.parentElement !== why.parentElement) why.after(panel);
+      panel.hidden = false;
+      const path = `/api/pages/${encodeURIComponent(panel.dataset.key)}/places`;
+      const number = event.detail.number;
+      panel.dataset.block = number;
+      const answer = await ask(`${path}?block=${number}`);
+      if (panel.dataset.block !== String(number)) return;
+      found = answer;
+      level.replaceChildren(...found.levels.map((box, index) => {
+        const option = document.createElement("option");
+        option.value = index;
+        option.textContent = `${box.name} (${box.characters.toLocaleString("en")} characters here)`;
+        return option;
+      }));
+      const text = document.createElement("option");
+      text.value = "text";
+      text.textContent = "this very text, wherever it stands";
+      level.append(text);
+      describe();
+    }));
+
+    /** What is chosen: a box, or the text alone. */
+    const choice = () => level.value === "text" ? { selector: found.text } : found.levels[level.value];
+
+    function describe() {
+      const box = choice();
+      if (level.value === "text") {
+        one("[data-stands]", panel).textContent = "The rule is for this text alone.";
+        one("[data-selector]", panel).textContent = box.selector;
+        for (const button of all("button", form)) button.disabled = button.value === "title";
+        return;
+      }
+      for (const button of all("button", form)) button.disabled = !box;
+      if (!box) {
+        one("[data-stands]", panel).textContent = "This part has no place of its own.";
+        return;
+      }
+      const sample = found.of < found.pages ? ` looked at, of ${found.pages.toLocaleString("en")}` : "";
+      const text = `This box stands on ${box.pages.toLocaleString("en")} of ` +
+        `${found.of.toLocaleString("en")} pages${sample}.`;
+      one("[data-stands]", panel).textContent = text;
+      one("[data-selector]", panel).textContent =
+        box.selector + (where.value ? ` on ${found.pattern}` : "");
+      point(box.selector);
+      say(text);
+    }
+
+    /** The places of the box are framed in the page. */
+    function point(selector) {
+      const page = frame.contentDocument;
+      for (const part of all(".noiseclean-place", page)) part.classList.remove("noiseclean-place");
+      for (const part of all(selector, page)) part.classList.add("noiseclean-place");
+    }
+
+    level.addEventListener("change", describe);
+    where.addEventListener("change", describe);
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      const verdict = event.submitter?.value;
+      const box = found && choice();
+      if (!verdict || !box) return;
+      attempt(async () => {
+        const proposal = await ask("/api/proposals", {
+          page: panel.dataset.key,
+          verdict: level.value === "text" ? `${verdict}_text` : verdict,
+          selector: box.selector,
+          pattern: where.value ? found.pattern : "",
+        });
+        location.assign(`/proposals/${proposal.id}`);
+      });
+    });
+  }
+
+  function startDeciding() {
+    for (const button of all("[data-take]")) {
+      button.addEventListener("click", () => attempt(async () => {
+        button.disabled = true;
+        await ask(`/api/proposals/${button.dataset.take}/take`, {}).finally(() => { button.disabled = false; });
+        location.assign("/rules");
+      }));
+    }
+    for (const button of all("[data-undo]")) {
+      button.addEventListener("click", () => attempt(async () => {
+        await ask(`/api/changes/${button.dataset.undo}/undo`, {});
+        location.reload();
+      }));
+    }
+  }
+
+  // `autofocus` complains where somebody is already in another field.
+  function focusFirst() {
+    const field = one("[data-first]");
+    if (field && document.activeElement === document.body) field.focus();
+  }
+
+  keepTheme();
+  focusFirst();
+  listen();
+  startTeaching();
+  startDeciding();
+})();

@@ -1,0 +1,348 @@
+"""Processes that share a crawl's requests by the frontier: leases, crashes, parts, a dead Redis."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections import defaultdict
+from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+pytest.importorskip("redis", reason="needs the extra redis")
+
+import scrapy
+from redis import Redis
+from scrapy.http import Response, TextResponse
+
+from noiseclean_scrapy.frontier.part import Part, Push
+from tests.support import crawling
+from tests.support.crawl_site import NOISE, story, story_text
+from tests.support.crawling import Crawled, Plan
+from tests.support.databases import postgresql_schema, read_rows
+from tests.support.redis_queues import PrivateRedis, private_redis
+
+pytestmark = [pytest.mark.services, pytest.mark.slow]
+
+PAGES = 20
+SITES = ("127.0.0.1", "127.0.0.2", "127.0.0.3")
+DELAY = 0.1
+LEASE = 3.0
+
+
+class Visited(NamedTuple):
+    """A line of the server's log: seconds, site, path and the process that asked."""
+
+    when: float
+    site: str
+    path: str
+    process: str
+
+
+@dataclass
+class Web:
+    """Three sites of one server, whose pages link to two of their own site and to the next site."""
+
+    port: int = 0
+    pages: int = PAGES
+    log: list[Visited] = field(default_factory=list)
+    at: dict[int, Any] = field(default_factory=dict)
+
+    def url(self, site: int, number: int) -> str:
+        return f"http://{SITES[site]}:{self.port}/{number}"
+
+    @property
+    def urls(self) -> set[str]:
+        return {
+            self.url(site, number) for site in range(len(SITES)) for number in range(self.pages)
+        }
+
+    @property
+    def fetched(self) -> list[str]:
+        return [f"http://{visited.site}{visited.path}" for visited in self.log]
+
+    def page(self, site: int, number: int) -> str:
+        own = [self.url(site, (2 * number + turn) % self.pages) for turn in (1, 2)]
+        links = [*own, self.url((site + 1) % len(SITES), number)]
+        return story(number, f"{NOISE} {' '.join(f'<a href={url!r}>More</a>' for url in links)}")
+
+
+@pytest.fixture
+def web() -> Iterator[Web]:
+    web = Web()
+    lock = threading.Lock()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            if self.path == "/":
+                self.send_error(404)
+                return
+            host = self.headers["Host"]
+            with lock:
+                web.log.append(
+                    Visited(time.monotonic(), host, self.path, self.headers["User-Agent"])
+                )
+                event = web.at.pop(len(web.log), None)
+            if event:
+                event()
+            number = SITES.index(host.split(":")[0])
+            body = web.page(number, int(self.path[1:])).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Stay quiet."""
+
+    server = ThreadingHTTPServer(("0.0.0.0", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    web.port = server.server_port
+    try:
+        yield web
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+@pytest.fixture
+def own_redis() -> Iterator[PrivateRedis]:
+    with private_redis() as server:
+        yield server
+
+
+class ShareSpider(scrapy.Spider):
+    """Follows all links; every process has the same first addresses."""
+
+    name = "share"
+    first: list[str]
+
+    async def start(self) -> AsyncIterator[Any]:
+        for url in self.first:
+            yield scrapy.Request(url, dont_filter=True)
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        assert isinstance(response, TextResponse)
+        yield {"url": response.url}
+        yield from response.follow_all(css="a")
+
+
+def never(line: str) -> bool:
+    return False
+
+
+def run_together(
+    folder: Path,
+    web: Web,
+    servers: list[str],
+    url: str,
+    parts: list[int],
+    killed: Any = never,
+    lease: float = LEASE,
+) -> list[Crawled | None]:
+    """Crawl by one process for each entry of `parts`; the first is killed when it is told."""
+
+    def run(number: int) -> Crawled | None:
+        settings = {
+            "CONCURRENT_REQUESTS_PER_DOMAIN": 1,
+            "DOWNLOAD_DELAY": DELAY,
+            "NOISECLEAN_BATCH_SECONDS": 0.5,
+            "NOISECLEAN_DATABASE_URL": url,
+            "NOISECLEAN_FIELDS": {"text": "text"},
+            "NOISECLEAN_FRONTIER": servers,
+            "NOISECLEAN_FRONTIER_LEASE_SECONDS": lease,
+            "NOISECLEAN_FRONTIER_PART": parts[number],
+            "DOWNLOAD_DELAY_JITTER": 0,
+            "USER_AGENT": f"process {number}",
+        }
+        own = folder / str(number)
+        own.mkdir(parents=True)
+        plan = Plan(ShareSpider, settings, {"first": [web.url(n, 0) for n in range(len(SITES))]})
+        return crawling.crawl_until(own, plan, never if number else killed)[1]
+
+    with ThreadPoolExecutor(len(parts)) as pool:
+        return list(pool.map(run, range(len(parts))))
+
+
+def check_stored(url: str, web: Web) -> None:
+    """Every page is there once, learned, and with its text."""
+    rows = read_rows(url, "SELECT url, text FROM noiseclean_page WHERE learned_version IS NOT NULL")
+    expected = {url: story_text(int(url.rsplit("/", 1)[1])) for url in web.urls}
+    assert sorted(rows) == sorted(expected.items())
+
+
+def check_delays(web: Web) -> None:
+    """By the server's log a site was visited no faster than one process may.
+
+    Half of that: the machine may hold an answer back.
+    """
+    visits = defaultdict(list)
+    for visited in web.log:
+        visits[visited.site].append(visited.when)
+    for times in visits.values():
+        assert max(times) - min(times) > DELAY * (len(times) - 1) / 2
+
+
+def test_a_site_belongs_to_one_process_at_a_time(
+    tmp_path: Path, web: Web, own_redis: PrivateRedis
+) -> None:
+    with postgresql_schema() as url:
+        done = run_together(tmp_path, web, [own_redis.url], url, [0, 0, 0])
+        assert sorted(web.fetched) == sorted(web.urls)
+        check_stored(url, web)
+        check_delays(web)
+    owners: dict[str, list[str]] = defaultdict(list)
+    for visited in web.log:
+        if visited.process not in owners[visited.site][-1:]:
+            owners[visited.site].append(visited.process)
+    # A site may be handed on when its requests run out, but two never share it.
+    assert all(len(names) == len(set(names)) for names in owners.values()), owners
+    for crawled in done:
+        assert crawled
+        assert not crawled.lines("ERROR", "")
+        assert crawled.stats["finish_reason"] == "finished"
+    server = Redis.from_url(own_redis.url)
+    keys: Any = server.keys("share:*")
+    left = {key.decode().split(":")[2] for key in keys}
+    assert left <= {"seen", "counts", "sites"}
+    assert server.hget("share:frontier:counts", "pending") == b"0"
+    server.close()
+
+
+def test_what_a_killed_process_had_is_done_by_the_others(
+    tmp_path: Path, web: Web, own_redis: PrivateRedis
+) -> None:
+    def is_time(line: str) -> bool:
+        return "Keys of stored pages" in line and len(web.log) > 15
+
+    with postgresql_schema() as url:
+        killed, *others = run_together(tmp_path, web, [own_redis.url], url, [0, 0, 0], is_time)
+        assert killed is None
+        assert all(others)
+        assert set(web.fetched) == web.urls
+        check_stored(url, web)
+        check_delays(web)
+
+
+def test_redis_that_is_away_costs_one_line(
+    tmp_path: Path, web: Web, own_redis: PrivateRedis
+) -> None:
+    def away() -> None:
+        own_redis.kill()
+        threading.Timer(2.0, own_redis.start).start()
+
+    web.at = {12: away, 40: away}
+    with postgresql_schema() as url:
+        done = run_together(tmp_path, web, [own_redis.url], url, [0, 0])
+        assert not web.at
+        assert set(web.fetched) == web.urls
+        check_stored(url, web)
+    for crawled in done:
+        assert crawled
+        errors = crawled.lines("ERROR", "")
+        assert len(errors) == 2, errors
+        assert all("does not answer" in line for line in errors)
+        assert "Traceback" not in crawled.log
+
+
+@pytest.mark.parametrize("how", ["killed", "hangs"])
+def test_redis_away_for_six_seconds_costs_no_page_of_300(
+    tmp_path: Path, web: Web, own_redis: PrivateRedis, how: str
+) -> None:
+    ends, begins = {
+        "killed": (own_redis.kill, own_redis.start),
+        "hangs": (own_redis.pause, own_redis.resume),
+    }[how]
+
+    def away() -> None:
+        ends()
+        threading.Timer(6.0, begins).start()
+
+    web.pages, web.at = 100, {120: away}
+    with postgresql_schema() as url:
+        done = run_together(tmp_path, web, [own_redis.url], url, [0, 0], lease=60)
+        assert sorted(web.fetched) == sorted(web.urls)
+        check_stored(url, web)
+    for crawled in done:
+        assert crawled
+        (line,) = (*crawled.lines("ERROR", ""), *crawled.lines("WARNING", ""))
+        assert "does not answer" in line
+        assert "Traceback" not in crawled.log
+
+
+def test_links_to_another_part_go_to_its_redis(
+    tmp_path: Path, web: Web, own_redis: PrivateRedis
+) -> None:
+    with private_redis() as other, postgresql_schema() as url:
+        done = run_together(tmp_path, web, [own_redis.url, other.url], url, [0, 1, 1])
+        assert all(done)
+        assert sorted(web.fetched) == sorted(web.urls)
+        check_stored(url, web)
+        for number, server in enumerate((own_redis, other)):
+            redis = Redis.from_url(server.url)
+            processes = {"process 0"} if number == 0 else {"process 1", "process 2"}
+            found = {visited for visited in web.log if visited.process in processes}
+            homes = {visited.site for visited in found}  # each page links to "/" as well
+            assert redis.scard("share:frontier:seen") == len(found) + len(homes)
+            redis.close()
+
+
+class LambdaSpider(ShareSpider):
+    """Has callbacks that no other process could call."""
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        yield {"url": response.url}
+        if response.url.endswith("/0"):
+            yield response.follow("/1", callback=partial(self.parse))
+
+
+def test_a_request_that_cannot_be_sent_stays(
+    tmp_path: Path, web: Web, own_redis: PrivateRedis
+) -> None:
+    settings = {"NOISECLEAN_FRONTIER": own_redis.url}
+    plan = Plan(LambdaSpider, settings, {"first": [web.url(0, 0)]})
+    (crawled,) = crawling.crawl(tmp_path, plan)
+    assert {item["url"] for item in crawled.items} == {web.url(0, 0), web.url(0, 1)}
+    assert crawled.ours["frontier/unserializable"] == 1
+
+
+def take_again(part: Part, process: str) -> list[bytes]:
+    """What a new process is given once the leases of others have ended."""
+    while True:
+        taken = part.take(process, 0.05, is_known=False, sites=5, each=5, wanted=())
+        assert taken
+        if taken.requests or not taken.counts.pending:
+            return [data for found in taken.requests.values() for data in found]
+
+
+def test_a_request_that_ends_every_process_is_given_up(own_redis: PrivateRedis) -> None:
+    part = Part(own_redis.url, "poison")
+    assert part.push([Push("a.org", b"1", 0, b"bad"), Push("a.org", b"1", 0, b"bad")]) == [1, 0]
+    for turn in range(6):
+        assert take_again(part, str(turn)) == [b"bad"]
+    assert take_again(part, "last") == []
+    server = Redis.from_url(own_redis.url)
+    assert server.lrange("poison:frontier:failed", 0, -1) == [b"bad"]
+    server.close()
+    part.close()
+
+
+def test_the_most_important_come_first_then_the_oldest(own_redis: PrivateRedis) -> None:
+    part = Part(own_redis.url, "order")
+    rng = random.Random(0)
+    given = [(rng.randint(-2, 2), str(number).encode()) for number in range(30)]
+    part.push([Push("a.org", data, priority, data) for priority, data in given])
+    taken = part.take("p", 60, is_known=False, sites=1, each=30, wanted=())
+    assert taken
+    assert taken.requests["a.org"] == [data for _, data in sorted(given, key=lambda one: -one[0])]
+    part.close()

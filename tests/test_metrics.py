@@ -1,0 +1,116 @@
+"""The stats of a crawl for Prometheus, asked for while it runs; the dashboard that shows them."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.request import urlopen
+
+import pytest
+import scrapy
+from scrapy.http import Response
+
+from noiseclean_scrapy.crawl.metrics import GAUGES, stat_metrics
+from tests.support import crawl_site, crawling
+from tests.support.command_line import ROOT
+from tests.support.crawl_site import story
+from tests.support.crawling import Plan
+
+pytest.importorskip("prometheus_client", reason="needs the extra prometheus")
+
+from prometheus_client.parser import text_string_to_metric_families
+
+pytestmark = pytest.mark.extras
+
+
+class AskingSpider(scrapy.Spider):
+    """Asks for the metrics of its own crawl, from a thread as Prometheus would."""
+
+    name = "asking"
+    url: str
+    metrics: str
+
+    async def start(self) -> Any:
+        for number in range(6):
+            yield scrapy.Request(f"{self.url}/{number}")
+
+    async def parse(self, response: Response) -> Any:
+        from scrapy.utils.asyncio import run_in_thread
+
+        def ask() -> str:
+            with urlopen(self.metrics, timeout=10) as answer:
+                return str(answer.read().decode())
+
+        yield {"url": response.url, "metrics": await run_in_thread(ask)}
+
+
+def crawl(folder: Path, address: str, **settings: Any) -> crawling.Crawled:
+    pages = {f"/{number}": story(number) for number in range(6)}
+    with crawl_site.serve(pages) as server:
+        arguments = {"url": server.url, "metrics": f"http://{address}/metrics"}
+        settings = {"NOISECLEAN_METRICS": address, "NOISECLEAN_TOPIC": "a story", **settings}
+        (crawled,) = crawling.crawl(folder, Plan(AskingSpider, settings, arguments))
+    return crawled
+
+
+def free_address() -> str:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return f"127.0.0.1:{probe.getsockname()[1]}"
+
+
+def values(text: str) -> Iterator[tuple[str, float]]:
+    for family in text_string_to_metric_families(text):
+        for sample in family.samples:
+            assert sample.labels["spider"] == "asking"
+            yield sample.name, sample.value
+
+
+@pytest.mark.slow
+def test_prometheus_is_told_while_the_crawl_runs(tmp_path: Path) -> None:
+    crawled = crawl(tmp_path, free_address())
+    assert len(crawled.items) == 6
+    told = dict(values(crawled.items[-1]["metrics"]))
+    assert 1 <= told["noiseclean_pages_seen_total"] <= 6
+    assert told["scrapy_downloader_response_count"] >= 1
+    assert told["noiseclean_focus_histogram_count"] == told["noiseclean_focus_pages_total"]
+    assert "noiseclean_focus_harvest_rate" in told
+
+
+@pytest.mark.slow
+def test_a_port_that_is_taken_costs_one_line(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        pages = {"/0": story(0)}
+        with crawl_site.serve(pages) as server:
+            plan = Plan(
+                crawl_site.ChainSpider,
+                {"NOISECLEAN_METRICS": address},
+                {"url": server.url, "paths": ["/0"]},
+            )
+            (crawled,) = crawling.crawl(tmp_path, plan)
+    assert len(crawled.items) == 1
+    [line] = crawled.lines("ERROR", "")
+    assert line.startswith("No metrics: ")
+
+
+def test_the_dashboard_asks_for_stats_that_exist() -> None:
+    told = (ROOT / "docs/stats.md").read_text("utf-8")
+    stats: dict[str, Any] = dict.fromkeys(re.findall(r"noiseclean/[\w/]+\w", told), 1)
+    assert stats.keys() >= GAUGES
+    stats["noiseclean/focus/histogram"] = [1, 2]
+    families = list(stat_metrics(stats, "any"))
+    names = {sample.name for family in families for sample in family.samples}
+    dashboard = (ROOT / "docs/static/grafana.json").read_text("utf-8")
+    asked = {
+        name
+        for panel in json.loads(dashboard)["panels"]
+        for target in panel["targets"]
+        for name in re.findall(r"noiseclean_\w+", target["expr"])
+    }
+    assert len(asked) > 10
+    assert asked <= names

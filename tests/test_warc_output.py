@@ -1,0 +1,75 @@
+"""The archive of a crawl: what came over the network, read by others and by ourselves."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("warcio", reason="needs the extra warc")
+
+from warcio.archiveiterator import ArchiveIterator
+
+from tests.support import crawl_site, crawling
+from tests.support.command_line import noiseclean
+from tests.support.crawl_site import Answer, ChainSpider, story, story_text
+from tests.support.crawling import Crawled, Plan
+
+pytestmark = pytest.mark.slow
+PACKED = gzip.compress(story(1).encode(), mtime=0)
+PAGES: Any = {
+    "/0": story(0),
+    "/1": Answer(PACKED, headers={"Content-Encoding": "gzip", "X-Two": "a"}),
+    "/2": Answer(status=302, headers={"Location": "/3"}),
+    "/3": story(3),
+}
+
+
+def crawl(folder: Path, warc: Path) -> Crawled:
+    with crawl_site.serve(PAGES) as server:
+        arguments = {"url": server.url, "paths": ["/0", "/1", "/2"]}
+        plan = Plan(ChainSpider, {"NOISECLEAN_WARC": str(warc)}, arguments)
+        return crawling.crawl(folder, plan)[0]
+
+
+def test_responses_are_archived_as_they_came(tmp_path: Path) -> None:
+    crawled = crawl(tmp_path, tmp_path / "archive")
+    assert crawled.ours["warc/records"] == 4
+    (archive,) = (tmp_path / "archive").iterdir()
+    assert archive.name.startswith("chain-")
+    assert archive.name.endswith("-00000.warc.gz")
+    found, kinds = {}, []
+    with archive.open("rb") as stream:
+        for record in ArchiveIterator(stream, check_digests="raise"):
+            kinds.append(record.rec_type)
+            if record.rec_type == "response":
+                url = record.rec_headers["WARC-Target-URI"]
+                status = record.http_headers.get_statuscode()
+                found["/" + url.rsplit("/", 1)[1]] = (status, record.raw_stream.read())
+            elif record.rec_type == "request":
+                assert record.http_headers.get_header("User-Agent").startswith("Scrapy/")
+    assert sorted(kinds) == ["request"] * 4 + ["response"] * 4 + ["warcinfo"]
+    assert found["/1"] == ("200", PACKED)
+    assert found["/2"] == ("302", b"")
+    assert {path: status for path, (status, _) in found.items() if path in ("/0", "/3")} == {
+        "/0": "200",
+        "/3": "200",
+    }
+    told = noiseclean(tmp_path, "clean", archive, "--format", "jsonl", "-o", tmp_path / "out.jsonl")
+    assert told.code == 0
+    lines = (tmp_path / "out.jsonl").read_text("utf-8").splitlines()
+    texts = {row["url"].rsplit("/", 1)[1]: row["text"] for row in map(json.loads, lines)}
+    assert texts.keys() == {"0", "1", "3"}
+    assert story_text(1).splitlines()[1] in texts["1"]
+
+
+def test_a_folder_that_cannot_be_written_costs_one_line(tmp_path: Path) -> None:
+    (tmp_path / "archive").write_text("a file")
+    crawled = crawl(tmp_path, tmp_path / "archive")
+    assert len(crawled.items) == 3
+    assert crawled.ours["warc/errors"] == 4
+    [line] = crawled.lines("ERROR", "")
+    assert line.startswith("A response cannot be written to ")

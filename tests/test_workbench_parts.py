@@ -1,0 +1,68 @@
+"""Parts of the workbench without a server: values that are read again, the review queue."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from noiseclean_scrapy.store import Store
+from noiseclean_scrapy.web.refreshing import Refreshing
+from noiseclean_scrapy.web.review import OF_A_SITE, review_queue
+from tests.support.searching import page
+from tests.support.workbench import wait_for
+
+
+def test_the_first_value_is_waited_for_and_an_old_one_is_given_at_once() -> None:
+    may_read, reads = Event(), []
+
+    def read() -> int:
+        reads.append(1)
+        if len(reads) > 1:
+            may_read.wait(60)
+        return len(reads)
+
+    value = Refreshing(read, seconds=3600)
+    assert value.get() == 1
+    assert value.get() == 1
+    assert value.is_ready
+    value.expire()
+    assert value.get() == 1  # the next one is being read
+    may_read.set()
+
+
+def test_what_cannot_be_read_is_told_and_the_last_value_stays() -> None:
+    errors = [ValueError("damaged")]
+
+    def read() -> str:
+        if errors:
+            raise errors.pop()
+        return "read"
+
+    value = Refreshing(read, seconds=0)
+    with pytest.raises(ValueError, match="damaged"):
+        value.get()
+    wait_for(lambda: value.is_ready, bool)
+    assert value.get() == "read"
+    errors.append(ValueError("again"))
+    value.expire()
+    assert value.get() == "read"
+
+
+def test_the_queue_has_a_few_pages_of_a_site_for_each_reason(tmp_path: Path) -> None:
+    with Store(f"sqlite:///{tmp_path / 'a.db'}") as store:
+        for number in range(20):
+            record = page(f"{number:02}", "text", cluster=f"{number % 2}.example")
+            assert record.cleaned
+            fit = 0.1 if number >= 10 else 1.0
+            kept = 0 if number < 10 else 10
+            cleaned = replace(record.cleaned, visible_characters=900, kept_characters=kept, fit=fit)
+            store.write([replace(record, cleaned=cleaned)], method="evidence")
+        queue = review_queue(store)
+    kinds = [(found.line.cluster, found.reason) for found in queue]
+    for site in ("0.example", "1.example"):
+        assert kinds.count((site, "empty text")) == OF_A_SITE
+        assert kinds.count((site, "low fit")) == OF_A_SITE
+    assert len({found.line.key for found in queue}) == len(queue) == 4 * OF_A_SITE
