@@ -255,6 +255,29 @@ def test_redis_that_is_away_costs_one_line(
         assert "Traceback" not in crawled.log
 
 
+def test_redis_that_refuses_costs_one_line(
+    tmp_path: Path, web: Web, own_redis: PrivateRedis
+) -> None:
+    def set_memory(most: int) -> None:
+        redis = Redis.from_url(own_redis.url)
+        redis.config_set("maxmemory", most)
+        redis.close()
+
+    def refuse() -> None:
+        set_memory(1)
+        threading.Timer(1.0, set_memory, [0]).start()
+
+    web.at = {12: refuse}
+    with postgresql_schema() as url:
+        (crawled,) = run_together(tmp_path, web, [own_redis.url], url, [0])
+        assert sorted(web.fetched) == sorted(web.urls)
+        check_stored(url, web)
+    assert crawled
+    (line,) = crawled.lines("ERROR", "")
+    assert "refuses" in line
+    assert "Traceback" not in crawled.log
+
+
 @pytest.mark.parametrize("how", ["killed", "hangs"])
 def test_redis_away_for_six_seconds_costs_no_page_of_300(
     tmp_path: Path, web: Web, own_redis: PrivateRedis, how: str
@@ -334,6 +357,17 @@ def test_a_request_that_ends_every_process_is_given_up(own_redis: PrivateRedis) 
     server = Redis.from_url(own_redis.url)
     assert server.lrange("poison:frontier:failed", 0, -1) == [b"bad"]
     server.close()
+    part.close()
+
+
+def test_what_is_finished_twice_is_counted_once(own_redis: PrivateRedis) -> None:
+    """As where Redis has done it, and its answer is lost."""
+    part = Part(own_redis.url, "twice")
+    part.push([Push("a.org", data, 0, data) for data in (b"1", b"2")])
+    assert part.take("p", 60, is_known=False, sites=1, each=2, wanted=())
+    for _ in range(2):
+        part.finish([("a.org", b"1")])
+        assert part.counts() == (1, 2)
     part.close()
 
 

@@ -80,7 +80,8 @@ class FrontierScheduler(BaseScheduler):
         self._to_send: list[tuple[Push, Request]] = []
         self._lately: OrderedDict[bytes, None] = OrderedDict()
         self._lease_end = -1.0
-        self._is_known = self._is_away = self._is_over = self._busy = False
+        self._is_known = self._is_over = self._busy = False
+        self._trouble = ""  # what was last told of Redis
         self._last_counts: tuple[Counts, ...] = ()
         self._parts: list[Part] = []
         self._spider: Spider | None = None
@@ -159,7 +160,7 @@ class FrontierScheduler(BaseScheduler):
             self._busy = False
 
     async def _exchange(self) -> None:
-        from redis import RedisError
+        from redis import RedisError, ResponseError
 
         exchange = self._prepare()
         try:
@@ -167,16 +168,15 @@ class FrontierScheduler(BaseScheduler):
         except RedisError as error:
             self._to_send = exchange.pushes + self._to_send
             self._count("frontier/errors")
-            if not self._is_away:
+            what = "refuses" if isinstance(error, ResponseError) else "does not answer"
+            if what != self._trouble:
                 where = ", ".join(map(shown_url, self.config.frontier))
-                logger.error(
-                    "Redis (%s) does not answer: %s; requests wait until it does", where, error
-                )
-            self._is_away = True
+                logger.error("Redis (%s) %s: %s; requests wait until that ends", where, what, error)
+            self._trouble = what
             return
-        if self._is_away:
+        if self._trouble:
             logger.info("Redis answers again")
-            self._is_away = False
+            self._trouble = ""
         self._apply(exchange)
 
     def _prepare(self) -> _Exchange:
@@ -188,7 +188,7 @@ class FrontierScheduler(BaseScheduler):
             through=through,
             wanted=self._held.wanted(),
             sites=self._most_sites - len(self._held) + len(through),
-            known={site.name: site.data for site in self._held} if self._is_away else {},
+            known={site.name: site.data for site in self._held} if self._trouble else {},
         )
         self._to_send = []
         return exchange
@@ -196,7 +196,7 @@ class FrontierScheduler(BaseScheduler):
     def _ask(self, exchange: _Exchange) -> None:
         """All that is asked of Redis, in a thread; the crawl goes on meanwhile."""
         own = self._parts[self.config.frontier_part]
-        if self._is_away:
+        if self._trouble:
             own.keep(self.process, exchange.known)
         is_new: dict[int, bool] = {}
         for number, part in enumerate(self._parts):
@@ -273,7 +273,7 @@ class FrontierScheduler(BaseScheduler):
             await sleep(_MOMENT_SECONDS)
         await self._look_once()
         try:
-            if not self._is_away:
+            if not self._trouble:
                 await run_in_thread(self._parts[self.config.frontier_part].leave, self.process)
         except RedisError as error:
             logger.debug("What this process has waits until its lease ends: %s", error)

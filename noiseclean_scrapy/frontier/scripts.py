@@ -74,9 +74,11 @@ FINISH = (
     _COMMON
     + """
 for i = 1, #ARGV, 2 do
-  local removed = redis.call('ZREM', key('taken:' .. ARGV[i]), ARGV[i + 1])
-  redis.call('HINCRBY', key('counts'), 'pending', -removed)
-  redis.call('HDEL', key('returns'), ARGV[i + 1])
+  -- None is removed where the answer to this was lost, and it is asked once more.
+  if redis.call('ZREM', key('taken:' .. ARGV[i]), ARGV[i + 1]) == 1 then
+    redis.call('HINCRBY', key('counts'), 'pending', -1)
+    redis.call('HDEL', key('returns'), ARGV[i + 1])
+  end
 end
 """
 )
