@@ -2,11 +2,13 @@
 
     python -m benchmarks.plan                          # a billion pages in 30 days
     python -m benchmarks.plan --pages 1e8 --parts 1 --set crawler_cores=8
+    python -m benchmarks.plan --segment-size 9000 --segment-size 1000  # Spark, a month of archives
 
 Nothing is measured here: costs of a page are those of `docs/scale.md`, and whatever is assumed is a
 rate with a name, which `--set NAME=VALUE` changes. Sites have sizes by a Pareto law: most are small
 and a few are huge. A row is a resource: what it is asked for, what there is, and the share in use;
-above 100 % it breaks.
+above 100 % it breaks. With --segment-size: what Spark shuffles, all archives at once and by
+segment.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from rich.console import Console
 
 from benchmarks.tables import Table
@@ -63,6 +66,10 @@ RATES: Mapping[str, float] = {
     "mbit_s": 1000,
     "dns_s": 500,  # answers of the resolver
     "backup_mib_s": 200,
+    # Spark on a month of Common Crawl, see docs/archives.md, Sizing
+    "archives": 90_000,
+    "html_mb": 800,  # shuffled of an archive, with zstd
+    "trees_tb": 3.3,  # of all sites
 }
 
 
@@ -79,12 +86,23 @@ class Need(NamedTuple):
         return self.need / self.there
 
 
+class Shuffles(NamedTuple):
+    """What Spark shuffles in segments of some archives each."""
+
+    segments: int
+    at_once: float  # blocks of the largest shuffle: a segment's map tasks by its reduce tasks
+    blocks: float  # of these shuffles of all segments
+    block_kb: float  # HTML in a block
+    trees_tb: float  # of both passes: each segment shuffles all the trees that there are
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--pages", type=float, default=1e9, help="to be stored")
     parser.add_argument("--parts", type=int, default=10, help="of Redis, PostgreSQL, crawlers")
     parser.add_argument("--no-search", action="store_true", help="NOISECLEAN_SEARCH = False")
+    parser.add_argument("--segment-size", type=int, action="append", help="archives; for Spark")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a rate")
     parser.add_argument("--markdown", action="store_true", help="print the table as Markdown")
     args = parser.parse_args(argv)
@@ -94,6 +112,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         if name not in rates:
             parser.error(f"there is no rate {name!r}: {', '.join(rates)}")
         rates[name] = float(value)
+    if args.segment_size:
+        table = shuffles_table([int(rates["archives"]), *args.segment_size], rates)
+        print(table.to_markdown()) if args.markdown else Console().print(table.to_rich())
+        return 0
     if args.no_search:
         rates["stored_kib"] *= 0.5
     needs = sorted(plan(args.pages, args.parts, rates), key=lambda need: -need.share)
@@ -149,15 +171,45 @@ def plan(pages: float, parts: int, rates: Mapping[str, float]) -> list[Need]:
     ]
 
 
+def shuffles_table(sizes: Sequence[int], rates: Mapping[str, float]) -> Table:
+    """A row for each size of a segment."""
+    columns = ["archives a segment", "segments", "blocks at once", "blocks in all"]
+    rows = []
+    for size in sizes:
+        of = shuffles(int(rates["archives"]), size, rates)
+        row = [size, of.segments, of.at_once, of.blocks, of.block_kb, of.trees_tb]
+        rows.append([f"{value:,.4g}" if value < 1000 else f"{value:,.0f}" for value in row])
+    title = f"What Spark shuffles of {rates['archives']:,.0f} archives"
+    return Table(title, [*columns, "HTML a block, kB", "trees shuffled, TB"], rows)
+
+
+def shuffles(archives: int, size: int, rates: Mapping[str, float]) -> Shuffles:
+    """A task and a shard for each archive of a segment, as the Spark job has them.
+
+    When k of n segments are learned there are k / n of the trees: the next one learns on those, and
+    each segment is cleaned with all of them.
+    """
+    size = min(size, archives)
+    segments = -(-archives // size)
+    last = archives - (segments - 1) * size
+    blocks = (segments - 1) * size**2 + last**2
+    trees = rates["trees_tb"] * (segments + (segments - 1) / 2)
+    return Shuffles(segments, size**2, blocks, rates["html_mb"] * 1000 / size, trees)
+
+
 def late(pages: float, sites: float, rates: Mapping[str, float]) -> float:
-    """Pages that their sites' delays leave over when the time is up.
+    """Pages that their sites' delays leave over when the time is up."""
+    most = rates["days"] * DAY / rates["delay"]
+    return float(np.maximum(site_sizes(pages, sites, rates["pareto"]) - most, 0.0).sum())
+
+
+def site_sizes(pages: float, sites: float, pareto: float) -> NDArray[np.float64]:
+    """The pages of each site, the largest first.
 
     The site of rank r of n has ((r - 0.5) / n) ** (-1 / pareto) pages, scaled to their number.
     """
-    sizes = (np.arange(1, int(sites) + 1) - 0.5) ** (-1 / rates["pareto"])
-    sizes *= pages / sizes.sum()
-    most = rates["days"] * DAY / rates["delay"]
-    return float(np.maximum(sizes - most, 0.0).sum())
+    sizes = (np.arange(1, int(sites) + 1) - 0.5) ** (-1 / pareto)
+    return np.asarray(sizes * (pages / float(sizes.sum())), dtype=np.float64)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.plan import RATES, late, main, plan
+from benchmarks.plan import RATES, late, main, plan, shuffles, site_sizes
 
 
 def needs(pages: float, parts: int, **rates: float) -> dict[str, float]:
@@ -27,6 +27,27 @@ def test_large_sites_are_left_over_where_their_delay_is_long() -> None:
     rates = {**RATES, "pareto": 1.0, "days": 150 / 86_400}
     assert late(920, 3, rates) == pytest.approx(450 + 50)
     assert late(920, 3, {**rates, "delay": 0.1}) == 0
+
+
+def test_sizes_of_sites() -> None:
+    assert list(site_sizes(920, 3, 1.0)) == pytest.approx([600, 200, 120])
+
+
+def test_shuffle_blocks_by_hand() -> None:
+    rates = {**RATES, "html_mb": 8, "trees_tb": 2}
+    # Ten map tasks by ten reduce tasks; each gives 800 kB to each.
+    assert shuffles(10, 10, rates) == (1, 100, 100, 800, 2)
+    # Segments of 4, 4 and 2 archives. Learned on none, one and two thirds of the trees (2 TB in
+    # all), cleaned with all of them (6 TB).
+    assert shuffles(10, 4, rates) == (3, 16, 16 + 16 + 4, 2000, 8)
+    assert shuffles(10, 99, rates) == shuffles(10, 10, rates)
+
+
+def test_a_month_by_segments(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--segment-size", "9000", "--markdown"]) == 0
+    whole, parted = capsys.readouterr().out.rstrip().splitlines()[-2:]
+    assert "8,100,000,000" in whole  # 90,000 by 90,000
+    assert "| 10 | 81,000,000 | 810,000,000 |" in parted
 
 
 def test_what_breaks_first_is_said(capsys: pytest.CaptureFixture[str]) -> None:
