@@ -289,3 +289,16 @@ def test_restart_reads_back_tree_and_provisional_pages(database_url: str) -> Non
     with Store(database_url) as store:
         assert store.cluster("a.example") == ClusterRecord("a.example", METHOD, 1, 5, b"tree", 3)
         assert [page.position for page in store.provisional("a.example")] == [4, 5]
+
+
+def test_a_site_is_idle_when_its_provisional_pages_are_old(store: Store) -> None:
+    """Pages that a tree has learned may be fetched again meanwhile."""
+    later = NOON + timedelta(hours=1)
+    old = [page(number, cleaned=CLEANED) for number in (1, 2)]
+    store.write([*old, page(3, cluster="b.example")], method=METHOD)
+    save_first_tree(store, learned=1)
+    store.write([replace(old[0], fetched_at=later)], method=METHOD)
+    store.write([replace(page(4, cluster="b.example"), fetched_at=later)], method=METHOD)
+    assert store.idle_clusters(NOON) == []
+    assert store.idle_clusters(later) == ["a.example"]
+    assert store.idle_clusters(later + timedelta(seconds=1)) == ["a.example", "b.example"]

@@ -117,14 +117,16 @@ def read_damaged_clusters(connection: Connection) -> list[str]:
 
 
 def read_idle_clusters(connection: Connection, since: datetime) -> list[str]:
-    """The names of clusters with provisional pages, all of their pages fetched before a time."""
-    newest = (
-        select(func.max(page_table.c.fetched_at))
-        .where(page_table.c.cluster == cluster_table.c.name)
-        .scalar_subquery()
+    """The names of clusters with provisional pages, all of these fetched before a time."""
+    # Their index has the provisional pages alone: of a huge site no more than those are read.
+    new = (
+        select(page_table.c.key)
+        .where(page_table.c.cluster == cluster_table.c.name, is_provisional)
+        .where(page_table.c.fetched_at >= since)
+        .exists()
     )
     query = select(cluster_table.c.name).where(
-        cluster_table.c.learned > cluster_table.c.covered, newest < since
+        cluster_table.c.learned > cluster_table.c.covered, ~new
     )
     return list(connection.execute(query.order_by(cluster_table.c.name)).scalars())
 
