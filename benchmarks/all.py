@@ -66,7 +66,7 @@ LEFT_OUT = {
     "documents": "measures nothing, but puts new figures into the documentation",
     "distributed": "needs a Redis and a PostgreSQL server, and measures these",
     "fewest_features": "trains anew for each number of features, for hours",
-    "frontier": "needs a redis-server and, for ten million requests, an hour",
+    "frontier": "needs a redis-server and, for ten million requests, ten minutes",
     "plan": "measures nothing: arithmetic",
     "politeness": "needs a Redis and a PostgreSQL server",
     "rows": "needs a PostgreSQL server",

@@ -41,15 +41,18 @@ RATES: Mapping[str, float] = {
     # Costs of a page, see docs/scale.md
     "crawler_ms": 80,
     "database_ms": 3.2,
-    "wal_kib": 74,
+    # 74, and what rows cost more among ten million pages (benchmarks/rows.py --filled)
+    "wal_kib": 100,
     "stored_kib": 50,
     "updates": 6.1,
+    "vacuum_s": 27,  # of a million pages, a fifth of them dead; by the same
     "transactions": 2.4,
-    "seen_bytes": 73,
+    # By benchmarks/frontier.py with ten million requests
+    "seen_bytes": 76,
     "waiting_bytes": 274,  # beside its address
+    "known_pushes": 60_000,  # a second by one Redis, and new ones
+    "new_pushes": 18_900,
     "waiting": 0.1,  # share of the addresses seen that wait, at most
-    "known_pushes": 130_000,  # a second by one Redis, and new ones
-    "new_pushes": 7_700,
     # What there is, of one part
     "crawler_cores": 5,
     "sites_at_once": 100,  # of one process (CONCURRENT_REQUESTS)
@@ -60,7 +63,7 @@ RATES: Mapping[str, float] = {
     "redis_copies": 2,  # a fork that saves, and a replica on a machine of its own: 2 here
     "connections": 100,
     "connections_each": 15,
-    "dead_rows_s": 20_000,  # that autovacuum clears away
+    "dead_share": 0.2,  # of the pages, when autovacuum clears them away
     "transaction_ids": 2e8,  # autovacuum_freeze_max_age
     "freeze_days": 3,  # between two runs of autovacuum that freeze all tables
     "mbit_s": 1000,
@@ -155,7 +158,7 @@ def plan(pages: float, parts: int, rates: Mapping[str, float]) -> list[Need]:
         Need("database's processor", rate * r["database_ms"] / 1e3, r["database_cores"], "cores"),
         Need("database's disk", stored / TB, r["disk_tb"], "TB"),
         Need("WAL", rate * r["wal_kib"] / KIB, r["wal_mib_s"], "MiB/s"),
-        Need("dead rows to vacuum", rate * r["updates"], r["dead_rows_s"], "/s"),
+        Need("vacuum", rate * r["updates"] / r["dead_share"] / 1e6 * r["vacuum_s"], 1, "workers"),
         Need(
             "transaction ids between two freezes",
             transactions / r["days"] * r["freeze_days"],

@@ -1,11 +1,13 @@
 """What PostgreSQL does for a page: rows, updates that are HOT, bytes, with small made-up pages.
 
     python -m benchmarks.rows --markdown
+    python -m benchmarks.rows --filled 0 --filled 10000000 --markdown
 
 Pages of some hundred characters go through the store as a crawl's do: written without a text, then
 with it, then cleaned again by the first tree of their site. One database a run: with the search
 index and without, with room left in each block for updates (fillfactor), in parts. The server is
 that of NOISECLEAN_TEST_POSTGRESQL; with `autovacuum_naptime = 1s` one vacuums within the run.
+With --filled the database has so many pages before, copied by SQL, and is asked as well.
 """
 
 from __future__ import annotations
@@ -14,10 +16,11 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from functools import partial
+from hashlib import sha1
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -28,6 +31,7 @@ from sqlalchemy import create_engine, text
 
 from benchmarks.corpora import ROOT, environment
 from benchmarks.distributed import own_database
+from benchmarks.row_copies import measure_filled
 from benchmarks.tables import Table
 from noiseclean_scrapy.store import Cleaned, PageRecord, Store
 from noiseclean_scrapy.store.partitioning import create_parts
@@ -70,17 +74,34 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--pages", type=int, default=20_000)
+    parser.add_argument("--filled", type=int, action="append", help="pages that are there before")
     parser.add_argument("--out", type=Path, default=ROOT / "benchmarks/results/rows.json")
     parser.add_argument("--markdown", action="store_true", help="print the table as Markdown")
     args = parser.parse_args(argv)
-    runs = {name: measure(args.pages, run) for name, run in RUNS.items()}
-    report = {**environment(["noiseclean-scrapy", "sqlalchemy", "psycopg"]), "runs": runs}
-    report["pages"] = args.pages
+    if args.filled:
+        runs = {f"{n:,} pages": measure_filled(n, args.pages, write_site) for n in args.filled}
+    else:
+        runs = {name: measure(args.pages, run) for name, run in RUNS.items()}
+    versions = environment(["noiseclean-scrapy", "sqlalchemy", "psycopg"])
+    report = {**versions, "runs": runs, "pages": args.pages}
+    if args.out.exists():  # these runs are kept beside those
+        before = json.loads(args.out.read_text("utf-8"))
+        kept = {"filled": before["filled"]} if "filled" in before else {}
+        report = {**before, "filled": report} if args.filled else {**report, **kept}
     args.out.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
-    rows = [[name, *(f"{value:,}" for value in run.values())] for name, run in runs.items()]
-    table = Table("A small page in PostgreSQL", ["", *next(iter(runs.values()))], rows)
+    table = table_of(runs)
     print(table.to_markdown()) if args.markdown else Console().print(table.to_rich())
     return 0
+
+
+def table_of(runs: Mapping[str, Mapping[str, float]]) -> Table:
+    """A row for each run, or for each figure where these are more."""
+    names = next(iter(runs.values()))
+    rows = [["", *names]]
+    rows += [[run, *(f"{found[name]:,}" for name in names)] for run, found in runs.items()]
+    if len(names) > 2 * len(runs):
+        rows = list(map(list, zip(*rows, strict=True)))
+    return Table("A small page in PostgreSQL", rows[0], rows[1:])
 
 
 def measure(pages: int, run: Run) -> dict[str, float]:
@@ -140,9 +161,9 @@ def times(question: Callable[[], object]) -> Iterator[float]:
         yield time.perf_counter() - began
 
 
-def write_site(store: Store, site: str) -> None:
+def write_site(store: Store, site: str, *, hashed: bool = False) -> None:
     """Write the pages of a site as a crawl does, and give it a tree."""
-    pages = list(made_up(site))
+    pages = list(made_up(site, hashed=hashed))
     for start in range(0, len(pages), 50):
         some = pages[start : start + 50]
         store.write(some, method="evidence")
@@ -160,12 +181,13 @@ def write_site(store: Store, site: str) -> None:
     )
 
 
-def made_up(site: str) -> Iterator[PageRecord]:
-    """Pages as they are when they come in."""
+def made_up(site: str, *, hashed: bool = False) -> Iterator[PageRecord]:
+    """Pages as they are when they come in; keys are names, or hashes as in a crawl."""
     for number in range(1, PAGES_OF_A_SITE + 1):
         url = f"https://www.{site}/archive/2025/story-number-{number}.html"
         html = f"<p>Story {number} of {site}: the ferry sails at {number} past noon.</p>" * 4
-        yield PageRecord(f"{site}/{number}", site, url, "0" * 32, NOON, number, html)
+        key = sha1(url.encode()).hexdigest() if hashed else f"{site}/{number}"
+        yield PageRecord(key, site, url, "0" * 32, NOON, number, html)
 
 
 def cleaned(page: Any, version: int) -> Cleaned:

@@ -18,6 +18,8 @@ def test_needs_by_hand() -> None:
     copies = RATES["redis_copies"]
     memory = found["Redis's memory, with its copies"]
     assert memory == pytest.approx(8.64e6 * 2 * RATES["seen_bytes"] * copies / 2**30)
+    # 100 pages a second with 2 dead rows each are a fifth of a million in 1000 s.
+    assert needs(8.64e6, 1, days=1, updates=2, vacuum_s=50)["vacuum"] == pytest.approx(0.05)
     parted = needs(8.64e6, 4, days=1, failures=0, crawler_ms=50)
     assert parted["crawlers' processor"] == pytest.approx(5 / 4)
 
