@@ -43,8 +43,9 @@ STAGES = {
     "compressing": "store.stored_blocks:compress store.stored_blocks:decompress "
     "store.compression:compress store.compression:decompress",
     "full-text index": "store.search.indexing:index_pages store.search.terms:Analyzer.terms",
-    "rows": "store.writing:write_pages store.writing:write_cleaned store.store:Store.write "
-    "store.reading:read_provisional store.reading:read_cluster store.reading:read_clusters "
+    "rows": "store.writing:write_pages store.writing:write_cleaned store.pages:Pages.write "
+    "store.page_rows:read_provisional store.cluster_rows:read_cluster "
+    "store.cluster_rows:read_clusters "
     "store.tree_rows:save_tree clusters.training:Grower.run",
 }
 """What the add-on does, and the functions that do it; those that are missing are left out."""

@@ -351,12 +351,12 @@ def compare(database: str, first: Path) -> str:
     """
     with Store(database, store_html=True) as store:
         state = {"texts": _texts(store), "trees": {}}
-        for record in store.clusters():
-            cluster = store.cluster(record.name)
+        for record in store.clusters.all():
+            cluster = store.clusters.find(record.name)
             assert cluster
             state["trees"][record.name] = _digest(cluster.tree or b"")
             model = load_model(store, cluster, Config())
-            for _ in store.clean_stored(record.name, model.clean):
+            for _ in store.pages.clean_again(record.name, model.clean):
                 pass
         state["cleaned again"] = _texts(store)
     if not first.exists():
@@ -372,7 +372,10 @@ def compare(database: str, first: Path) -> str:
 
 
 def _texts(store: Store) -> dict[str, str]:
-    return {p.url: _digest((p.cleaned.text if p.cleaned else "").encode()) for p in store.pages()}
+    return {
+        p.url: _digest((p.cleaned.text if p.cleaned else "").encode())
+        for p in store.pages.with_text()
+    }
 
 
 def _equal(texts: Mapping[str, str], others: Mapping[str, str]) -> float:

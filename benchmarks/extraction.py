@@ -53,7 +53,7 @@ def crawl(corpus: Path, method: str, settings: Sequence[str]) -> dict[str, dict[
         visible: dict[str, str] = {}
         cleaned: dict[str, str] = {}
         with Store(database, read_only=True) as store:
-            for page in store.pages():
+            for page in store.pages.with_text():
                 assert page.cleaned
                 visible[ids[page.url]] = "\n".join(b["text"] for b in page.cleaned.blocks)
                 cleaned[ids[page.url]] = page.cleaned.text

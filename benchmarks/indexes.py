@@ -46,7 +46,9 @@ def build_index(url: str, documents: Sequence[Document], row: str) -> dict[str, 
     with Store(url) as store:
         for first in range(0, len(documents), CHUNK_PAGES):
             chunk = documents[first : first + CHUNK_PAGES]
-            store.write([_record(document, document.texts[row]) for document in chunk], method=row)
+            store.pages.write(
+                [_record(document, document.texts[row]) for document in chunk], method=row
+            )
     characters = sum(len(document.texts[row]) for document in documents)
     return {"characters": characters, "bytes": index_bytes(url)}
 

@@ -114,14 +114,14 @@ def asked(connection: Connection, url: str, copies: int) -> dict[str, float]:
     before = counts(connection)
     with Store(url, read_only=True) as store:
         questions: dict[str, tuple[Callable[[Any], object], Sequence[Any]]] = {
-            "page found": (store.find, keys),
-            "site listed": (store.page_lines, sites),
-            "largest site listed": (store.page_lines, [site_name(1)] * 3),
-            "site read with HTML": (lambda site: list(store.pages_with_html(site)), sites),
+            "page found": (store.pages.find, keys),
+            "site listed": (store.pages.lines, sites),
+            "largest site listed": (store.pages.lines, [site_name(1)] * 3),
+            "site read with HTML": (lambda site: list(store.pages.with_html(site)), sites),
             "a site's word searched": (lambda site: store.search(site[:8]), sites),
             "a hundred pages searched": (store.search, ["7"] * ASKED),  # newspaper-7.example
             "a page in a hundred searched": (store.search, [title.split()[-1]] * 3),
-            "idle sites": (store.idle_clusters, [now] * 3),
+            "idle sites": (store.clusters.idle, [now] * 3),
         }
         figures = {
             f"{name}, ms": round(1000 * median(times(question, given)), 2)

@@ -145,9 +145,9 @@ def measure(pages: int, run: Run) -> dict[str, float]:
 def ask(store: Store, site: str) -> dict[str, float]:
     """Milliseconds of some questions, the median of many times."""
     questions = {
-        "page found, ms": lambda: store.find(f"{site}/7"),
-        "site listed, ms": lambda: store.page_lines(site),
-        "site read with HTML, ms": lambda: list(store.pages_with_html(site)),
+        "page found, ms": lambda: store.pages.find(f"{site}/7"),
+        "site listed, ms": lambda: store.pages.lines(site),
+        "site read with HTML, ms": lambda: list(store.pages.with_html(site)),
         "a page in a hundred searched, ms": lambda: store.search("7"),
     }
     return {name: round(1000 * median(times(question)), 2) for name, question in questions.items()}
@@ -166,12 +166,12 @@ def write_site(store: Store, site: str, *, hashed: bool = False) -> None:
     pages = list(made_up(site, hashed=hashed))
     for start in range(0, len(pages), 50):
         some = pages[start : start + 50]
-        store.write(some, method="evidence")
-        store.write(
+        store.pages.write(some, method="evidence")
+        store.pages.write(
             [replace(p, position=None, html=None, cleaned=cleaned(p, 0)) for p in some],
             method="evidence",
         )
-    store.save_tree(
+    store.clusters.save_tree(
         site,
         method="evidence",
         version=1,

@@ -276,7 +276,7 @@ def judge(
 def stored_addresses(url: str) -> set[str]:
     """The addresses of the pages that have a text in a database."""
     with Store(url, read_only=True) as store:
-        return {page.url for page in store.pages()}
+        return {page.url for page in store.pages.with_text()}
 
 
 def table(outcome: Outcome, minutes: float) -> Table:

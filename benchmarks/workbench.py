@@ -84,9 +84,9 @@ def fill(database: Path, pages: int) -> None:
             site = f"{first // PAGES_OF_SITE}.example"
             numbers = range(first, min(first + PAGES_OF_SITE, pages))
             records = [_record(site, number, *made[number % len(made)]) for number in numbers]
-            store.write(records, method="evidence")
+            store.pages.write(records, method="evidence")
             learned = len(records)
-            store.save_tree(
+            store.clusters.save_tree(
                 site, method="evidence", version=1, tree=tree, learned=learned, clean=lambda _: None
             )
 

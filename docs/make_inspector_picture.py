@@ -68,7 +68,7 @@ def _learn(store: Store, demo: DemoSite) -> Site:
             html=source.html,
             cleaned=to_record(site.clean(page), site.version, site.config),
         )
-        store.write([record], method=site.config.tree_kind)
+        store.pages.write([record], method=site.config.tree_kind)
         if number == FIRST_TREE:
             grow_site(store, site)
     grow_site(store, site)

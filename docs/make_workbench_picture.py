@@ -46,7 +46,7 @@ def main() -> int:
 
 
 def _photograph_all(browser: Browser, entrance: str, bench: Workbench) -> None:
-    lines = bench.store.page_lines(NAME, limit=500)
+    lines = bench.store.pages.lines(NAME, limit=500)
     front = next(line for line in lines if line.url == f"https://{NAME}/")
     address = entrance.partition("/open")[0]
     with _window(browser, entrance, "light", 1280) as page:

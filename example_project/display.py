@@ -138,7 +138,9 @@ class CrawlDisplay:
 
     def _read_outcome(self, config: Config, spider: Spider) -> Outcome:
         with Store(config.database_url, read_only=True) as store:
-            records = (page for name in sorted(self.clusters) for page in store.pages(name))
+            records = (
+                page for name in sorted(self.clusters) for page in store.pages.with_text(name)
+            )
             return read_outcome(records, self.urls, getattr(spider, "known_pages", {}))
 
     def _items_go_to_stdout(self) -> bool:

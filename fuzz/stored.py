@@ -19,8 +19,8 @@ from noiseclean_scrapy.errors import ConfigurationError, QueryError, TreeDataErr
 from noiseclean_scrapy.methods import METHODS
 from noiseclean_scrapy.page.overrides import Overrides
 from noiseclean_scrapy.store import Store, StoredBlocks
+from noiseclean_scrapy.store.compression import decompress
 from noiseclean_scrapy.store.packing import pack_page, unpack_page
-from noiseclean_scrapy.store.stored_blocks import decompress
 
 PAGE = "<title>Fog</title><ul><li>News</ul><div><h1>Fog</h1><p>Fog closes the port.</p></div>"
 URL = "https://site.example/fog"

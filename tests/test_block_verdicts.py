@@ -39,14 +39,19 @@ def page(clean: CleanPage, config: Config | None = None, **values: object) -> Pa
 def test_the_store_tells_of_blocks_what_the_page_has(database_url: str) -> None:
     clean = cleaned()
     with Store(database_url, store_html=True) as store:
-        store.write([page(clean)], method="evidence")
+        store.pages.write([page(clean)], method="evidence")
         shown = [
             (block.text, block.xpath, block.place, block.kept, block.hidden)
             for block in clean.blocks
         ]
         (change,) = _changes(store)
-        found = (store.find("1"), store.find_url("http://a.example/"), *store.pages(), change)
-        html = (*store.pages_with_html("a.example"), *store.provisional("a.example"))
+        found = (
+            store.pages.find("1"),
+            store.pages.find_url("http://a.example/"),
+            *store.pages.with_text(),
+            change,
+        )
+        html = (*store.pages.with_html("a.example"), *store.pages.provisional("a.example"))
         for record in (*found, *html):
             assert record is not None
             assert record.cleaned is not None
@@ -61,8 +66,8 @@ def test_the_store_tells_of_blocks_what_the_page_has(database_url: str) -> None:
 
 
 def _changes(store: Store) -> list[PageRecord | None]:
-    store.register_index("x")
-    return [change.page for change in store.changes("x")]
+    store.outbox.register("x")
+    return [change.page for change in store.outbox.changes("x")]
 
 
 def test_a_block_takes_two_bits_and_a_byte() -> None:
@@ -76,9 +81,9 @@ def test_without_html_the_texts_are_stored(database_url: str) -> None:
     clean = cleaned()
     with Store(database_url) as store:
         record = page(clean, Config(store_html=False), position=None)
-        store.write([record], method="evidence")
-        (stored,) = store.pages()
-        assert store.html("1") is None
+        store.pages.write([record], method="evidence")
+        (stored,) = store.pages.with_text()
+        assert store.pages.html("1") is None
     assert stored.cleaned is not None
     assert [b["text"] for b in stored.cleaned.blocks] == [b.text for b in clean.blocks]
 
@@ -94,10 +99,10 @@ def test_a_text_that_stays_is_stored_anew_where_its_blocks_need_their_texts() ->
 def test_blocks_of_an_older_schema_are_read_as_they_are(database_url: str) -> None:
     texts = [block.text for block in cleaned().blocks]
     with Store(database_url) as store:
-        store.write([page(cleaned(), Config(store_html=False))], method="evidence")
+        store.pages.write([page(cleaned(), Config(store_html=False))], method="evidence")
     run_statement(database_url, "UPDATE noiseclean_schema SET version = 2")
     with Store(database_url) as store:
-        (stored,) = store.pages()
+        (stored,) = store.pages.with_text()
     assert stored.cleaned is not None
     assert [block["text"] for block in stored.cleaned.blocks] == texts
 
@@ -126,10 +131,10 @@ def test_html_that_is_damaged_costs_the_texts_of_the_blocks(
     sqlite_url: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     with Store(sqlite_url, store_html=True) as store:
-        store.write([page(cleaned())], method="evidence")
-        with store._engine.begin() as connection:
+        store.pages.write([page(cleaned())], method="evidence")
+        with store._database._engine.begin() as connection:
             connection.exec_driver_sql("UPDATE noiseclean_page_html SET html = x'00'")
-        (stored,) = store.pages()
+        (stored,) = store.pages.with_text()
         assert stored.cleaned is not None
         assert {block["text"] for block in stored.cleaned.blocks} == {""}
         assert store.damaged == 1

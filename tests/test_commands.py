@@ -472,4 +472,4 @@ def rare_word(texts: dict[str, str], url: str) -> str:
 
 def tree_version(demo: DemoCrawl) -> int:
     with Store(f"sqlite:///{demo.database}", read_only=True) as store:
-        return store.clusters()[0].version
+        return store.clusters.all()[0].version

@@ -25,13 +25,13 @@ from tests.support.command_line import (
 
 def texts(database: Path) -> dict[str, str]:
     with Store(f"sqlite:///{database}", read_only=True) as store:
-        return {page.url: page.cleaned.text for page in store.pages() if page.cleaned}
+        return {page.url: page.cleaned.text for page in store.pages.with_text() if page.cleaned}
 
 
 def newest_cleaner(database: Path) -> tuple[int, SiteCleaner]:
     with Store(f"sqlite:///{database}", read_only=True) as store:
-        (known,) = store.clusters()
-        cluster = store.cluster(known.name)
+        (known,) = store.clusters.all()
+        cluster = store.clusters.find(known.name)
     assert cluster
     assert cluster.tree
     return cluster.version, SiteCleaner.from_bytes(cluster.tree)

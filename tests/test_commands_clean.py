@@ -78,7 +78,7 @@ def test_folder_gives_what_the_add_on_stores_at_last(tmp_path: Path) -> None:
         scrapy_command(*arguments), cwd=project, env=environment(), check=True, capture_output=True
     )
     with Store(f"sqlite:///{project / 'noiseclean-demo.db'}", read_only=True) as store:
-        stored = {page.url: page.cleaned for page in store.pages() if page.cleaned}
+        stored = {page.url: page.cleaned for page in store.pages.with_text() if page.cleaned}
     done = noiseclean(tmp_path, "clean", folder, *JSONL)
     found = rows(done.stdout)
     assert [row["id"] for row in found] == [f"{n:02}.html" for n in range(8)]

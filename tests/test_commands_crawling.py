@@ -64,7 +64,7 @@ def server() -> Iterator[PageServer]:
 
 def texts(database: Path) -> dict[str, str]:
     with Store(f"sqlite:///{database}", read_only=True) as store:
-        return {page.url: page.cleaned.text for page in store.pages() if page.cleaned}
+        return {page.url: page.cleaned.text for page in store.pages.with_text() if page.cleaned}
 
 
 @pytest.mark.slow
@@ -160,7 +160,7 @@ def test_archives_are_replayed_into_the_database(tmp_path: Path) -> None:
     done = run_console(tmp_path, "replay", "pages", "-s", "NOISECLEAN_SAMPLE_QUOTA=99")
     assert "8 pages of 1 site stored in sqlite:///noiseclean.db (1 damaged)" in done.stderr
     with Store(f"sqlite:///{tmp_path / 'noiseclean.db'}", read_only=True) as store:
-        titles = {page.cleaned.title for page in store.pages() if page.cleaned}
+        titles = {page.cleaned.title for page in store.pages.with_text() if page.cleaned}
     assert titles == {page.title for page in pages}
     records = [("response", f"http://a.org/{n}", "text/html", story(n).encode()) for n in range(5)]
     (tmp_path / "a.warc.gz").write_bytes(warc(*records))

@@ -227,7 +227,7 @@ def test_a_site_is_learned_anew_in_the_published_form(tmp_path: Path) -> None:
         _, crawled = crawling.crawl(tmp_path, *plans)
     assert crawled.items[-1]["text"].startswith(story_text(8).splitlines()[0])
     with Store(f"sqlite:///{tmp_path}/noiseclean.db", read_only=True) as store:
-        ((_, newest), *_) = store.trees(store.clusters()[0].name)
+        ((_, newest), *_) = store.clusters.trees(store.clusters.all()[0].name)
     cleaner = SiteCleaner.from_bytes(newest)
     assert cleaner.budget.display
     assert cleaner.pages == len(PATHS)

@@ -113,24 +113,24 @@ def check_one_damaged_page(url: str, caplog: pytest.LogCaptureFixture) -> None:
     caplog.clear()
     with Store(url) as store:
         for _ in range(2):
-            assert len(list(store.pages())) == PAGES - 1
+            assert len(list(store.pages.with_text())) == PAGES - 1
         [said] = errors(caplog)
         assert said.startswith(f"The stored page {KEY} cannot be read")
         with pytest.raises(DamagedError, match=KEY):
-            store.find(KEY)
-        assert [page.key for page in store.damaged_pages()] == [KEY]
-        assert store.site_summaries()[0].pages == PAGES
+            store.pages.find(KEY)
+        assert [page.key for page in store.pages.damaged()] == [KEY]
+        assert store.clusters.summaries()[0].pages == PAGES
         assert store.search("story OR the").total >= 0
-        assert all(hit.text for hit in (page.cleaned for page in store.pages()) if hit)
-        assert len(list(store.pages_with_html(SITE))) == PAGES - 1
+        assert all(hit.text for hit in (page.cleaned for page in store.pages.with_text()) if hit)
+        assert len(list(store.pages.with_html(SITE))) == PAGES - 1
     caplog.clear()
     stats = crawl(url, 2, 3, PAGES)
     assert [line for line in errors(caplog) if KEY in line] == errors(caplog)
     assert len(errors(caplog)) == 1
     assert stats["noiseclean/pages/damaged"] == 1
     with Store(url) as store:
-        assert not list(store.damaged_pages())
-        texts = [page.cleaned.text for page in store.pages() if page.cleaned]
+        assert not list(store.pages.damaged())
+        texts = [page.cleaned.text for page in store.pages.with_text() if page.cleaned]
         assert texts == [story_text(number) for number in range(PAGES + 1)]
 
 
@@ -141,16 +141,16 @@ def test_html_that_cannot_be_read_is_fetched_again(
     change(database_url, "noiseclean_page_html", "html", GARBAGE)
     with Store(database_url, store_html=True) as store:
         with pytest.raises(DamagedError, match=KEY):
-            store.html(KEY)
-        assert len(list(store.pages_with_html(SITE))) == PAGES - 1
-        assert list(store.clean_stored(SITE, lambda page: page.cleaned)) == [PAGES - 1]
+            store.pages.html(KEY)
+        assert len(list(store.pages.with_html(SITE))) == PAGES - 1
+        assert list(store.pages.clean_again(SITE, lambda page: page.cleaned)) == [PAGES - 1]
         assert len(errors(caplog)) == 1
-        assert len(list(store.pages())) == PAGES
-        assert store.html(KEY) is None
+        assert len(list(store.pages.with_text())) == PAGES
+        assert store.pages.html(KEY) is None
     crawl(database_url, 3)
     with Store(database_url, store_html=True) as store:
-        assert "<html" in (store.html(KEY) or "")
-        assert len(list(store.pages_with_html(SITE))) == PAGES
+        assert "<html" in (store.pages.html(KEY) or "")
+        assert len(list(store.pages.with_html(SITE))) == PAGES
 
 
 def test_a_tree_grows_over_html_that_cannot_be_read(
@@ -187,14 +187,14 @@ def test_the_row_of_a_site_is_made_anew(
     change(sqlite_url, "noiseclean_cluster", column, value, SITE)
     with Store(sqlite_url) as store:
         with pytest.raises(DamagedError, match="is damaged"):
-            store.cluster(SITE)
-        assert (store.clusters(), store.damaged_clusters()) == ([], [SITE])
-        store.mend_cluster(SITE)
+            store.clusters.find(SITE)
+        assert (store.clusters.all(), store.clusters.damaged()) == ([], [SITE])
+        store.clusters.mend(SITE)
         assert read_rows(sqlite_url, query) == before
     change(sqlite_url, "noiseclean_cluster", column, value, SITE)
     crawl(sqlite_url, 0, PAGES)
     with Store(sqlite_url) as store:
-        [site] = store.clusters()
+        [site] = store.clusters.all()
     assert (site.learned, site.covered) == (PAGES + 1, PAGES + 1)
     assert site.method == "evidence"
 
@@ -220,7 +220,7 @@ def test_check_lists_and_forgets_what_cannot_be_read(
     noiseclean(tmp_path, *command, "--repair")
     assert noiseclean(tmp_path, *command).stdout == ""
     with Store(sqlite_url) as store:
-        assert {page.key for page in store.pages()} == {
+        assert {page.key for page in store.pages.with_text()} == {
             f"{SITE}{number:04}" for number in range(PAGES) if number != 3
         }
 

@@ -64,7 +64,7 @@ def row(output: str, name: str) -> list[float]:
 
 def stored_texts(database: Path) -> dict[str, str]:
     with Store(f"sqlite:///{database}", read_only=True) as store:
-        return {page.url: page.cleaned.text for page in store.pages() if page.cleaned}
+        return {page.url: page.cleaned.text for page in store.pages.with_text() if page.cleaned}
 
 
 @pytest.fixture(scope="module")
@@ -218,7 +218,9 @@ def test_the_demo_forgets_its_own_pages_and_no_others(
     settings = Settings({"NOISECLEAN_DATABASE_URL": f"sqlite:///{database}"})
     NewspaperSpider.from_crawler(Crawler(NewspaperSpider, settings), start_urls=start_urls)
     with Store(f"sqlite:///{database}", read_only=True) as store:
-        left = {page.url for site in store.clusters() for page in store.pages(site.name)}
+        left = {
+            page.url for site in store.clusters.all() for page in store.pages.with_text(site.name)
+        }
     assert left == {*mine, *(["http://127.0.0.1:1/"] * remains)}
 
 
@@ -234,7 +236,7 @@ def store_page(database: Path, url: str) -> None:
         cleaned=cleaned,
     )
     with Store(f"sqlite:///{database}") as store:
-        store.write([page], method="evidence")
+        store.pages.write([page], method="evidence")
 
 
 def test_allowed_domains_are_those_of_the_given_addresses() -> None:

@@ -116,7 +116,7 @@ def run(
 
 def stored(folder: Path) -> dict[str, Any]:
     with Store(f"sqlite:///{folder}/feeds.db", read_only=True) as store:
-        return {record.url: record for record in store.pages()}
+        return {record.url: record for record in store.pages.with_text()}
 
 
 @pytest.fixture(scope="module")

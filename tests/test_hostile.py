@@ -205,11 +205,11 @@ def hostile_records() -> list[PageRecord]:
 def test_hostile_pages_are_stored_searched_and_shown(database_url: str) -> None:
     records = hostile_records()
     with Store(database_url) as store:
-        store.write(records, method="evidence")
-        stored = {page.key: page for page in store.pages("hostile.example")}
+        store.pages.write(records, method="evidence")
+        stored = {page.key: page for page in store.pages.with_text("hostile.example")}
         assert set(stored) == {record.key for record in records}
         for record in records:
-            assert store.html(record.key) == record.html
+            assert store.pages.html(record.key) == record.html
             assert record.cleaned is not None
             kept = stored[record.key].cleaned
             assert kept is not None

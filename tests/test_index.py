@@ -36,7 +36,7 @@ def store(database_url: str) -> Iterator[Store]:
 
 
 def write(store: Store, *pages: PageRecord) -> None:
-    store.write(pages, method="evidence")
+    store.pages.write(pages, method="evidence")
 
 
 class Memory:
@@ -67,9 +67,9 @@ def outbox(url: str) -> list[tuple[Any, ...]]:
 
 def test_without_an_external_index_the_outbox_stays_empty(store: Store, database_url: str) -> None:
     write(store, page("1", "ferry"))
-    store.delete_pages(["1"])
+    store.pages.delete(["1"])
     assert outbox(database_url) == []
-    assert store.external_indexes() == []
+    assert store.outbox.indexes() == []
 
 
 def test_an_index_is_told_of_every_change_once(store: Store, database_url: str) -> None:
@@ -77,21 +77,23 @@ def test_an_index_is_told_of_every_change_once(store: Store, database_url: str) 
     write(store, page("1", "one"), page("2", "two"), page("3", "three"), seen)
     index = Memory()
     assert feed(store, "x", index) == Fed(3, 0)
-    assert store.external_indexes() == ["x"]
+    assert store.outbox.indexes() == ["x"]
     assert feed(store, "x", index) == Fed(0, 0)
     for text in ("uno", "un"):
         write(store, page("1", text, position=1, html="<p>"), page("4", "four"))
-    store.delete_pages(["2"])
+    store.pages.delete(["2"])
     write(store, seen)
     assert outbox(database_url) == [("x", "1"), ("x", "2"), ("x", "4")]
     assert feed(store, "x", index) == Fed(2, 1)
     texts = {key: document.text for key, document in index.committed.items()}
     assert texts == {"1": "un", "3": "three", "4": "four"}
     again = Cleaned("", "again", (), 1, 1, 1)
-    store.save_tree("a.example", method="x", version=1, tree=b"", learned=2, clean=lambda _: again)
+    store.clusters.save_tree(
+        "a.example", method="x", version=1, tree=b"", learned=2, clean=lambda _: again
+    )
     assert feed(store, "x", index) == Fed(1, 0)
     assert index.committed["1"].text == "again"
-    assert store.delete_cluster("a.example") == 4
+    assert store.clusters.delete("a.example") == 4
     assert feed(store, "x", index) == Fed(0, 3)
     assert index.committed == {}
     assert outbox(database_url) == []
@@ -101,28 +103,28 @@ def test_indexes_are_told_apart(store: Store, database_url: str) -> None:
     write(store, page("1", "one"), page("2", "two"))
     first, second = Memory(), Memory()
     feed(store, "first", first)
-    store.register_index("second")
+    store.outbox.register("second")
     write(store, page("2", "zwei"))
     assert outbox(database_url) == [("first", "2"), ("second", "1"), ("second", "2")]
     assert feed(store, "first", first) == Fed(1, 0)
     assert feed(store, "second", second) == Fed(2, 0)
     assert first.committed == second.committed
     # To register once more is to be told of everything again.
-    store.register_index("first")
+    store.outbox.register("first")
     assert outbox(database_url) == [("first", "1"), ("first", "2")]
-    assert store.unregister_index("first")
-    assert not store.unregister_index("first")
+    assert store.outbox.unregister("first")
+    assert not store.outbox.unregister("first")
     write(store, page("3", "three"))
     assert outbox(database_url) == [("second", "3")]
 
 
 def test_a_page_that_changes_while_it_is_told_is_told_again(store: Store) -> None:
     write(store, page("1", "old"), page("2", "two"))
-    store.register_index("x")
-    changes = store.changes("x")
+    store.outbox.register("x")
+    changes = store.outbox.changes("x")
     write(store, page("1", "new"))
-    store.acknowledge(changes)
-    (change,) = store.changes("x")
+    store.outbox.acknowledge(changes)
+    (change,) = store.outbox.changes("x")
     assert change.page is not None
     assert change.page.cleaned is not None
     assert (change.key, change.page.cleaned.text) == ("1", "new")
@@ -210,12 +212,14 @@ def test_bulk_files_add_up_to_the_store(
         assert len(list(folder.iterdir())) > 5
         assert all(path.stat().st_size <= 2000 for path in folder.iterdir())
         write(store, page("05", "new"), page("99", "x" * 5000))
-        store.delete_pages(["07", "08"])
+        store.pages.delete(["07", "08"])
         feed(store, "x", make(folder))
-        store.register_index("x")
+        store.outbox.register("x")
         feed(store, "x", make(folder))
         held = read(folder)
-        stored = {record.key: record.cleaned.text for record in store.pages() if record.cleaned}
+        stored = {
+            record.key: record.cleaned.text for record in store.pages.with_text() if record.cleaned
+        }
     assert {key: row["text"] for key, row in held.items()} == stored
     row = held["05"]
     assert row["key"] == "05"
@@ -253,7 +257,7 @@ def test_tantivy_finds_what_the_store_finds(sqlite_url: str, tmp_path: Path) -> 
         hit = index.search("quay").hits[0]
         assert replace(hit, score=0.0) == replace(store.search("quay").hits[0], score=0.0)
         write(store, page("ferry", "changed", language="en"))
-        store.delete_pages(["harbour"])
+        store.pages.delete(["harbour"])
         assert feed(store, "tantivy", index) == Fed(1, 1)
     assert keys(TantivyIndex(tmp_path / "index").search("ferry")) == ["plain"]
     assert keys(index.search("changed")) == ["ferry"]
@@ -300,8 +304,8 @@ with Store(url) as store:
     indexes = [("t", TantivyIndex(folder + "/t")), ("e", files)]
     for turn in itertools.count(time.time_ns()):
         keys = [f"{n:02}" for n in range(turn % 7, 40, 7)]
-        store.write([searching.page(key, f"turn{turn} ferry") for key in keys], method="x")
-        store.delete_pages(keys[:2])
+        store.pages.write([searching.page(key, f"turn{turn} ferry") for key in keys], method="x")
+        store.pages.delete(keys[:2])
         for name, index in indexes:
             feed(store, name, index)
             print(turn, flush=True)
@@ -326,7 +330,9 @@ def test_an_index_killed_at_any_time_ends_up_as_the_store(
         index = TantivyIndex(tmp_path / "t")
         feed(store, "t", index)
         feed(store, "e", ElasticsearchFiles(tmp_path / "e", "pages"))
-        stored = {record.key: record.cleaned.text for record in store.pages() if record.cleaned}
+        stored = {
+            record.key: record.cleaned.text for record in store.pages.with_text() if record.cleaned
+        }
     held = read_elasticsearch(tmp_path / "e")
     assert {key: row["text"] for key, row in held.items()} == stored
     hits = index.search("ferry", limit=100).hits

@@ -181,8 +181,8 @@ def test_a_page_of_long_paths_takes_no_more_than_it_is_long(
         tracemalloc.start()
         page = replace(page, cleaned=to_record(cleaned, 1, Config(store_html=store_html)))
         held = tracemalloc.get_traced_memory()[0]
-        store.write([page], method="evidence")
-        [stored] = store.pages()
+        store.pages.write([page], method="evidence")
+        [stored] = store.pages.with_text()
         assert stored.cleaned
         *_, last = stored.cleaned.blocks
         shown = cleaned.blocks[-1]

@@ -376,7 +376,7 @@ def test_dicts_get_the_facts_that_are_asked_for(crawled: tuple[Crawled, Path, st
 def test_the_store_has_the_facts(crawled: tuple[Crawled, Path, str]) -> None:
     _, folder, url = crawled
     with Store(f"sqlite:///{folder}/facts.db", read_only=True) as store:
-        stored = {record.url: record.metadata for record in store.pages(site_name(url))}
+        stored = {record.url: record.metadata for record in store.pages.with_text(site_name(url))}
     assert stored[f"{url}/3"] == Metadata(
         author="Ana Lima",
         published=utc(2021, 7, 3, 6),
@@ -393,7 +393,7 @@ def test_facts_can_be_switched_off(tmp_path: Path) -> None:
         (result,) = crawling.crawl(tmp_path, plan)
     assert {item["author"] for item in result.items if "author" in item} == {""}
     with Store(f"sqlite:///{tmp_path}/facts.db", read_only=True) as store:
-        assert {record.metadata for record in store.pages(server.site)} == {None}
+        assert {record.metadata for record in store.pages.with_text(server.site)} == {None}
 
 
 @pytest.mark.slow

@@ -97,16 +97,16 @@ def test_all_is_as_with_html_in_rows(database_url: str, tmp_path: Path, objects:
     assert longest < 80
     assert len(names(objects)) == PAGES
     with Store(plain) as rows, Store(database_url, store_html=True, html_store=objects) as store:
-        pages = list(store.pages_with_html(SITE))
-        assert [page.html for page in pages] == [page.html for page in rows.pages_with_html(SITE)]
+        pages = list(store.pages.with_html(SITE))
+        assert [page.html for page in pages] == [page.html for page in rows.pages.with_html(SITE)]
         assert len(pages) == PAGES
-        for page, known in zip(store.pages(), rows.pages(), strict=True):
+        for page, known in zip(store.pages.with_text(), rows.pages.with_text(), strict=True):
             assert page.cleaned
             assert known.cleaned
             assert list(page.cleaned.blocks) == list(known.cleaned.blocks)
             assert page.cleaned.blocks[0]["text"]
-        assert list(store.clean_stored(SITE, lambda page: page.cleaned)) == [PAGES]
-        assert not list(store.damaged_pages())
+        assert list(store.pages.clean_again(SITE, lambda page: page.cleaned)) == [PAGES]
+        assert not list(store.pages.damaged())
     visit(database_url, objects, *range(PAGES))
     assert len(names(objects)) == PAGES
 
@@ -121,17 +121,17 @@ def test_an_object_that_cannot_be_read_is_one_damaged_page(
     if damage is not None:
         files.pipe_file(path, damage)
     with Store(sqlite_url, store_html=True, html_store=objects) as store:
-        assert [page.key for page in store.damaged_pages()] == [KEY]
+        assert [page.key for page in store.pages.damaged()] == [KEY]
         with pytest.raises(DamagedError, match=r"its object .* is (missing|damaged)"):
-            store.html(KEY)
-        assert len(list(store.pages_with_html(SITE))) == PAGES - 1
-        assert list(store.clean_stored(SITE, lambda page: page.cleaned)) == [PAGES - 1]
+            store.pages.html(KEY)
+        assert len(list(store.pages.with_html(SITE))) == PAGES - 1
+        assert list(store.pages.clean_again(SITE, lambda page: page.cleaned)) == [PAGES - 1]
         assert len(errors(caplog)) == 1
-        assert store.html(KEY) is None
+        assert store.pages.html(KEY) is None
     visit(sqlite_url, objects, 3)
     with Store(sqlite_url, store_html=True, html_store=objects) as store:
-        assert "<html" in (store.html(KEY) or "")
-        assert len(list(store.pages_with_html(SITE))) == PAGES
+        assert "<html" in (store.pages.html(KEY) or "")
+        assert len(list(store.pages.with_html(SITE))) == PAGES
 
 
 def test_no_row_names_an_object_that_is_not_written(
@@ -165,8 +165,8 @@ def test_no_row_names_an_object_that_is_not_written(
     assert stats["noiseclean/store/errors"] >= 1
     assert read_rows(sqlite_url, "SELECT count(text) FROM noiseclean_page") == [(PAGES,)]
     with Store(sqlite_url, html_store=objects) as store:
-        assert not list(store.damaged_pages())
-        assert len(list(store.pages_with_html(SITE))) == PAGES
+        assert not list(store.pages.damaged())
+        assert len(list(store.pages.with_html(SITE))) == PAGES
 
 
 def test_a_tree_waits_for_objects_that_are_away(
@@ -221,7 +221,7 @@ def test_a_bucket_that_does_not_answer(
     [line] = errors(caplog)
     assert line.startswith(f"the object store {objects} refused: ")
     with Store(sqlite_url, html_store=objects) as store:
-        assert len(list(store.pages_with_html(SITE))) == PAGES
+        assert len(list(store.pages.with_html(SITE))) == PAGES
 
 
 @pytest.mark.slow
@@ -235,8 +235,8 @@ def test_a_crawl_that_is_killed_has_lost_no_object(
     objects = folder_url(tmp_path / "objects")
     check_point(database_url, round(points * part), expected, **settings(objects))
     with Store(database_url, html_store=objects) as store:
-        assert not list(store.damaged_pages())
-        assert len(list(store.pages_with_html(SITE))) == PAGES
+        assert not list(store.pages.damaged())
+        assert len(list(store.pages.with_html(SITE))) == PAGES
     assert len(names(objects)) == PAGES
 
 
@@ -256,8 +256,8 @@ def test_a_whole_crawl(sqlite_url: str, tmp_path: Path, process: bool) -> None:
     assert not crawled.lines("ERROR", "")
     assert len(names(objects)) == PAGES
     with Store(sqlite_url, html_store=objects) as store:
-        [found] = store.clusters()
-        assert len(list(store.pages_with_html(found.name))) == PAGES
+        [found] = store.clusters.all()
+        assert len(list(store.pages.with_html(found.name))) == PAGES
 
 
 def test_nothing_is_forgotten_where_the_setting_is_missing_or_wrong(
@@ -266,16 +266,16 @@ def test_nothing_is_forgotten_where_the_setting_is_missing_or_wrong(
     asyncio.run(crawl_all(sqlite_url, settings(objects)))
     with Store(sqlite_url, store_html=True) as store:
         with pytest.raises(StoreError, match="NOISECLEAN_HTML_STORE is to say where"):
-            store.html(KEY)
+            store.pages.html(KEY)
         with pytest.raises(StoreError, match="NOISECLEAN_HTML_STORE"):
-            list(store.clean_stored(SITE, lambda page: page.cleaned))
+            list(store.pages.clean_again(SITE, lambda page: page.cleaned))
     wrong = f"{objects}-wrong"
     with Store(sqlite_url, read_only=True, html_store=wrong) as store:
         with pytest.raises(StoreError, match=r"the object store .* refused"):
-            store.html(KEY)
-        assert len(list(store.pages())) == PAGES
+            store.pages.html(KEY)
+        assert len(list(store.pages.with_text())) == PAGES
     with Store(sqlite_url, html_store=objects) as store:
-        assert len(list(store.pages_with_html(SITE))) == PAGES
+        assert len(list(store.pages.with_html(SITE))) == PAGES
 
 
 def test_an_object_store_that_is_not_there_is_refused_at_the_start(

@@ -267,7 +267,7 @@ def test_a_crawl_and_its_cleaning_again_follow_the_rules(tmp_path: Path) -> None
     assert "Story 3" not in texts["3"].splitlines()
 
     with Store(database, read_only=True) as store:
-        records = list(store.pages(server.site))
+        records = list(store.pages.with_text(server.site))
         assert all(record.learned_version for record in records)
         stored = {record.url[-1]: record.cleaned for record in records if record.cleaned}
         story = crawl_site.story_text(3).splitlines()
@@ -289,7 +289,7 @@ def test_a_crawl_and_its_cleaning_again_follow_the_rules(tmp_path: Path) -> None
         # With other rules stored pages are cleaned in another way.
         config = Config(database_url=database)
         model = load_site(store, server.site, config).model
-        (record,) = (r for r in store.pages_with_html(server.site) if r.url.endswith("/3"))
+        (record,) = (r for r in store.pages.with_html(server.site) if r.url.endswith("/3"))
         assert clean_record(record, model, 2, config).text == crawl_site.story_text(3)
 
 

@@ -120,8 +120,8 @@ NOISECLEAN_WRITER_PROCESS = {writer}
         run(folder, *scrapy_command("crawl", "story"))
     database = f"sqlite:///{folder}/noiseclean.db"
     with Store(database, read_only=True) as store:
-        (site,) = store.clusters()
-        texts = {page.url: page.cleaned.text for page in store.pages() if page.cleaned}
+        (site,) = store.clusters.all()
+        texts = {page.url: page.cleaned.text for page in store.pages.with_text() if page.cleaned}
     assert (site.method, site.version) == (PATH, 1)
     assert len(texts) == 6
     for url, text in texts.items():

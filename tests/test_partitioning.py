@@ -53,7 +53,7 @@ def test_a_crawl_leaves_the_same_as_with_tables_in_one_piece(
     assert sum(map(bool, rows)) > 1
     with Store(postgresql_url, store_html=True) as store:
         assert store.search("story OR the").total == PAGES
-        assert store.delete_cluster(SITE) == PAGES
+        assert store.clusters.delete(SITE) == PAGES
     assert read_rows(postgresql_url, "SELECT count(*) FROM noiseclean_page_html") == [(0,)]
     assert read_rows(postgresql_url, "SELECT count(*) FROM noiseclean_search") == [(0,)]
 

@@ -16,7 +16,7 @@ from tests.support.fault_points import PAGES, at_writes, check_state, crawl_all,
 
 
 def test_sqlite_is_told_to_keep_a_log_and_to_synchronise_it(sqlite_url: str) -> None:
-    with Store(sqlite_url) as store, store._engine.connect() as connection:
+    with Store(sqlite_url) as store, store._database._engine.connect() as connection:
         told = [
             connection.exec_driver_sql(f"PRAGMA {name}").scalar()
             for name in ("journal_mode", "synchronous", "foreign_keys")

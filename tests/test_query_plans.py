@@ -18,24 +18,24 @@ from noiseclean_scrapy.store import Store
 NOW = datetime.now(timezone.utc)
 SITE = site_name(50)
 QUESTIONS: dict[str, Callable[[Store], object]] = {
-    "cluster": lambda store: store.cluster(SITE),
-    "find": lambda store: store.find("00"),
-    "find_url": lambda store: store.find_url("https://www.example/"),
-    "html": lambda store: store.html("00"),
-    "idle_clusters": lambda store: store.idle_clusters(NOW),
-    "page_lines": lambda store: store.page_lines(SITE),
-    "fits": lambda store: store.fits([SITE], 20),
-    "count_pages": lambda store: store.count_pages(SITE),
-    "pages": lambda store: list(store.pages(SITE)),
-    "all pages": lambda store: next(store.pages()),
-    "pages_with_html": lambda store: list(store.pages_with_html(SITE)),
-    "provisional": lambda store: list(store.provisional(site_name(5))),
+    "cluster": lambda store: store.clusters.find(SITE),
+    "find": lambda store: store.pages.find("00"),
+    "find_url": lambda store: store.pages.find_url("https://www.example/"),
+    "html": lambda store: store.pages.html("00"),
+    "idle_clusters": lambda store: store.clusters.idle(NOW),
+    "page_lines": lambda store: store.pages.lines(SITE),
+    "fits": lambda store: store.clusters.fits([SITE], 20),
+    "count_pages": lambda store: store.pages.count(SITE),
+    "pages": lambda store: list(store.pages.with_text(SITE)),
+    "all pages": lambda store: next(store.pages.with_text()),
+    "pages_with_html": lambda store: list(store.pages.with_html(SITE)),
+    "provisional": lambda store: list(store.pages.provisional(site_name(5))),
     "search": lambda store: store.search(SITE[:8]),
     "search in a site": lambda store: store.search("ferry", site=SITE),
     "write, save_tree": lambda store: write_site(store, "newspaper.example", hashed=True),
-    "clean_stored": lambda store: list(store.clean_stored(SITE, lambda page: page.cleaned)),
-    "delete_pages": lambda store: store.delete_pages(["00"]),
-    "delete_cluster": lambda store: store.delete_cluster(SITE),
+    "clean_stored": lambda store: list(store.pages.clean_again(SITE, lambda page: page.cleaned)),
+    "delete_pages": lambda store: store.pages.delete(["00"]),
+    "delete_cluster": lambda store: store.clusters.delete(SITE),
 }
 
 
@@ -51,7 +51,7 @@ def plans(store: Store) -> Iterator[list[str]]:
             cursor.execute(f"EXPLAIN {statement}", given[0] if many else given)
             found.append("\n".join([statement, *(row[0] for row in cursor.fetchall())]))
 
-    engines = {store._engine, store._writing_engine}
+    engines = {store._database._engine, store._database._writing_engine}
     for engine in engines:
         event.listen(engine, "before_cursor_execute", explain)
     try:

@@ -44,7 +44,7 @@ def stored_site(folder: Path, config: Config, *, pages: int, html: bool = True) 
             html=page.html,
             cleaned=to_record(site.clean(built), 0, config),
         )
-        store.write([record], method=config.tree_kind)
+        store.pages.write([record], method=config.tree_kind)
     grow_site(store, site)
     return store
 
@@ -58,7 +58,7 @@ def courier(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 def test_figures_and_texts(courier: tuple[Store, str], browser: Any, tmp_path: Path) -> None:
     store, document = courier
-    cleaned = [page.cleaned for page in store.pages() if page.cleaned]
+    cleaned = [page.cleaned for page in store.pages.with_text() if page.cleaned]
     visible = sum(page.visible_characters for page in cleaned)
     kept = sum(page.kept_characters for page in cleaned)
     pages_without: dict[str, int] = defaultdict(int)
@@ -86,7 +86,7 @@ def test_the_tree_adds_up(courier: tuple[Store, str], browser: Any, tmp_path: Pa
     kept: dict[str, int] = defaultdict(int)
     weighted: dict[str, float] = defaultdict(float)
     standing: dict[str, set[str]] = defaultdict(set)
-    for page in store.pages():
+    for page in store.pages.with_text():
         for block in page.cleaned.blocks if page.cleaned else ():
             labels = block["place"].split("/")
             for depth in range(1, len(labels) + 1):
@@ -256,7 +256,7 @@ def test_hostile_texts_stay_texts(browser: Any, tmp_path: Path) -> None:
                     position=number + 1,
                     cleaned=Cleaned(evil, evil, blocks, 0, 200, 100),
                 )
-                store.write([record], method="evidence")
+                store.pages.write([record], method="evidence")
             document = site_report(store, evil)
         with opened(browser, document, tmp_path) as report:
             page = report.page
@@ -288,7 +288,7 @@ def test_sites_without_html_tree_or_pages(browser: Any, tmp_path: Path) -> None:
         with pytest.raises(NoiseCleanError, match=r"no site 'other'.*courier\.example"):
             site_report(store, "other")
         record = PageRecord("k", "empty.example", "https://empty.example/", "", START)
-        store.write([record], method="evidence")
+        store.pages.write([record], method="evidence")
         with opened(browser, site_report(store, "empty.example"), tmp_path) as report:
             assert "No page of this site has a text yet." in report.page.inner_text("#tree")
             report.assert_quiet()
@@ -302,7 +302,7 @@ def test_rows_without_place_fall_back_to_tags(tmp_path: Path) -> None:
     with Store(f"sqlite:///{tmp_path / 'old.db'}") as store:
         cleaned = Cleaned("Fog", "Fog", blocks, 0, 7, 3)
         page = PageRecord("k", "old.example", "https://old.example/", "", START, cleaned=cleaned)
-        store.write([page], method="evidence")
+        store.pages.write([page], method="evidence")
         document = site_report(store, "old.example")
     assert '"path": "body/div/p"' in document
     assert '"path": "body/ul/li"' in document

@@ -30,7 +30,7 @@ def store(database_url: str) -> Iterator[Store]:
 
 
 def write(store: Store, *pages: PageRecord) -> None:
-    store.write(pages, method="evidence")
+    store.pages.write(pages, method="evidence")
 
 
 def indexed(url: str) -> int:
@@ -211,15 +211,15 @@ def test_the_index_follows_every_change(store: Store, database_url: str) -> None
     write(store, replace(second, cleaned=None, metadata=Metadata(language="en")))
     assert keys(store.search("harbour")) == ["2"]
     again = Cleaned("", "lighthouse", (), 1, 1, 1)
-    store.save_tree(
+    store.clusters.save_tree(
         "a.example", method="evidence", version=1, tree=b"", learned=3, clean=lambda _: again
     )
     assert store.search("harbour").total == 0
     assert keys(store.search("lighthouses")) == ["1", "2"]
-    assert store.delete_pages(["1", "none"]) == 1
+    assert store.pages.delete(["1", "none"]) == 1
     assert keys(store.search("lighthouse")) == ["2"]
     assert indexed(database_url) == 1
-    assert store.delete_cluster("a.example") == 2
+    assert store.clusters.delete("a.example") == 2
     assert store.search("lighthouse").total == indexed(database_url) == 0
 
 
@@ -233,7 +233,9 @@ def test_what_is_rolled_back_is_not_found(store: Store, database_url: str) -> No
         return Cleaned("", "harbour", (), 1, 1, 1)
 
     with pytest.raises(ZeroDivisionError):
-        store.save_tree("a.example", method="x", version=1, tree=b"", learned=2, clean=clean)
+        store.clusters.save_tree(
+            "a.example", method="x", version=1, tree=b"", learned=2, clean=clean
+        )
     assert (store.search("ferry").total, store.search("harbour").total) == (2, 0)
     assert indexed(database_url) == 2
 

@@ -22,25 +22,25 @@ from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.store import Store
 url, cluster, step, turns = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 with Store(url, store_html=True) as store:
-    store.register_index("x")
+    store.outbox.register("x")
     for turn in range(1, turns + 1):
         pages = [searching.page(f"p{n:02}", f"{cluster}{turn}page{n} ferry", cluster=cluster,
                                 position=n, html="<p>") for n in range(1, 13)][::step]
-        store.write(pages[:6], method="x")
-        store.write(pages[6:], method="x")
+        store.pages.write(pages[:6], method="x")
+        store.pages.write(pages[6:], method="x")
         again = lambda page: replace(page.cleaned, text=page.cleaned.text + " again")
-        stored = store.cluster(cluster)
+        stored = store.clusters.find(cluster)
         version = stored.version + 1 if stored else 1
         try:
-            store.save_tree(cluster, method="x", version=version, tree=b"1", learned=turn,
+            store.clusters.save_tree(cluster, method="x", version=version, tree=b"1", learned=turn,
                             clean=again)
         except StoreError as error:
             # Another writer of the cluster was faster.
             if "too old to save" not in str(error):
                 raise
-        list(store.clean_stored(cluster, again))
-        store.delete_pages([f"p{n:02}" for n in range(1, 13, 5)][::step])
-        store.acknowledge(store.changes("x", limit=5)[::step])
+        list(store.pages.clean_again(cluster, again))
+        store.pages.delete([f"p{n:02}" for n in range(1, 13, 5)][::step])
+        store.outbox.acknowledge(store.outbox.changes("x", limit=5)[::step])
         print(turn, flush=True)
 """
 
@@ -57,7 +57,7 @@ def check_index(url: str) -> None:
     # A commit that PostgreSQL has already received may still be on its way: its row lock says so.
     databases.run_statement(url, "UPDATE noiseclean_cluster SET name = name")
     with Store(url) as store:
-        pages = {page.key: page.cleaned for page in store.pages()}
+        pages = {page.key: page.cleaned for page in store.pages.with_text()}
         assert indexed(url) == len(pages)
         found = {hit.key: hit for hit in store.search("ferry", limit=100).hits}
         assert found.keys() == pages.keys()
@@ -66,7 +66,7 @@ def check_index(url: str) -> None:
             assert found[key].marked("", "") == cleaned.text
             (word, *_) = cleaned.text.split()
             assert [hit.key for hit in store.search(word).hits] == [key]
-        waiting = {change.key: change.page for change in store.changes("x")}
+        waiting = {change.key: change.page for change in store.outbox.changes("x")}
         for key, page in waiting.items():
             assert (page and page.cleaned) == pages.get(key)
 

@@ -114,7 +114,7 @@ def test_a_spool_of_garbage_is_set_aside(
 def test_the_pages_of_a_spool_that_is_a_database_go_on_waiting(tmp_path: Path) -> None:
     path = tmp_path / "spool"
     with Store(f"sqlite:///{path}", store_html=True) as store:
-        store.write([replace(PAGE, url="http://a.example/"), TEXT_ONLY], method="spool")
+        store.pages.write([replace(PAGE, url="http://a.example/"), TEXT_ONLY], method="spool")
     spool = Spool(path)
     assert {page.key for page, _ in spool.read(9, 1 << 20)} == {"1", "2"}
     assert [entry.name for entry in tmp_path.iterdir()] == ["spool"]

@@ -126,7 +126,7 @@ def test_a_look_at_a_page_leaves_nothing_behind(project: Path, command: tuple[st
         done = scrapy(project, *arguments)
         assert done.returncode == 0, done.stderr
         with Store(database, read_only=True) as store:
-            assert store.count_pages().pages == 0
+            assert store.pages.count().pages == 0
 
 
 @pytest.mark.parametrize("path", [*MIDDLEWARE, *TIE, *PIPELINE, *PROGRESS])

@@ -117,18 +117,20 @@ def test_what_version_1_held_is_still_there_and_found(database_url: str) -> None
     ]
     for _ in range(2):
         with Store(database_url) as store:
-            assert [store.find(page.key) for page in pages] == pages
-            assert store.html("2") == "<p>2"
-            assert store.cluster("a") == ClusterRecord("a", "evidence", 1, 3, covered=1)
+            assert [store.pages.find(page.key) for page in pages] == pages
+            assert store.pages.html("2") == "<p>2"
+            assert store.clusters.find("a") == ClusterRecord("a", "evidence", 1, 3, covered=1)
             for query in ("ferries", "新闻", '"sail to"'):
                 assert {hit.key for hit in store.search(query).hits} == {"1", "2"}
-            assert store.site_summaries()[0].fit is None
+            assert store.clusters.summaries()[0].fit is None
     with Store(database_url) as store:
         facts = Metadata("Ann", NOON, "en", "http://a/one", "")
-        store.write([PageRecord(**{**as_dict(pages[0]), "metadata": facts})], method="evidence")
+        store.pages.write(
+            [PageRecord(**{**as_dict(pages[0]), "metadata": facts})], method="evidence"
+        )
         assert [hit.key for hit in store.search("ferry").hits] == ["1"]
-        store.register_index("x")
-        assert {change.key for change in store.changes("x")} == {"1", "2"}
+        store.outbox.register("x")
+        assert {change.key for change in store.outbox.changes("x")} == {"1", "2"}
 
 
 def as_dict(page: PageRecord) -> dict[str, Any]:

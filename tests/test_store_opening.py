@@ -38,8 +38,8 @@ def test_lives_in_a_database_with_other_tables(database_url: str) -> None:
     databases.run_statement(database_url, "CREATE TABLE page (key INTEGER)")
     for _ in range(2):
         with Store(database_url) as store:
-            store.write([PAGE], method="evidence")
-            assert store.count_pages().pages == 1
+            store.pages.write([PAGE], method="evidence")
+            assert store.pages.count().pages == 1
     assert databases.read_rows(database_url, VERSION) == [(SCHEMA_VERSION,)]
     assert databases.read_rows(database_url, "SELECT * FROM page") == []
 
@@ -114,18 +114,18 @@ def test_tables_without_a_version_are_refused(database_url: str) -> None:
 
 def test_read_only_reads_and_refuses_to_write(database_url: str) -> None:
     with Store(database_url) as store:
-        store.write([PAGE], method="evidence")
+        store.pages.write([PAGE], method="evidence")
     with Store(database_url, read_only=True) as store:
-        assert list(store.provisional("a")) == [PAGE]
+        assert list(store.pages.provisional("a")) == [PAGE]
         with pytest.raises(StoreError, match="opened read-only"):
-            store.delete_cluster("a")
+            store.clusters.delete("a")
 
 
 def test_read_only_sees_what_a_writer_adds(database_url: str) -> None:
     with Store(database_url) as writer, Store(database_url, read_only=True) as reader:
-        assert reader.count_pages().pages == 0
-        writer.write([PAGE], method="evidence")
-        assert reader.count_pages().pages == 1
+        assert reader.pages.count().pages == 0
+        writer.pages.write([PAGE], method="evidence")
+        assert reader.pages.count().pages == 1
 
 
 def test_read_only_creates_nothing(database_url: str, tmp_path: Path) -> None:
@@ -141,9 +141,9 @@ def test_read_only_creates_nothing(database_url: str, tmp_path: Path) -> None:
 def test_odd_file_names(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'a b#c%20d.db'}"
     with Store(url) as store:
-        store.write([PAGE], method="evidence")
+        store.pages.write([PAGE], method="evidence")
     with Store(url, read_only=True) as store:
-        assert store.count_pages().pages == 1
+        assert store.pages.count().pages == 1
 
 
 def test_what_cannot_be_reached_is_said(tmp_path: Path) -> None:
@@ -217,7 +217,7 @@ def test_values_that_are_no_json_are_refused(sqlite_url: str) -> None:
     cleaned = Cleaned("", "", ({"a": object()},), 0, 0, 0)
     record = PageRecord("1", "a", "", "", PAGE.fetched_at, cleaned=cleaned)
     with Store(sqlite_url) as store, pytest.raises(StoreError, match="not JSON serializable"):
-        store.write([record], method="evidence")
+        store.pages.write([record], method="evidence")
 
 
 @pytest.mark.parametrize("in_memory", [False, True])
@@ -226,12 +226,12 @@ def test_threads_share_a_store(sqlite_url: str, in_memory: bool) -> None:
         for step in range(20):
             key = f"{number}-{step}"
             record = PageRecord(key, "a", "", "", PAGE.fetched_at, step + 1, "<p>")
-            store.write([record], method="evidence")
-            assert store.find(key)
+            store.pages.write([record], method="evidence")
+            assert store.pages.find(key)
 
     with Store("sqlite://" if in_memory else sqlite_url) as store:
         with ThreadPoolExecutor(4) as threads:
             for written in [threads.submit(write, store, number) for number in range(4)]:
                 written.result(timeout=100)
-        assert store.count_pages().pages == 80
-        assert len(list(store.provisional("a"))) == 80
+        assert store.pages.count().pages == 80
+        assert len(list(store.pages.provisional("a"))) == 80

@@ -13,7 +13,7 @@ from noiseclean_scrapy.clusters.cleaning import to_record
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import QueryError
 from noiseclean_scrapy.metadata import Metadata
-from noiseclean_scrapy.store import Cleaned, PageRecord, SiteSummary, Store, reading
+from noiseclean_scrapy.store import Cleaned, PageRecord, SiteSummary, Store, clusters, page_rows
 from tests.support import databases
 from tests.support.searching import NOON, page
 
@@ -25,7 +25,7 @@ def store(database_url: str) -> Iterator[Store]:
 
 
 def write(store: Store, *pages: PageRecord) -> None:
-    store.write(pages, method="evidence")
+    store.pages.write(pages, method="evidence")
 
 
 def test_metadata_and_fit_come_back_and_stay(store: Store) -> None:
@@ -34,38 +34,38 @@ def test_metadata_and_fit_come_back_and_stay(store: Store) -> None:
     assert told.cleaned is not None
     told = replace(told, cleaned=replace(told.cleaned, fit=0.25))
     write(store, told, page("2", "text", language=None))
-    assert store.find("1") == told
+    assert store.pages.find("1") == told
     write(store, replace(told, metadata=None, cleaned=None))
-    assert store.find("1") == told
-    untold = store.find("2")
+    assert store.pages.find("1") == told
+    untold = store.pages.find("2")
     assert untold is not None
     assert untold.metadata is None
     write(store, replace(told, metadata=Metadata()))
-    assert store.find("1") == replace(told, metadata=Metadata())
+    assert store.pages.find("1") == replace(told, metadata=Metadata())
 
 
 def test_a_url_is_found_as_it_was_last_fetched(store: Store) -> None:
     long = "http://a.example/" + "x" * 10_000
     old, new = (replace(page(key, key), url=long) for key in ("old", "new"))
     write(store, replace(old, fetched_at=NOON - timedelta(1)), new)
-    found = store.find_url(long)
+    found = store.pages.find_url(long)
     assert found is not None
     assert found.key == "new"
-    assert store.find_url("http://a.example/none") is None
+    assert store.pages.find_url("http://a.example/none") is None
 
 
 def test_html_is_read_alone_and_with_its_pages(store: Store) -> None:
     pages = [page(f"{n}", "text", html=f"<p>{n}") for n in range(3)]
     write(store, *pages, page("none", "text"), page("b", "", cluster="b.example", html="<b>"))
-    assert store.html("1") == "<p>1"
-    assert store.html("none") is None
-    assert list(store.pages_with_html("a.example")) == pages
+    assert store.pages.html("1") == "<p>1"
+    assert store.pages.html("none") is None
+    assert list(store.pages.with_html("a.example")) == pages
 
 
 def test_stored_pages_are_cleaned_again_in_chunks(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "CHUNK_PAGES", 2)
+    monkeypatch.setattr(page_rows, "CHUNK_PAGES", 2)
     write(store, *(page(f"{n}", "old", html=f"new{n}") for n in range(5)))
     seen = replace(page("seen", "", html="seen"), cleaned=None)
     write(store, page("bare", "old"), seen, page("b", "old", cluster="b.example", html="new"))
@@ -73,18 +73,18 @@ def test_stored_pages_are_cleaned_again_in_chunks(
     def clean(record: PageRecord) -> Cleaned:
         return Cleaned("", record.html or "", (), 3, 7, 5, 0.5)
 
-    steps = store.clean_stored("a.example", clean)
+    steps = store.pages.clean_again("a.example", clean)
     assert next(steps) == 2
     assert store.search("old", site="a.example").total == 4
-    assert list(store.clean_stored("a.example", clean)) == [2, 4, 5]
+    assert list(store.pages.clean_again("a.example", clean)) == [2, 4, 5]
     assert [hit.key for hit in store.search("old").hits] == ["b", "bare"]
     assert [hit.key for hit in store.search("new4").hits] == ["4"]
-    assert list(store.clean_stored("none", clean)) == []
-    found = store.find("4")
+    assert list(store.pages.clean_again("none", clean)) == []
+    found = store.pages.find("4")
     assert found is not None
     assert found.cleaned == Cleaned("", "new4", (), 3, 7, 5, 0.5)
     assert found.metadata == Metadata()
-    assert store.find("seen") == replace(seen, html=None)
+    assert store.pages.find("seen") == replace(seen, html=None)
 
 
 def test_a_chunk_that_fails_changes_nothing(store: Store) -> None:
@@ -96,20 +96,20 @@ def test_a_chunk_that_fails_changes_nothing(store: Store) -> None:
         return Cleaned("", "new", (), 1, 1, 1)
 
     with pytest.raises(ZeroDivisionError):
-        list(store.clean_stored("a.example", clean))
+        list(store.pages.clean_again("a.example", clean))
     assert (store.search("old").total, store.search("new").total) == (3, 0)
 
 
 def test_sites_in_numbers(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "NEWEST_PAGES", 2)
+    monkeypatch.setattr(clusters, "NEWEST_PAGES", 2)
     for number, fit in enumerate((0.1, 0.5, 0.75)):
         cleaned = Cleaned("", "text", (), 0, 100, 10, fit)
         record = replace(page(f"{number}", "", position=number + 1), cleaned=cleaned)
         write(store, replace(record, fetched_at=NOON + timedelta(number)))
     write(store, replace(page("3", "", position=4), cleaned=None))
     write(store, page("4", "", cluster="b.example"))
-    store.delete_pages(["4"])
-    first, second = store.site_summaries()
+    store.pages.delete(["4"])
+    first, second = store.clusters.summaries()
     assert first == SiteSummary(
         name="a.example",
         method="evidence",
@@ -137,7 +137,7 @@ def test_pages_are_listed_in_orders_and_parts(store: Store) -> None:
         write(store, replace(record, cleaned=cleaned, fetched_at=NOON + timedelta(number)))
     write(store, replace(page("3", ""), cleaned=None), page("4", "x", cluster="b.example"))
     orders = {
-        order: [line.key for line in store.page_lines("a.example", order=order)]
+        order: [line.key for line in store.pages.lines("a.example", order=order)]
         for order in ("newest", "fit", "kept")
     }
     assert orders == {
@@ -145,20 +145,20 @@ def test_pages_are_listed_in_orders_and_parts(store: Store) -> None:
         "fit": ["2", "0", "1"],
         "kept": ["1", "2", "0"],
     }
-    (line,) = store.page_lines("a.example", limit=1, offset=1)
+    (line,) = store.pages.lines("a.example", limit=1, offset=1)
     assert (line.key, line.noise) == ("1", 1.0)
-    assert len(store.page_lines()) == 4
+    assert len(store.pages.lines()) == 4
     with pytest.raises(QueryError):
-        store.page_lines(limit=-1)
-    (summary, _) = store.site_summaries()
+        store.pages.lines(limit=-1)
+    (summary, _) = store.clusters.summaries()
     assert summary.empty == 1
-    found, none = store.fits(["a.example", "nothing"], 60)
+    found, none = store.clusters.fits(["a.example", "nothing"], 60)
     assert (found, none) == ([(NOON + timedelta(n), f) for n, f in enumerate([0.5, 1, 0.25])], [])
 
 
 def test_many_pages_are_deleted_with_all_that_is_theirs(store: Store, database_url: str) -> None:
     write(store, *(page(f"{n:04}", "text", html="<p>") for n in range(450)))
-    assert store.delete_pages([f"{n:04}" for n in range(5, 2000)]) == 445
+    assert store.pages.delete([f"{n:04}" for n in range(5, 2000)]) == 445
     for table in ("page", "page_html", "search"):
         query = f"SELECT count(*) FROM noiseclean_{table}"
         assert databases.read_rows(database_url, query) == [(5,)]
@@ -177,8 +177,10 @@ def test_a_text_that_a_new_tree_leaves_as_it_is_is_not_written_again(
         same = replace(record.cleaned, clean_version=1, fit=0.25)
         return same if record.key == "1" else replace(same, text="ferries", blocks=())
 
-    store.save_tree("a.example", method="evidence", version=1, tree=b"", learned=2, clean=clean)
-    same, other = (record.cleaned for record in store.pages("a.example"))
+    store.clusters.save_tree(
+        "a.example", method="evidence", version=1, tree=b"", learned=2, clean=clean
+    )
+    same, other = (record.cleaned for record in store.pages.with_text("a.example"))
     assert same == Cleaned("", "ferry", [block], 1, 5, 5, 0.25)
     assert other == Cleaned("", "ferries", [], 1, 5, 5, 0.25)
     # What was taken out of the index by hand has come back where the text is another one.

@@ -23,13 +23,13 @@ with Store(url) as store:
         key = f"{cluster}-{position:06}"
         page = PageRecord(key, cluster, "http://a/", "0", datetime.now(timezone.utc), position,
                           f"<p>{position}" * 500, cleaned)
-        store.write([page], method="evidence")
+        store.pages.write([page], method="evidence")
         print(key, flush=True)
         if position % 10 == 0:
             version = position // 10
             tree = b"tree" * 1000
             again = Cleaned("t", "y" * 2000, ({"kept": True},), version, 2000, 2000)
-            store.save_tree(cluster, method="evidence", version=version, tree=tree,
+            store.clusters.save_tree(cluster, method="evidence", version=version, tree=tree,
                             learned=position, clean=lambda page: again)
 """
 
@@ -51,12 +51,12 @@ def test_a_killed_crawler_loses_nothing_it_reported(database_url: str, reported:
     # A commit that PostgreSQL has already received may still be on its way: its row lock says so.
     databases.run_statement(database_url, "UPDATE noiseclean_cluster SET name = name")
     with Store(database_url) as store:
-        pages = list(store.pages())
+        pages = list(store.pages.with_text())
         found = [page.key for page in pages]
         assert len(found) == len(set(found))
         assert keys <= set(found)
         assert len(found) <= len(keys) + 1
-        cluster = store.cluster("a")
+        cluster = store.clusters.find("a")
         assert cluster is not None
         assert cluster.learned == len(found)
         covered = {page.key for page in pages if page.learned_version is not None}
@@ -65,7 +65,7 @@ def test_a_killed_crawler_loses_nothing_it_reported(database_url: str, reported:
             page.key for page in pages if page.cleaned and page.cleaned.clean_version
         }
         open_keys = [page.key for page in pages if page.key not in covered]
-        assert [page.key for page in store.provisional("a")] == open_keys
+        assert [page.key for page in store.pages.provisional("a")] == open_keys
     html_keys = "SELECT key FROM noiseclean_page_html ORDER BY key"
     assert databases.read_rows(database_url, html_keys) == [(key,) for key in open_keys]
 
@@ -78,7 +78,7 @@ def test_crawlers_write_at_once(database_url: str) -> None:
         crawler.communicate(timeout=100)
     assert [crawler.returncode for crawler in crawlers] == [0, 0, 0]
     with Store(database_url) as store:
-        assert store.count_pages() == PageCounts(pages=180, with_text=180, provisional=0)
-        assert [(c.name, c.version, c.learned) for c in store.clusters()] == [
+        assert store.pages.count() == PageCounts(pages=180, with_text=180, provisional=0)
+        assert [(c.name, c.version, c.learned) for c in store.clusters.all()] == [
             (cluster, 6, 60) for cluster in clusters
         ]

@@ -75,7 +75,7 @@ def database(tmp_path: Path) -> str:
         metadata=facts,
     )
     with Store(url, store_html=True) as store:
-        store.write([record], method="evidence")
+        store.pages.write([record], method="evidence")
     return url
 
 

@@ -460,7 +460,7 @@ def test_a_port_that_is_taken_and_a_database_that_is_not_there(
 def test_a_postgresql_database_is_served_too(postgresql_url: str, tmp_path: Path) -> None:
     with Store(postgresql_url, store_html=True) as store:
         html = "<h1>Fog closes the port</h1><p>No ferry left the harbour on Monday.</p>"
-        store.write([page("1", "No ferry left the harbour.", html=html)], method="evidence")
+        store.pages.write([page("1", "No ferry left the harbour.", html=html)], method="evidence")
     with serving(tmp_path, "--overrides", "rules.toml", database=postgresql_url) as server:
         (site,) = server.get("/api/sites")["sites"]
         assert site["pages"] == 1

@@ -300,7 +300,7 @@ def hostile_database(folder: Path, address: str) -> list[str]:
                 html=html,
                 cleaned=to_record(clean, 0, Config()),
             )
-            store.write([record], method="evidence")
+            store.pages.write([record], method="evidence")
     return keys
 
 

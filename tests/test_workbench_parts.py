@@ -59,7 +59,7 @@ def test_the_queue_has_a_few_pages_of_a_site_for_each_reason(tmp_path: Path) -> 
             fit = 0.1 if number >= 10 else 1.0
             kept = 0 if number < 10 else 10
             cleaned = replace(record.cleaned, visible_characters=900, kept_characters=kept, fit=fit)
-            store.write([replace(record, cleaned=cleaned)], method="evidence")
+            store.pages.write([replace(record, cleaned=cleaned)], method="evidence")
         queue = review_queue(store)
     kinds = [(found.line.cluster, found.reason) for found in queue]
     for site in ("0.example", "1.example"):

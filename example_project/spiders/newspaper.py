@@ -90,7 +90,7 @@ def _forget_earlier_demos(paths: Collection[str]) -> None:
     if not Path(make_url(NOISECLEAN_DATABASE_URL).database or "").is_file():
         return
     with suppress(StoreError), Store(NOISECLEAN_DATABASE_URL) as store:
-        for site in store.clusters():
-            urls = [urlsplit(page.url) for page in store.pages(site.name)]
+        for site in store.clusters.all():
+            urls = [urlsplit(page.url) for page in store.pages.with_text(site.name)]
             if all(url.hostname == HOST and url.path in paths for url in urls):
-                store.delete_cluster(site.name)
+                store.clusters.delete(site.name)

@@ -52,20 +52,20 @@ class FetchedPages:
             fetched_at=datetime.now(timezone.utc),
             html=html,
         )
-        self.store.write([record], method=self.config.tree_kind)
+        self.store.pages.write([record], method=self.config.tree_kind)
         return html is not None
 
     def __iter__(self) -> Iterator[SourcePage]:
         """The pages in the order of the list."""
         for url in self.urls:
-            record, html = self.store.find(_key(url)), self.store.html(_key(url))
+            record, html = self.store.pages.find(_key(url)), self.store.pages.html(_key(url))
             if record and html is not None:
                 yield SourcePage(url, record.url, record.cluster, html, record.fetched_at)
 
     def _is_missing(self, url: str, retry: bool) -> bool:
-        if self.store.find(_key(url)) is None:
+        if self.store.pages.find(_key(url)) is None:
             return True
-        return retry and self.store.html(_key(url)) is None
+        return retry and self.store.pages.html(_key(url)) is None
 
 
 def read_url_list(path: Path) -> list[str]:

@@ -178,14 +178,16 @@ def grow_site(store: Store, site: Site) -> Growth:
 
 def load_site(store: Store, name: str, config: Config) -> Site:
     """The cluster as the store knows it; without a tree, what its provisional pages teach."""
-    record = store.cluster(name)
+    record = store.clusters.find(name)
     site = Site(name, config, record)
     if record is None:
         site.own = set()
     if not site.version and site.learned:
         learner = site.take_learner()
         assert learner
-        learn_pages(learner, store.provisional(name), partial(stored_page, config=site.config))
+        learn_pages(
+            learner, store.pages.provisional(name), partial(stored_page, config=site.config)
+        )
         learner.cleaner.model()
         site.adopt_interim(learner)
     return site

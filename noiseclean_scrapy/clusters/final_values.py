@@ -29,7 +29,7 @@ class FinalValues:
     def record(self, url: str) -> PageRecord | None:
         """The page last fetched from an address, where it has a text and can be read."""
         try:
-            record = self.store.find_url(url)
+            record = self.store.pages.find_url(url)
         except DamagedError:
             return None
         return record if record is not None and record.cleaned is not None else None
@@ -67,7 +67,7 @@ class FinalValues:
             "tree_version": cleaned.clean_version,
         }
         if not _MADE_ANEW.isdisjoint(ours.values()):
-            html = self.store.html(record.key)
+            html = self.store.pages.html(record.key)
             if html is not None:
                 page = self._model(record.cluster).judge(replace(record, html=html))
                 values |= {"html": page.html, "markdown": page.markdown}
@@ -79,7 +79,7 @@ class FinalValues:
 
     def _model(self, name: str) -> StoredModel:
         if name not in self._models:
-            site = self.store.cluster(name)
+            site = self.store.clusters.find(name)
             assert site
             self._models[name] = load_model(self.store, site, self.config)
         return self._models[name]

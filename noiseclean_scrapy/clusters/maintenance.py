@@ -62,7 +62,9 @@ def clean_again(store: Store, model: StoredModel) -> Iterator[int]:
     Metadata is read again where it is wanted, and as much of it can be found as a crawl has found.
     """
     can_describe = model.config.metadata and load_libraries()
-    return store.clean_stored(model.site, model.clean, model.describe if can_describe else None)
+    return store.pages.clean_again(
+        model.site, model.clean, model.describe if can_describe else None
+    )
 
 
 def learn_anew(
@@ -75,7 +77,7 @@ def learn_anew(
     """
     cleaner = SiteCleaner(config.method, templates=config.templates, **config.all_method_options)
     is_learned = False
-    for record in store.pages_with_html(site.name):
+    for record in store.pages.with_html(site.name):
         # Later pages are a running crawl's, which gives them positions above.
         if record.position is not None and record.position <= site.learned:
             cleaner.observe_page(stored_page(record, config))
@@ -101,10 +103,10 @@ def save_cleaner(
     store: Store, name: str, cleaner: SiteCleaner, config: Config, *, learned: int
 ) -> StoredModel:
     """Save a tree that has learned the pages up to position `learned`; cleans those new to it."""
-    site = store.cluster(name)
+    site = store.clusters.find(name)
     version = site.version + 1 if site else 1
     saved = StoredModel(name, tree_kind(cleaner), version, cleaner.model(), config)
-    store.save_tree(
+    store.clusters.save_tree(
         name,
         method=saved.method,
         version=version,

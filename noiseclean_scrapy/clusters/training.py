@@ -37,7 +37,7 @@ def new_cleaner(record: ClusterRecord | None, config: Config) -> SiteCleaner:
 
 def load_learner(store: Store, name: str, config: Config) -> tuple[Learner, ClusterRecord] | None:
     """The newest tree of a cluster, ready for use; None when the cluster is not stored."""
-    record = store.cluster(name)
+    record = store.clusters.find(name)
     if record is None:
         return None
     learner = Learner(
@@ -54,12 +54,12 @@ def repair_tree(store: Store, name: str, config: Config) -> None:
 
     What it lacks is learned again from the stored HTML.
     """
-    record = store.cluster(name)
+    record = store.clusters.find(name)
     if record is None:
         return
     config = config.of_tree(record.method)
     known, cleaner = 0, new_cleaner(None, config)
-    for version, tree in store.trees(name):
+    for version, tree in store.clusters.trees(name):
         try:
             known, cleaner = version, new_cleaner(replace(record, tree=tree), config)
             break
@@ -67,7 +67,7 @@ def repair_tree(store: Store, name: str, config: Config) -> None:
             logger.error("Tree version %d of %s: %s", version, name, error)
     if known == record.version:
         return
-    pages = store.replace_damaged_tree(
+    pages = store.clusters.replace_damaged_tree(
         name, version=record.version, tree=cleaner.to_bytes(), known_version=known
     )
     logger.error(
@@ -103,7 +103,7 @@ class Grower:
     def run(self, store: Store) -> Growth:
         """Let the store's tree grow; what the store refuses has changed nothing there."""
         config = self.config
-        return store.grow_tree(
+        return store.clusters.grow_tree(
             self.cluster,
             method=config.tree_kind,
             limit=max(config.sample_quota, config.refresh_pages),
@@ -131,7 +131,7 @@ class Grower:
     def grow(
         self, newest: ClusterRecord, keys: list[str], pages: Iterator[PageRecord]
     ) -> NewTree | None:
-        """The next tree, as `Store.grow_tree` asks for it."""
+        """The next tree, as `Store.clusters.grow_tree` asks for it."""
         self.config = self.config.of_tree(newest.method)
         redesigned = newest.version == self.redesigned_version
         if (

@@ -83,9 +83,9 @@ class Call:
 
     def find_site(self, store: Store, name: str) -> ClusterRecord:
         """The site and its newest tree; raises NotStoredError where it is not stored."""
-        site = store.cluster(name)
+        site = store.clusters.find(name)
         if site is None:
-            known = ", ".join(cluster.name for cluster in store.clusters()[:10]) or "none"
+            known = ", ".join(cluster.name for cluster in store.clusters.all()[:10]) or "none"
             raise NotStoredError(
                 f"there is no site {name!r} in {self.config.display_url}; sites there: {known}"
             )
@@ -93,7 +93,7 @@ class Call:
 
     def find_page(self, store: Store, url: str) -> PageRecord:
         """The page last fetched from `url`; raises NotStoredError where it is not stored."""
-        page = store.find_url(url)
+        page = store.pages.find_url(url)
         if page is None:
             raise NotStoredError(f"there is no page {url} in {self.config.display_url}")
         return page

@@ -37,19 +37,19 @@ class Check(Subcommand):
         repairs = call.opts.repair
         with call.open_store(write=repairs) as store:
             found: list[dict[str, str]] = []
-            for site in store.damaged_clusters():
+            for site in store.clusters.damaged():
                 found.append({"kind": "site", "name": site, "reason": "its row is damaged"})
                 if repairs:
-                    store.mend_cluster(site)
-            pages = list(store.damaged_pages())
+                    store.clusters.mend(site)
+            pages = list(store.pages.damaged())
             found += [{"kind": "page", "name": p.key, "reason": p.reason} for p in pages]
             if repairs:
-                store.forget_damaged([page.key for page in pages])
+                store.pages.forget_damaged([page.key for page in pages])
             for site, reason in damaged_trees(store):
                 found.append({"kind": "tree", "name": site, "reason": reason})
                 if repairs:
                     repair_tree(store, site, call.config)
-            count = store.count_pages().pages
+            count = store.pages.count().pages
         if call.opts.json:
             print_json(found)
         elif found:
@@ -61,8 +61,8 @@ class Check(Subcommand):
 
 def damaged_trees(store: Store) -> Iterator[tuple[str, str]]:
     """The sites whose newest tree cannot be read, and why."""
-    for site in store.clusters():
-        newest = store.trees(site.name)[:1]
+    for site in store.clusters.all():
+        newest = store.clusters.trees(site.name)[:1]
         reason = damage_of(newest[0][1]) if newest else ""
         if reason:
             yield site.name, reason

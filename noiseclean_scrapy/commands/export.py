@@ -58,7 +58,7 @@ class Export(Subcommand):
         with call.open_store() as store:
             if opts.site:
                 call.find_site(store, opts.site)
-            pages = _Counted(store.pages(opts.site))
+            pages = _Counted(store.pages.with_text(opts.site))
             with new_file(path or STDIO) as file:
                 if form == "parquet":
                     write_parquet(pages, file)

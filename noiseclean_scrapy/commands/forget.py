@@ -23,12 +23,12 @@ class Forget(Subcommand):
         name = call.opts.site
         with call.open_store(write=True) as store:
             site = call.find_site(store, name)
-            pages = store.count_pages(name).pages
+            pages = store.pages.count(name).pages
             question = f"Delete {name}: {counted(pages, 'page')}, tree version {site.version}?"
             if not call.opts.yes and not _confirm(question):
                 tell("Nothing was deleted.")
                 return False
-            deleted = store.delete_cluster(name)
+            deleted = store.clusters.delete(name)
         tell(f"{name} is deleted, with {counted(deleted, 'page')}.")
         return True
 

@@ -55,7 +55,7 @@ def judge_file(path: Path, call: Call, site: str | None) -> Judgement:
 
 def stored_html(store: Store, record: PageRecord) -> str:
     """The HTML of a stored page; raises NotStoredError where it was not kept."""
-    html = store.html(record.key)
+    html = store.pages.html(record.key)
     if html is None:
         raise NotStoredError(
             f"the HTML of {record.url} is not stored: crawl with NOISECLEAN_STORE_HTML"

@@ -52,12 +52,12 @@ class Reclean(Subcommand):
 
 
 def _names(call: Call, store: Store) -> list[str]:
-    return [call.opts.site] if call.opts.site else [site.name for site in store.clusters()]
+    return [call.opts.site] if call.opts.site else [site.name for site in store.clusters.all()]
 
 
 def _reclean(store: Store, site: ClusterRecord, call: Call) -> int:
     """Clean a site's pages again; their number."""
-    pages = store.count_pages(site.name).with_text
+    pages = store.pages.count(site.name).with_text
     try:
         model = (
             _learn(store, site, call) if call.opts.method else load_model(store, site, call.config)
@@ -82,7 +82,7 @@ def _reclean(store: Store, site: ClusterRecord, call: Call) -> int:
 
 def _learn(store: Store, site: ClusterRecord, call: Call) -> StoredModel:
     with new_progress() as progress:
-        task = progress.add_task(f"Learning {site.name}", total=store.count_pages(site.name).pages)
+        task = progress.add_task(f"Learning {site.name}", total=store.pages.count(site.name).pages)
         return learn_anew(store, site, call.config, lambda: progress.advance(task))
 
 

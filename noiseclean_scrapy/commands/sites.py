@@ -36,7 +36,7 @@ class Sites(Subcommand):
 
     def run(self, call: Call) -> bool:
         with call.open_store() as store:
-            sites = store.site_summaries()
+            sites = store.clusters.summaries()
         if call.opts.json:
             print_json([_site_row(site) for site in sites])
         elif sites:

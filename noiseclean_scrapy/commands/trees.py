@@ -71,7 +71,7 @@ class ImportTree(Subcommand):
         name, opts = call.opts.site, call.opts
         cleaner = SiteCleaner.from_bytes(read_file(opts.file))
         with call.create_store() as store:
-            site = store.cluster(name)
+            site = store.clusters.find(name)
             if site and site.tree:
                 if not (opts.replace or opts.merge):
                     opts.parser.error(f"{name} has a tree: give --replace or --merge")

@@ -75,7 +75,7 @@ class SiteCache:
         site = load_site(self.store, name, self.config)
         former = former_name(name)
         is_news = former != name and former not in self._renamed and not site.pages
-        if is_news and self.store.cluster_states([former]):
+        if is_news and self.store.clusters.among([former]):
             self._renamed.add(former)
             logger.warning(
                 "%s is a site of its own now and learned from the start. What is stored as %s, "
@@ -164,7 +164,7 @@ class SiteCache:
         """Take note of what others have done to the sites in memory, and adopt their trees."""
         if states is None:
             names = list(self._sites)
-            states = await run_in_thread(self.store.cluster_states, names)
+            states = await run_in_thread(self.store.clusters.among, names)
         for state in states:
             site = self._sites.get(state.name)
             if site is not None and not site.busy:
@@ -201,7 +201,7 @@ class SiteCache:
         names = sorted(self._seen.union(await self._idle()))
         for start in range(0, len(names), _NAMES_AT_ONCE):
             part = names[start : start + _NAMES_AT_ONCE]
-            for state in await run_in_thread(self.store.cluster_states, part):
+            for state in await run_in_thread(self.store.clusters.among, part):
                 site = self._sites.pop(state.name, None) or Site(state.name, self.config, state)
                 while site.busy:
                     await sleep(_BUSY_SECONDS)
@@ -213,14 +213,14 @@ class SiteCache:
         Whichever process fetched them: not every crawl comes to an end.
         """
         names = (await self._idle())[:_IDLE_SITES_AT_ONCE]
-        for state in await run_in_thread(self.store.cluster_states, names):
+        for state in await run_in_thread(self.store.clusters.among, names):
             site = self._sites.get(state.name) or Site(state.name, self.config, state)
             if not site.busy and not site.unwritten:
                 await self._cover(site, state)
 
     async def _idle(self) -> list[str]:
         since = datetime.now(timezone.utc) - timedelta(seconds=self.config.idle_seconds)
-        return await run_in_thread(self.store.idle_clusters, since)
+        return await run_in_thread(self.store.clusters.idle, since)
 
     async def _cover(self, site: Site, state: ClusterRecord) -> None:
         """Let the tree of a site learn all provisional pages."""

@@ -229,7 +229,7 @@ class CleanPipeline:
             read_only=self.config.read_only,
             **self.config.store_options,
         )
-        kinds = store.methods() - {self.config.tree_kind}
+        kinds = store.clusters.methods() - {self.config.tree_kind}
         if kinds:
             logger.warning(
                 "Sites that %s has learned by %s stay with it; only new ones are learned by %s. "

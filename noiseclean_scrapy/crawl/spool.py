@@ -131,8 +131,12 @@ class Spool:
                 self.path.with_name(self.path.name + ending).replace(f"{aside}{ending}")
         try:
             with Store(f"sqlite:///{aside}", store_html=True) as store:
-                for cluster in store.clusters():
-                    self.add(chain(store.pages_with_html(cluster.name), store.pages(cluster.name)))
+                for cluster in store.clusters.all():
+                    self.add(
+                        chain(
+                            store.pages.with_html(cluster.name), store.pages.with_text(cluster.name)
+                        )
+                    )
         except StoreError as error:
             logger.error("The spool %s cannot be read: %s; it is now %s", self.path, error, aside)
         else:

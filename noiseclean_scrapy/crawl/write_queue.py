@@ -165,7 +165,7 @@ class WaitingPages:
     def _find_stored(self, key: str) -> PageRecord | None:
         """What the store has of a page; one that it cannot read is to be written anew."""
         try:
-            return self.writer.store.find(key)
+            return self.writer.store.pages.find(key)
         except DamagedError:
             self.damaged.add(key)
             return None

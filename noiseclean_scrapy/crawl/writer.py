@@ -46,7 +46,7 @@ def write_pages(
 ) -> Written:
     """Write pages; with `metadata`, of those that have a text and HTML that is read as well."""
     records = [_with_metadata(r) if metadata else r for r in records]
-    return store.write(records, method=method, anew=anew)
+    return store.pages.write(records, method=method, anew=anew)
 
 
 def grow_tree(store: Store, grower: Grower) -> tuple[Grower, Growth]:

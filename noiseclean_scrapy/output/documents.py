@@ -104,15 +104,15 @@ def feed(store: Store, name: str, index: Index) -> Fed:
     index has committed it, so a process that is killed tells it again. One process at a time may
     feed an index.
     """
-    if name not in store.external_indexes():
-        store.register_index(name)
+    if name not in store.outbox.indexes():
+        store.outbox.register(name)
     added = deleted = 0
-    while changes := store.changes(name, limit=_BATCH_PAGES):
+    while changes := store.outbox.changes(name, limit=_BATCH_PAGES):
         pages = [change.page for change in changes if change.page is not None]
         gone = [change.key for change in changes if change.page is None]
         index.add([Document.of(page) for page in pages])
         index.delete(gone)
         index.commit()
-        store.acknowledge(changes)
+        store.outbox.acknowledge(changes)
         added, deleted = added + len(pages), deleted + len(gone)
     return Fed(added, deleted)

@@ -50,23 +50,23 @@ def site_report(store: Store, cluster: str, *, config: Config | None = None) -> 
     `config` has the method and options that the site was crawled with; without it they are those of
     the stored tree. Raises NotStoredError for a cluster that is not stored.
     """
-    record = store.cluster(cluster)
+    record = store.clusters.find(cluster)
     if record is None:
-        known = ", ".join(row.name for row in store.clusters()[:20]) or "none"
+        known = ", ".join(row.name for row in store.clusters.all()[:20]) or "none"
         raise NotStoredError(f"there is no site {cluster!r} in the database; it has: {known}")
     config = config or Config().of_tree(record.method)
     survey = SiteSurvey()
-    for page in store.pages(cluster):
+    for page in store.pages.with_text(cluster):
         survey.add(page)
     model = load_site(store, cluster, config).model
-    versions = store.tree_versions(cluster)
+    versions = store.clusters.tree_versions(cluster)
     moments = survey.moments()
     boxes = lay_out(survey.tree)
     return render(
         "site.html.jinja",
         record=record,
-        counts=store.count_pages(cluster),
-        clusters=[ClusterRow(row, store.count_pages(row.name)) for row in store.clusters()],
+        counts=store.pages.count(cluster),
+        clusters=[ClusterRow(row, store.pages.count(row.name)) for row in store.clusters.all()],
         templates=len(model.templates) if isinstance(model, TemplateModel) else 0,
         versions=versions,
         survey=survey,
@@ -89,7 +89,7 @@ def _cards(store: Store, survey: SiteSurvey, model: Model, config: Config) -> li
     views, size = 0, 0
     for page in survey.gallery():
         view = None
-        html = store.html(page.record.key) if views < VIEWS and size < VIEWS_SIZE else None
+        html = store.pages.html(page.record.key) if views < VIEWS and size < VIEWS_SIZE else None
         if html is not None and size + len(html) <= VIEWS_SIZE:
             view = page_view(judge_record(replace(page.record, html=html), model, config), html)
             views, size = views + 1, size + len(view.document)

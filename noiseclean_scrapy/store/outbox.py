@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from sqlalchemy import ColumnElement, Connection, delete, insert, select, text, true
 
-from noiseclean_scrapy.store.damage import DamageLog
-from noiseclean_scrapy.store.reading import read_pages
+from noiseclean_scrapy.store.database import Database
+from noiseclean_scrapy.store.page_rows import read_pages
 from noiseclean_scrapy.store.records import Change
 from noiseclean_scrapy.store.schema import external_index_table, outbox_table, page_table
 
@@ -21,7 +21,7 @@ def enqueue(connection: Connection, condition: ColumnElement[bool], *indexes: st
 
     ``condition`` says of which; the caller has locked them.
     """
-    names = indexes or read_indexes(connection)
+    names = indexes or _indexes(connection)
     if not names:
         return
     wanted = (condition, page_table.c.text.is_not(None))
@@ -40,45 +40,65 @@ def enqueue(connection: Connection, condition: ColumnElement[bool], *indexes: st
     connection.execute(insert(outbox_table).from_select(["index_name", "page_key"], rows))
 
 
-def read_indexes(connection: Connection) -> list[str]:
+def _indexes(connection: Connection) -> list[str]:
     """The names of the external indexes."""
     query = select(external_index_table.c.name).order_by(external_index_table.c.name)
     return list(connection.execute(query).scalars())
 
 
-def register(connection: Connection, name: str) -> None:
-    """Add an external index and let it be told of all pages; a known one is told again of all."""
-    _stop_writers(connection)
-    if name not in read_indexes(connection):
-        connection.execute(insert(external_index_table).values(name=name))
-    enqueue(connection, true(), name)
+class Outbox:
+    """`Store.outbox`: what external indexes are told of changed pages."""
 
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
-def unregister(connection: Connection, name: str) -> bool:
-    """Forget an external index; whether it was known."""
-    _stop_writers(connection)
-    known = external_index_table.c.name == name
-    return connection.execute(delete(external_index_table).where(known)).rowcount > 0
+    def indexes(self) -> list[str]:
+        """The names of the external indexes that are told of changed pages."""
+        with self._database.transaction() as connection:
+            return _indexes(connection)
 
+    def register(self, name: str) -> None:
+        """Let an external index be told of all pages, now and whenever they change.
 
-def read_changes(connection: Connection, name: str, limit: int, damage: DamageLog) -> list[Change]:
-    """The oldest changes that an index has not been told of, with the pages as they are now.
+        A name that is known is told of all pages once more.
+        """
+        with self._database.transaction(write=True) as connection:
+            _stop_writers(connection)
+            if name not in _indexes(connection):
+                connection.execute(insert(external_index_table).values(name=name))
+            enqueue(connection, true(), name)
 
-    A page that cannot be read counts as deleted, until it is fetched again.
-    """
-    query = select(outbox_table).where(outbox_table.c.index_name == name)
-    rows = connection.execute(query.order_by(outbox_table.c.sequence).limit(limit)).all()
-    found = read_pages(connection, [row.page_key for row in rows])
-    pages = {page.key: page for page in damage.sort_out(found)}
-    return [Change(row.sequence, row.page_key, pages.get(row.page_key)) for row in rows]
+    def unregister(self, name: str) -> bool:
+        """Tell an external index no more; whether it was known."""
+        with self._database.transaction(write=True) as connection:
+            _stop_writers(connection)
+            known = external_index_table.c.name == name
+            return connection.execute(delete(external_index_table).where(known)).rowcount > 0
 
+    def changes(self, name: str, *, limit: int = 500) -> list[Change]:
+        """The oldest changes that an external index has not been told of, with pages as they are.
 
-def acknowledge(connection: Connection, sequences: Sequence[int]) -> None:
-    """Delete changes that an index has been told of, unless their pages have changed since."""
-    told = select(outbox_table.c.sequence).where(outbox_table.c.sequence.in_(sequences))
-    # A row that is locked is about to be replaced by a newer one: waiting could deadlock.
-    ours = told.with_for_update(skip_locked=True)
-    connection.execute(delete(outbox_table).where(outbox_table.c.sequence.in_(ours)))
+        A page that cannot be read counts as deleted, until it is fetched again.
+        """
+        query = select(outbox_table).where(outbox_table.c.index_name == name)
+        with self._database.transaction() as connection:
+            rows = connection.execute(query.order_by(outbox_table.c.sequence).limit(limit)).all()
+            found = read_pages(connection, [row.page_key for row in rows])
+        readable = self._database.damage.sort_out(found)
+        pages = {page.key: self._database.with_blocks(page) for page in readable}
+        return [Change(row.sequence, row.page_key, pages.get(row.page_key)) for row in rows]
+
+    def acknowledge(self, changes: Sequence[Change]) -> None:
+        """Forget changes that an external index has taken in and will not lose.
+
+        A page that has changed since stays among the changes.
+        """
+        sequences = [change.sequence for change in changes]
+        told = select(outbox_table.c.sequence).where(outbox_table.c.sequence.in_(sequences))
+        # A row that is locked is about to be replaced by a newer one: waiting could deadlock.
+        ours = told.with_for_update(skip_locked=True)
+        with self._database.transaction(write=True) as connection:
+            connection.execute(delete(outbox_table).where(outbox_table.c.sequence.in_(ours)))
 
 
 def _stop_writers(connection: Connection) -> None:

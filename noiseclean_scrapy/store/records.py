@@ -63,10 +63,10 @@ class PageRecord:
 
     ``key`` is the request's fingerprint in hexadecimal and identifies the page. ``fetched_at`` must
     be aware; it is read back in UTC. ``position`` is the 1-based number of the page among those
-    that its cluster learns, None when it is not to be learned. To ``Store.write`` it is a wish: the
+    that its cluster learns, None when it is not to be learned. In what is written it is a wish: the
     store gives the cluster's next positions in the order of the wishes, one to each page, for good.
     ``learned_version`` is the tree version that covers the page, None while none does; it is read
-    only and ignored by ``Store.write``. ``metadata`` is what the page says of itself, None while
+    only, and ignored in what is written. ``metadata`` is what the page says of itself, None while
     that is unknown.
 
     A page is *provisional* while it has a position and no ``learned_version``.

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, delete, func, insert, select, update
 
 from noiseclean_scrapy.store.damage import DamageLog
-from noiseclean_scrapy.store.reading import (
+from noiseclean_scrapy.store.page_rows import (
     StoredPage,
     provisional_place,
     read_in_chunks,

@@ -22,7 +22,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 
 from noiseclean_scrapy.metadata import Metadata
-from noiseclean_scrapy.store import outbox, reading
+from noiseclean_scrapy.store import cluster_rows, outbox, page_rows
 from noiseclean_scrapy.store.column_types import storable_text
 from noiseclean_scrapy.store.damage import DamagedPage, DamageLog
 from noiseclean_scrapy.store.records import Cleaned, PageRecord, Written
@@ -50,7 +50,9 @@ def lock_cluster(connection: Connection, name: str, *, method: str, learned: int
         index_elements=[cluster_table.c.name], set_={"learned": higher}
     )
     row = connection.execute(upsert.returning(*cluster_table.c)).one()
-    return _mended_cluster(connection, name, method) if reading.is_damaged_cluster(row) else row
+    return (
+        _mended_cluster(connection, name, method) if cluster_rows.is_damaged_cluster(row) else row
+    )
 
 
 def _mended_cluster(connection: Connection, name: str, method: str) -> Row[Any]:
@@ -109,7 +111,7 @@ def write_pages(
     index_pages(connection, analyzer, told)
     for chunk in in_chunks([page.key for page in pages]):
         outbox.enqueue(connection, page_table.c.key.in_(chunk))
-    states = reading.read_clusters(connection, cluster_table.c.name.in_(names))
+    states = cluster_rows.read_clusters(connection, cluster_table.c.name.in_(names))
     return Written(len(positions), tuple(states), stale)
 
 
@@ -239,16 +241,16 @@ def clean_chunk(
         page_table.c.key > after,
         page_table.c.text.is_not(None),
         page_table.c.key.in_(select(html_table.c.key)),
-        limit=reading.CHUNK_PAGES,
+        limit=page_rows.CHUNK_PAGES,
     )
-    stored = reading.read_pages_with_html(connection, cluster, after, page_table.c.key.in_(keys))
+    stored = page_rows.read_pages_with_html(connection, cluster, after, page_table.c.key.in_(keys))
     pages = renew_damaged(connection, stored, damage)
     write_cleaned(connection, pages, clean, describe, analyzer=analyzer)
     return len(pages), keys[-1] if keys else None
 
 
 def renew_damaged(
-    connection: Connection, pages: Sequence[reading.StoredPage], damage: DamageLog
+    connection: Connection, pages: Sequence[page_rows.StoredPage], damage: DamageLog
 ) -> list[PageRecord]:
     """Of locked pages those that can be read; the others lose their HTML, for the next visit."""
     forget_html(connection, [page.key for page in pages if isinstance(page, DamagedPage)])

@@ -60,7 +60,7 @@ def pages(request: Request) -> Response:
     bench: Workbench = request.app.state.bench
     start, limit = _range(request)
     site = request.query_params.get("site") or None
-    lines = bench.store.page_lines(site, limit=limit, offset=start)
+    lines = bench.store.pages.lines(site, limit=limit, offset=start)
     return answer({"pages": [{**asdict(line), "noise": line.noise} for line in lines]})
 
 

@@ -37,8 +37,10 @@ class ReviewPage:
 def review_queue(store: Store) -> list[ReviewPage]:
     """The queue, what is worth most first."""
     found = [*_empty(store), *_unfit(store)]
-    for site in sorted(store.site_summaries(), key=lambda site: -site.pages)[:SAMPLE_SITES]:
-        found += _sampled(list(map(_with_blocks, islice(store.pages(site.name), SAMPLE_PAGES))))
+    for site in sorted(store.clusters.summaries(), key=lambda site: -site.pages)[:SAMPLE_SITES]:
+        found += _sampled(
+            list(map(_with_blocks, islice(store.pages.with_text(site.name), SAMPLE_PAGES)))
+        )
     found.sort(key=lambda page: (-page.worth, page.line.key))
     queue: list[ReviewPage] = []
     keys: set[str] = set()
@@ -54,7 +56,7 @@ def review_queue(store: Store) -> list[ReviewPage]:
 
 
 def _empty(store: Store) -> Iterable[ReviewPage]:
-    for line in store.page_lines(order="kept", limit=QUEUE):
+    for line in store.pages.lines(order="kept", limit=QUEUE):
         if not line.kept_characters and line.visible_characters:
             note = f"all of its {line.visible_characters:,} characters were left out"
             worth = line.visible_characters / (line.visible_characters + 500)
@@ -62,7 +64,7 @@ def _empty(store: Store) -> Iterable[ReviewPage]:
 
 
 def _unfit(store: Store) -> Iterable[ReviewPage]:
-    for line in store.page_lines(order="fit", limit=QUEUE):
+    for line in store.pages.lines(order="fit", limit=QUEUE):
         if line.fit < _LEAST_FIT:
             note = f"{1 - line.fit:.0%} of its text stands at places that the site's tree is new to"
             yield ReviewPage(line, "low fit", note, 1 - line.fit)

@@ -253,7 +253,7 @@ class Teaching:
         with self._writing:
             self._write_rule(change)  # a server may have died before it came to this
         with self._bench.open_writer() as store:
-            change.of = store.count_pages(change.site).with_text
+            change.of = store.pages.count(change.site).with_text
             for done in clean_again(store, self._bench.model(change.site)):
                 change.pages = done
                 if self._is_closed or change.state != state:
@@ -268,7 +268,7 @@ class Teaching:
         model = bench.model(proposal.site)
         source = with_rule(read_source(bench.need_teaching()), proposal.rule)
         taught = replace(model, config=replace(model.config, overrides=Overrides.parse(source)))
-        for record in bench.store.pages_with_html(proposal.site):
+        for record in bench.store.pages.with_html(proposal.site):
             if proposal.is_stopped or self._is_closed:
                 return
             if record.cleaned is None:

@@ -63,7 +63,7 @@ def sites(request: Request) -> Response:
     found = chosen_sites(rows, words, sort, order == "desc")
     start = SITES_ON_PAGE * (page_number(request) - 1)
     shown = found[start : start + SITES_ON_PAGE]
-    fits = bench.store.fits([row.summary.name for row in shown], FITS)
+    fits = bench.store.clusters.fits([row.summary.name for row in shown], FITS)
     return document(
         request,
         "sites",
@@ -85,8 +85,8 @@ def site(request: Request) -> Response:
     order = request.query_params.get("order", "newest")
     order = order if order in _ORDERS else "newest"
     start = PAGES_ON_PAGE * (page_number(request) - 1)
-    lines = bench.store.page_lines(name, order=order, limit=PAGES_ON_PAGE + 1, offset=start)
-    (fits,) = bench.store.fits([name], FITS)
+    lines = bench.store.pages.lines(name, order=order, limit=PAGES_ON_PAGE + 1, offset=start)
+    (fits,) = bench.store.clusters.fits([name], FITS)
     return document(
         request,
         "site",
@@ -96,7 +96,7 @@ def site(request: Request) -> Response:
         has_more=len(lines) > PAGES_ON_PAGE,
         order=order,
         orders=_ORDERS,
-        versions=bench.store.tree_versions(name)[::-1][:20],
+        versions=bench.store.clusters.tree_versions(name)[::-1][:20],
     )
 
 

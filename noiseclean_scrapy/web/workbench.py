@@ -97,7 +97,7 @@ class Workbench:
 
     def model(self, site: str) -> StoredModel:
         """What a site has taught, with the overrides of now; raises NotStoredError."""
-        states = self.store.cluster_states([site])
+        states = self.store.clusters.among([site])
         if not states:
             raise NotStoredError(f"there is no site {site!r} in the database")
         config = self.settings()
@@ -106,7 +106,7 @@ class Workbench:
         with self._lock:
             found = self._models.get(key)
         if found is None:
-            record = self.store.cluster(site)
+            record = self.store.clusters.find(site)
             if record is None:
                 raise NotStoredError(f"there is no site {site!r} in the database")
             found = load_model(self.store, record, config)
@@ -116,10 +116,10 @@ class Workbench:
 
     def page(self, key: str) -> StoredPage:
         """A page with its verdicts of now; raises NotStoredError."""
-        record = self.store.find(key)
+        record = self.store.pages.find(key)
         if record is None:
             raise NotStoredError("there is no such page in the database")
-        html = self.store.html(key)
+        html = self.store.pages.html(key)
         if html is None:
             return StoredPage(record, None, None)
         model = self.model(record.cluster)
@@ -153,7 +153,7 @@ class Workbench:
         return found
 
     def _count_places(self, site: str) -> PlaceCounts:
-        return PlaceCounts.count(islice(self.store.pages(site), SAMPLE))
+        return PlaceCounts.count(islice(self.store.pages.with_text(site), SAMPLE))
 
     def close(self) -> None:
         """Begin nothing more."""
@@ -175,7 +175,7 @@ class Workbench:
         return self.rules_file
 
     def _read_sites(self) -> list[SiteRow]:
-        summaries = self.store.site_summaries()
+        summaries = self.store.clusters.summaries()
         rates = self._growth.a_minute({summary.name: summary.pages for summary in summaries})
         return [SiteRow(summary, rates[summary.name]) for summary in summaries]
 

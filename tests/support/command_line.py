@@ -187,7 +187,7 @@ class DemoCrawl:
 
     def records(self) -> Iterator[PageRecord]:
         with Store(f"sqlite:///{self.database}", read_only=True) as store:
-            yield from store.pages()
+            yield from store.pages.with_text()
 
     def url(self, path: str) -> str:
         return next(url for url in self.pages if url.endswith(path))

@@ -112,10 +112,10 @@ def _reclean(url: str) -> None:
     """Learn the site anew by another method, and clean its pages again."""
     config = Config(database_url=url, method="style-tree")
     with Store(url, store_html=True) as store:
-        site = store.cluster("a.example")
+        site = store.clusters.find("a.example")
         assert site
         model = learn_anew(store, site, config, lambda: None)
-        list(store.clean_stored(site.name, model.clean))
+        list(store.pages.clean_again(site.name, model.clean))
 
 
 def _run(action: Callable[..., None], url: str, options: Any, point: int, points: Any) -> None:

@@ -37,7 +37,7 @@ def make_database(path: Path) -> bytes:
     """A database with all kinds of rows, in one file."""
     url = f"sqlite:///{path}"
     with Store(url) as store:
-        store.register_index("index")
+        store.outbox.register("index")
     asyncio.run(crawl_all(url, {}))
     run_statement(url, "PRAGMA wal_checkpoint(TRUNCATE)")
     return path.read_bytes()
@@ -63,44 +63,46 @@ def uses(url: str) -> Iterator[Callable[[], object]]:
         return run
 
     def explain(store: Store) -> None:
-        site = store.cluster(SITE)
+        site = store.clusters.find(SITE)
         assert site
         model = load_model(store, site, Config())
-        for page in store.pages_with_html(SITE):
+        for page in store.pages.with_html(SITE):
             model.judge(page)
 
     def survey(store: Store) -> None:
         found = SiteSurvey()
-        for page in store.pages(SITE):
+        for page in store.pages.with_text(SITE):
             found.add(page)
         found.gallery()
 
     def look_up(store: Store) -> None:
         for number in range(PAGES):
-            store.find_url(f"http://{SITE}/{number}")
-            store.html(f"{SITE}{number:04}")
+            store.pages.find_url(f"http://{SITE}/{number}")
+            store.pages.html(f"{SITE}{number:04}")
 
     def feed(store: Store) -> None:
-        store.acknowledge(store.changes("index"))
+        store.outbox.acknowledge(store.outbox.changes("index"))
 
     def reclean(store: Store) -> None:
-        site = store.cluster(SITE)
+        site = store.clusters.find(SITE)
         assert site
-        list(store.clean_stored(SITE, load_model(store, site, Config()).clean))
+        list(store.pages.clean_again(SITE, load_model(store, site, Config()).clean))
 
     def repair(store: Store) -> None:
-        for site in store.damaged_clusters():
-            store.mend_cluster(site)
-        store.forget_damaged([page.key for page in store.damaged_pages()])
+        for site in store.clusters.damaged():
+            store.clusters.mend(site)
+        store.pages.forget_damaged([page.key for page in store.pages.damaged()])
         for site, _ in list(damaged_trees(store)):
             repair_tree(store, site, Config())
-        assert not list(store.damaged_pages())
+        assert not list(store.pages.damaged())
         assert not list(damaged_trees(store))
 
-    yield with_store(lambda store: [page_row(page) for page in store.pages()], read_only=True)
-    yield with_store(lambda store: store.site_summaries(), read_only=True)
+    yield with_store(
+        lambda store: [page_row(page) for page in store.pages.with_text()], read_only=True
+    )
+    yield with_store(lambda store: store.clusters.summaries(), read_only=True)
     yield with_store(lambda store: store.search("the OR fog OR story"), read_only=True)
-    yield with_store(lambda store: store.tree_versions(SITE), read_only=True)
+    yield with_store(lambda store: store.clusters.tree_versions(SITE), read_only=True)
     yield with_store(explain, read_only=True)
     yield with_store(survey, read_only=True)
     yield with_store(look_up, read_only=True)

@@ -1,0 +1,62 @@
+"""Rows of page clusters to records."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Row, and_, select
+
+from noiseclean_scrapy.errors import DamagedError
+from noiseclean_scrapy.store.records import ClusterRecord
+from noiseclean_scrapy.store.schema import cluster_table, tree_table
+
+
+def read_cluster(connection: Connection, name: str) -> ClusterRecord | None:
+    """The cluster with its newest tree."""
+    newest = and_(
+        tree_table.c.cluster == cluster_table.c.name,
+        tree_table.c.version == cluster_table.c.version,
+    )
+    query = (
+        select(cluster_table, tree_table.c.tree)
+        .outerjoin(tree_table, newest)
+        .where(cluster_table.c.name == name)
+    )
+    row = connection.execute(query).one_or_none()
+    if row is None:
+        return None
+    record = _record(row, tree_bytes(row.tree))
+    try:
+        record.check()
+    except ValueError as error:
+        raise DamagedError(
+            f"the stored site {name} is damaged: {error}; the next page that a crawl writes to it, "
+            f"or `noiseclean check --repair`, mends it"
+        ) from error
+    return record
+
+
+def read_clusters(connection: Connection, *conditions: ColumnElement[bool]) -> list[ClusterRecord]:
+    """Clusters by name, all or those that the conditions admit, without their trees."""
+    query = select(cluster_table).where(*conditions).order_by(cluster_table.c.name)
+    return [_record(row, None) for row in connection.execute(query) if not is_damaged_cluster(row)]
+
+
+def is_damaged_cluster(row: Row[Any]) -> bool:
+    """Whether a cluster's row has values that no cluster can have."""
+    try:
+        _record(row, None).check()
+    except ValueError:
+        return True
+    return False
+
+
+def tree_bytes(value: object) -> bytes | None:
+    """A stored tree; what is none in a column without types is one that is damaged."""
+    if value is None or isinstance(value, bytes):
+        return value
+    return bytes(value) if isinstance(value, memoryview) else b""
+
+
+def _record(row: Row[Any], tree: bytes | None) -> ClusterRecord:
+    return ClusterRecord(row.name, row.method, row.version, row.learned, tree, row.covered)

@@ -1,0 +1,108 @@
+"""The database of a store: its transactions, and what all of them share."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
+from typing import TypeVar
+
+from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import SQLAlchemyError
+
+from noiseclean_scrapy.errors import StoreError
+from noiseclean_scrapy.service_urls import shown_url
+from noiseclean_scrapy.store import page_rows
+from noiseclean_scrapy.store.damage import DamagedPage, DamageLog
+from noiseclean_scrapy.store.engine import create_store_engine, is_in_memory
+from noiseclean_scrapy.store.engine import writing as writing_engine
+from noiseclean_scrapy.store.html_objects import HtmlObjects, with_objects
+from noiseclean_scrapy.store.preparing import prepare_schema
+from noiseclean_scrapy.store.records import PageRecord
+from noiseclean_scrapy.store.search.terms import Analyzer
+from noiseclean_scrapy.store.stored_blocks import StoredBlocks
+
+Page = TypeVar("Page", PageRecord, "PageRecord | None")
+
+
+class Database:
+    """The tables of a store; see `Store` for the options.
+
+    `indexer` is None where nothing is to be indexed, `objects` where HTML stays in its rows.
+    """
+
+    def __init__(
+        self, url: str, *, read_only: bool, store_html: bool, search: bool, html_store: str
+    ) -> None:
+        self._read_only = read_only
+        self.store_html = store_html
+        self.objects = HtmlObjects(html_store) if html_store else None
+        if self.objects is not None and not read_only:
+            self.objects.check()
+        self._engine = with_objects(create_store_engine(url, read_only=read_only), self.objects)
+        self._writing_engine = writing_engine(self._engine)
+        self.analyzer = Analyzer()
+        self.indexer = self.analyzer if search else None
+        self.damage = DamageLog()
+        # A database in memory is one connection, which cannot be in two transactions.
+        self._lock: AbstractContextManager[object] = (
+            threading.RLock() if self.in_memory else nullcontext()
+        )
+        try:
+            prepare_schema(self._engine, self._writing_engine, read_only=read_only)
+        except SQLAlchemyError as error:
+            self.close()
+            raise StoreError(
+                f"cannot open {_shown(self._engine)}: {_reason(error)}; check its "
+                f"address, that it is running, and your rights"
+            ) from error
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether it is in the memory of this process alone."""
+        return is_in_memory(self._engine.url)
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._engine.dispose()
+
+    @contextmanager
+    def transaction(self, *, write: bool = False) -> Iterator[Connection]:
+        """A connection until the commit; StoreError when the database refuses."""
+        if write and self._read_only:
+            raise StoreError("the store was opened read-only: open it without read_only to write")
+        engine = self._writing_engine if write else self._engine
+        with self._lock:
+            try:
+                with engine.begin() as connection:
+                    yield connection
+            except SQLAlchemyError as error:
+                raise StoreError(f"{_shown(engine)} refused: {_reason(error)}") from error
+
+    def with_blocks(self, page: Page) -> Page:
+        """The page, whose blocks read its HTML from here when somebody looks at them."""
+        blocks = page.cleaned.blocks if page is not None and page.cleaned is not None else None
+        if page is not None and isinstance(blocks, StoredBlocks):
+            blocks.read_html = partial(self._html_of_blocks, page.key)
+        return page
+
+    def _html_of_blocks(self, key: str) -> str | None:
+        with self.transaction() as connection:
+            html = page_rows.read_html(connection, key)
+        if isinstance(html, DamagedPage):
+            self.damage.note(html)
+            return None
+        return html
+
+
+def _shown(engine: Engine) -> str:
+    return f"the database {shown_url(engine.url.render_as_string(hide_password=False))}"
+
+
+def _reason(error: SQLAlchemyError) -> str:
+    """What the driver said, without the statement and its values."""
+    return str(getattr(error, "orig", None) or error).strip()
