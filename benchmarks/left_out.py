@@ -31,7 +31,7 @@ from benchmarks.quality import RESULTS, RUNNER, VERSIONS, publish
 from benchmarks.scores import MEASURES, part_report, partial_report, score_texts
 from benchmarks.tables import Table, interval, quality_tables, signed
 
-CORPORA = ("wcxb-dev", "wcxb-train", "segments-train")
+CORPORA = ("wcxb-dev", "wcxb-train", "segments-train", "fundus-dev", "recipes-dev")
 LEANS = ("evidence", "evidence-precision", "evidence-recall")
 """Rows of the model: its default, and what leans to precision and to recall."""
 EVERY_KIND = "all"

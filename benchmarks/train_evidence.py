@@ -4,7 +4,7 @@
     python benchmarks/train_evidence.py --validate-only   # no weights
     python benchmarks/train_evidence.py --no-validation   # the weights alone
     python benchmarks/train_evidence.py --left-out texts  # and texts of left-out sites
-    python benchmarks/train_evidence.py --also fundus-dev --out other.npz
+    python benchmarks/train_evidence.py --also recipes-train --out other.npz
 
 Only openly licensed corpora are used (see `CORPORA` and `FURTHER`); folds are made of whole sites,
 the sites of a publisher in one. Needs `pip install "noiseclean-scrapy[train]"`. The weights depend
@@ -42,6 +42,7 @@ from noiseclean_scrapy.methods.evidence_model.boosted_trees import BoostedTrees,
 from noiseclean_scrapy.methods.evidence_model.context_features import CONTEXT, context_features
 from noiseclean_scrapy.methods.evidence_model.model import WEIGHTS, EvidenceModel, save_model
 from noiseclean_scrapy.methods.evidence_model.page_features import PAGE, PageFeatures
+from noiseclean_scrapy.methods.evidence_model.wording import BUCKETS, Wording, gram_counts, grams
 from noiseclean_scrapy.page import PageBudget, build_page
 from noiseclean_scrapy.page.headline import find_headline
 
@@ -54,11 +55,21 @@ CORPORA = {
     "zh-cold-dev": "MIT",
     "readability-pages": "Apache-2.0",
     "segments-train": "Apache-2.0",
+    "fundus-dev": "MIT",
+    "recipes-dev": "MIT",
 }
 """The corpora that the weights are fitted on, and their licences."""
-FURTHER = {"fundus-dev": "MIT", "recipes-dev": "MIT"}
+FURTHER = {"recipes-train": "MIT"}
 """Those that they may be fitted on as well, with `--also` (see docs/decisions.md)."""
 
+WORDING: dict[str, Any] = {
+    "loss": "log_loss",
+    "alpha": 3e-5,
+    "max_iter": 8,
+    "tol": None,
+    "random_state": 0,
+}
+"""scikit-learn's parameters of the wording."""
 PUBLISHERS = {
     "Caxton": ("citizen.co.za", "durbanlocal.co.za", "eyethunews.co.za"),
     "DMG": ("dailymail.co.uk", "metro.co.uk"),
@@ -75,7 +86,9 @@ PUBLISHERS = {
 }
 """Sites whose templates are of one publisher: they stand in one fold."""
 _PUBLISHER = {site: publisher for publisher, sites in PUBLISHERS.items() for site in sites}
-LEFT_OUT = ("wcxb-dev", "wcxb-train", "segments-train")
+PAGE_WEIGHTS = {"recipes-dev": 0.25, "recipes-train": 0.25}
+"""What a page weighs where it is not 1: of recipes only parts are known, all of them content."""
+LEFT_OUT = ("wcxb-dev", "wcxb-train", "segments-train", "fundus-dev", "recipes-dev")
 """Corpora whose left-out texts are written, beside the further ones, for benchmarks/left_out.py."""
 LEANS = {
     "evidence": "balanced",
@@ -131,9 +144,9 @@ class Example:
 
     @property
     def weights(self) -> Floats:
-        """Weights of the blocks; those of a page sum to 1, since pages count alike in a mean F1."""
+        """Weights of the blocks; those of a page sum to what it weighs: 1, but for PAGE_WEIGHTS."""
         weights = np.where(self.labels >= 0, np.maximum(self.tokens, 0.5) ** LENGTH_POWER, 0.0)
-        return weights / max(float(weights.sum()), 1e-9)
+        return weights * (PAGE_WEIGHTS.get(self.corpus, 1.0) / max(float(weights.sum()), 1e-9))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -156,6 +169,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     examples = training_examples(args.shared, corpora)
     console = Console()
     console.print(f"{len(examples)} pages, {time.monotonic() - start:.0f} s")
+    wordings = cross_wording(examples)
     alone = [e.features.matrix for e in examples]
     names = PAGE.names
     models = cross_fit(examples, alone, names, SEEDS["alone"])
@@ -171,12 +185,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         report["both stages, shuffled"] = ablation(examples, together, second)
         if args.left_out:
             left_out = (*LEFT_OUT, *args.also)
-            write_left_out(args.shared, args.left_out, models, second, left_out)
+            stages = map(EvidenceModel, wordings, models, second)
+            write_left_out(args.shared, args.left_out, list(stages), left_out)
         report["calibration"] = calibration(examples, scores)
         print_report(console, report)
     if args.validate_only:
         return 0
     model = EvidenceModel(
+        fit_wording(examples),
         fit(examples, alone, names, SEEDS["alone"]),
         fit(examples, together, names + CONTEXT.names, SEEDS["together"]),
     )
@@ -347,6 +363,41 @@ def snippet_labels(
         content = any(snippet and f" {snippet} " in text for snippet in wanted)
         labels.append(1.0 if content else 0.0 if noise else -1.0)
     return np.array(labels)
+
+
+def cross_wording(examples: Sequence[Example]) -> list[Wording]:
+    """For each fold a wording that has not seen its sites; each page's feature is from its own."""
+    wordings = []
+    column = PAGE.names.index("wording")
+    for fold in range(FOLDS):
+        wording = fit_wording([example for example in examples if example.fold != fold])
+        for example in examples:
+            if example.fold == fold:
+                texts = example.features.page.table.texts
+                example.features.matrix[:, column] = wording.score(texts)
+        wordings.append(wording)
+    return wordings
+
+
+def fit_wording(examples: Sequence[Example]) -> Wording:
+    """Log-odds of content from the letters of a block: a linear model, in bytes."""
+    from scipy.sparse import csr_matrix
+    from sklearn.linear_model import SGDClassifier
+
+    texts = [text for e in examples for text in e.features.page.table.texts]
+    labels = np.concatenate([e.labels for e in examples])
+    weights = np.concatenate([e.weights for e in examples])
+    known = np.flatnonzero(labels >= 0)
+    pairs, text_of, buckets = grams([texts[block] for block in known.tolist()])
+    shape = len(known), BUCKETS
+    values = 1 / np.sqrt(gram_counts(pairs))[text_of]
+    matrix = csr_matrix((values, (text_of, buckets)), shape)
+    model = SGDClassifier(**WORDING)
+    model.fit(matrix, labels[known] > 1 / 2, sample_weight=weights[known] / weights[known].mean())
+    scale = float(np.abs(model.coef_).max()) / 127
+    return Wording(
+        np.round(model.coef_[0] / scale).astype(np.int8), scale, float(model.intercept_[0])
+    )
 
 
 def cross_fit(
@@ -523,12 +574,10 @@ def calibration(examples: Sequence[Example], scores: Sequence[Floats]) -> list[d
 def write_left_out(
     shared: Path,
     folder: Path,
-    alone: Sequence[BoostedTrees],
-    together: Sequence[BoostedTrees],
+    models: Sequence[EvidenceModel],
     corpora: Iterable[str],
 ) -> None:
     """Texts of all pages, visible and cleaned by the fold that has not seen the page's site."""
-    models = [EvidenceModel(*stages) for stages in zip(alone, together, strict=True)]
     for corpus in corpora:
         with ProcessPoolExecutor() as pool:
             pages = read_corpus(shared / "corpora" / corpus)
@@ -588,9 +637,11 @@ def provenance(report: dict[str, Any], corpora: Mapping[str, str]) -> dict[str, 
     """What stands beside the weights."""
     return {
         "corpora": dict(corpora),
+        "page weights": PAGE_WEIGHTS,
+        "wording": WORDING,
         "parameters": PARAMETERS,
         "seeds": SEEDS,
-        **environment(["catboost", "numpy", "lxml", "rapidfuzz"]),
+        **environment(["catboost", "numpy", "lxml", "rapidfuzz", "scikit-learn"]),
         "validation": report,
     }
 

@@ -30,7 +30,6 @@ from noiseclean_scrapy.methods.evidence_model.near_duplicates import (
     LEAST_CONTENT,
     content_signature,
 )
-from noiseclean_scrapy.methods.evidence_model.page_features import PageFeatures
 from noiseclean_scrapy.methods.evidence_model.site_features import SiteEvidence
 from noiseclean_scrapy.methods.evidence_model.text_features import TextTable, _kept
 from noiseclean_scrapy.methods.evidence_model.tree_index import (
@@ -205,9 +204,9 @@ def assert_same_evidence(here: Page, there: Page) -> None:
         assert_same_arrays(getattr(arrays, name), getattr(in_numpy, name))
     assert_same_numbering(arrays.places, in_numpy.places)
     assert_same_numbering(arrays.groups, in_numpy.groups)
-    features, slow = PageFeatures(here), in_python(PageFeatures, there)
-    assert_same_arrays(features.matrix, slow.matrix)
     model = load_model()
+    features, slow = model.features(here), in_python(model.features, there)
+    assert_same_arrays(features.matrix, slow.matrix)
     first, slow_first = both(model.alone.score, features.matrix)
     assert_same_arrays(first, slow_first)
     context, slow_context = both(context_features, features, first)

@@ -76,7 +76,8 @@ def kept(page: CleanPage) -> list[int]:
 
 
 def page_alone(page: Page) -> list[float]:
-    return list(map(float, load_model().score(PageFeatures(page))))
+    model = load_model()
+    return list(map(float, model.score(model.features(page))))
 
 
 def other_story(number: int) -> str:
@@ -197,7 +198,8 @@ def test_explanations_add_up() -> None:
 
 
 def test_named_features_are_the_strongest() -> None:
-    matrix = load_model().matrix(PageFeatures(build_page(article())))
+    model = load_model()
+    matrix = model.matrix(model.features(build_page(article())))
     for row, block in zip(matrix, clean(article()).blocks, strict=True):
         _, changes = load_model().together.contributions(row)
         named = [

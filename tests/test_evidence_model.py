@@ -24,6 +24,7 @@ from noiseclean_scrapy.methods.evidence_model.model import EvidenceModel, load_m
 from noiseclean_scrapy.methods.evidence_model.page_features import PAGE, PageFeatures
 from noiseclean_scrapy.methods.evidence_model.tree_index import PageArrays
 from noiseclean_scrapy.methods.evidence_model.vocabulary import NAMES, element_bits
+from noiseclean_scrapy.methods.evidence_model.wording import BUCKETS, Wording
 from noiseclean_scrapy.page import Page, build_page
 from tests.support.slow_evidence import (
     slow_ancestors,
@@ -243,9 +244,7 @@ def test_text_features_by_hand() -> None:
     assert column(features, "declared")[5:] == [0, 0]
     assert column(features, "sentences") == [0, 0, 0, 1, 0, 1, 0]
     assert column(features, "ends_sentence") == [0, 0, 0, 1, 0, 1, 0]
-    assert column(features, "pauses")[5] == pytest.approx(2 / len(hidden) * 100)
-    assert column(features, "rights") == [0, 0, 0, 0, 0, 0, 1]
-    assert column(features, "date") == [0, 0, 0, 0, 0, 0, 1]
+    assert column(features, "capitals") == pytest.approx([1, 1, 1 / 4, 1 / 9, 0, 1 / 7, 0])
     assert column(features, "links") == [1, 1, 0, 1, 0, 0, 0]
 
 
@@ -258,15 +257,14 @@ def test_groups_by_hand() -> None:
     features = PageFeatures(SMALL)
     bits = {name: column(features, name) for name in PAGE.names if ":" in name}
     assert bits["own:li"] == [1, 1, 0, 0, 0, 0, 0]
-    assert bits["own:nav"] == [0] * 7
+    assert bits["own:p"] == [0, 0, 0, 1, 0, 1, 0]
     assert bits["any:nav"] == bits["any:list"] == [1, 1, 0, 0, 0, 0, 0]
     assert bits["near:c_nav"] == [1, 1, 0, 0, 0, 0, 0]  # the NAV's id, two levels up
-    assert bits["own:c_body"] == [0] * 7
     assert bits["near:c_body"] == bits["any:c_body"] == [0, 0, 0, 1, 1, 1, 0]
     assert bits["own:heading"] == [0, 0, 1, 0, 1, 0, 0]
-    assert bits["own:h1"] == [0, 0, 1, 0, 0, 0, 0]
-    assert bits["own:c_footer"] == bits["own:footer"] == [0, 0, 0, 0, 0, 0, 1]
-    assert bits["own:hidden"] == bits["any:hidden"] == [0, 0, 0, 0, 0, 1, 0]
+    assert bits["any:h1"] == [0, 0, 1, 0, 0, 0, 0]
+    assert bits["near:c_footer"] == bits["any:footer"] == [0, 0, 0, 0, 0, 0, 1]
+    assert bits["any:hidden"] == [0, 0, 0, 0, 0, 1, 0]
     assert features.inside("nav").tolist() == [True] * 2 + [False] * 5
     assert features.near("c_body").tolist() == [False] * 3 + [True] * 3 + [False]
 
@@ -304,10 +302,6 @@ def test_places_on_the_page_by_hand() -> None:
     assert column(features, "since_heading") == [40, 40, 0, 1, 0, 1, 2]
     assert column(features, "position") == pytest.approx([n / 7 for n in range(7)])
     assert column(features, "from_end") == pytest.approx(np.log1p(range(6, -1, -1)).tolist())
-    log = np.log1p(features.lengths).tolist()
-    assert column(features, "before1_length") == pytest.approx([-1, *log[:-1]])
-    assert column(features, "after2_length") == pytest.approx([*log[2:], -1, -1])
-    assert column(features, "before1_same_place") == [0, 1, 0, 0, 0, 0, 0]
     without = PageFeatures(page_of("<p>a</p><p>b</p>"))
     assert column(without, "from_h1") == column(without, "from_title") == [-100, -100]
 
@@ -490,7 +484,6 @@ def test_noise_by_hand() -> None:
     since = [10, 0, 60, 0, 20]
     assert context("noise_since_good") == pytest.approx(np.log1p(since).tolist())
     assert context("good_before") == pytest.approx(np.log1p([0, 0, 1, 1, 1]).tolist())
-    assert context("good_after") == pytest.approx(np.log1p([1, 0, 0, 0, 0]).tolist())
 
 
 def test_noise_until_the_next_content() -> None:
@@ -528,6 +521,7 @@ def test_weights_hold_arrays_alone() -> None:
         assert all(not data[name].dtype.hasobject for name in data.files)
     model = load_model()
     assert model is load_model()
+    assert (len(model.wording.weights), model.wording.weights.dtype) == (BUCKETS, np.int8)
     assert model.alone.names == PAGE.names
     assert model.together.names == PAGE.names + CONTEXT.names
     for trees in (model.alone, model.together):
@@ -577,10 +571,14 @@ def test_weights_are_written_and_read(tmp_path: Path) -> None:
     path = tmp_path / "model.npz"
     trees = small_trees()
     model = EvidenceModel(
-        replace(trees, names=PAGE.names), replace(trees, names=PAGE.names + CONTEXT.names)
+        Wording(np.arange(-64, 64, dtype=np.int8), 0.25, -1.5),
+        replace(trees, names=PAGE.names),
+        replace(trees, names=PAGE.names + CONTEXT.names),
     )
     save_model(model, path, {"corpora": {"über": "MIT"}})
     read = load_model.__wrapped__(path)
+    assert np.array_equal(read.wording.weights, model.wording.weights)
+    assert (read.wording.scale, read.wording.bias) == (0.25, -1.5)
     for ours, theirs in ((model.alone, read.alone), (model.together, read.together)):
         assert (ours.names, ours.bias) == (theirs.names, theirs.bias)
         for name in ("features", "borders", "values"):
@@ -592,7 +590,10 @@ def test_weights_are_written_and_read(tmp_path: Path) -> None:
 
 
 def test_the_model_scores_as_its_stages() -> None:
-    model, features = load_model(), PageFeatures(SMALL)
+    model = load_model()
+    features = model.features(SMALL)
+    worded = model.wording.score([block.text for block in SMALL.blocks])
+    assert column(features, "wording") == pytest.approx(worded.tolist())
     first = model.alone.score(features.matrix)
     assert first.tolist() == pytest.approx(
         [slow_score(model.alone, row) for row in features.matrix.tolist()], abs=1e-4

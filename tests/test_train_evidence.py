@@ -6,6 +6,7 @@ import gzip
 import json
 import random
 import zlib
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -15,6 +16,7 @@ import pytest
 
 pytest.importorskip("catboost")
 pytest.importorskip("rapidfuzz")
+pytest.importorskip("sklearn")
 
 from benchmarks import fewest_features
 from benchmarks import train_evidence as train
@@ -22,6 +24,7 @@ from benchmarks.corpora import load_scorer
 from benchmarks.grafts import WRAPPERS, Origin, content_element, graft, join, split, wrap
 from noiseclean_scrapy.methods.evidence_model.boosted_trees import BoostedTrees
 from noiseclean_scrapy.methods.evidence_model.context_features import CONTEXT, context_features
+from noiseclean_scrapy.methods.evidence_model.model import EvidenceModel
 from noiseclean_scrapy.methods.evidence_model.page_features import PAGE
 from noiseclean_scrapy.page import Page, build_page
 
@@ -185,6 +188,11 @@ def test_weights_and_folds(examples: list[train.Example]) -> None:
     assert first.weights.tolist() == pytest.approx((words / words.sum()).tolist())
 
 
+def test_pages_of_which_only_parts_are_known_weigh_less(examples: list[train.Example]) -> None:
+    recipe = replace(examples[0], corpus="recipes-dev")
+    assert recipe.weights.tolist() == pytest.approx((examples[0].weights / 4).tolist())
+
+
 def test_sites_of_a_publisher_stand_in_one_fold() -> None:
     for sites in train.PUBLISHERS.values():
         assert len(sites) > 1
@@ -301,6 +309,31 @@ def test_grafts_are_noise(examples: list[train.Example]) -> None:
             assert tokens == len(block.text.split())
 
 
+# Wording.
+
+
+def test_wordings_tell_menus_from_stories_of_other_sites(shared: Path) -> None:
+    examples = train.load_examples(shared, corpora=["wcxb-train"])
+    column = PAGE.names.index("wording")
+    wordings = train.cross_wording(examples)
+    assert len(wordings) == train.FOLDS
+    for example in examples:
+        texts = [block.text for block in example.features.page.blocks]
+        found = example.features.matrix[:, column]
+        assert np.allclose(found, wordings[example.fold].score(texts))
+        assert found[example.labels == 1].min() > found[example.labels == 0].max()
+
+
+def test_a_wording_is_fitted_to_the_same_bits_and_does_not_see_its_fold(shared: Path) -> None:
+    examples = train.load_examples(shared, corpora=["wcxb-train"])
+    whole, again = train.fit_wording(examples), train.fit_wording(examples)
+    assert np.array_equal(whole.weights, again.weights)
+    assert (whole.scale, whole.bias) == (again.scale, again.bias)
+    first = train.cross_wording(examples)[0]
+    without = train.fit_wording([example for example in examples if example.fold])
+    assert np.array_equal(first.weights, without.weights)
+
+
 # Trees.
 
 
@@ -353,9 +386,11 @@ def test_left_out_texts_are_those_of_other_folds(shared: Path, tmp_path: Path) -
 
     # Fold 0 keeps all it judges, fold 1 keeps what is doubtful to it only where it leans to recall.
     odds = [9.0, -0.5, -9.0, -9.0, -9.0]
-    alone = [always(names, 0.0)] * train.FOLDS
-    together = [always(names + CONTEXT.names, score) for score in odds]
-    train.write_left_out(shared, tmp_path, alone, together, ["wcxb-train"])
+    wording, alone = train.fit_wording(examples), always(names, 0.0)
+    models = [
+        EvidenceModel(wording, alone, always(names + CONTEXT.names, score)) for score in odds
+    ]
+    train.write_left_out(shared, tmp_path, models, ["wcxb-train"])
     texts = {
         row: dict(
             json.loads(line).values()
@@ -390,7 +425,7 @@ def test_weights_come_from_open_corpora_alone() -> None:
     )
     origin = train.provenance({"both stages": {}}, train.CORPORA)
     assert origin["corpora"] == train.CORPORA
-    assert origin["versions"].keys() >= {"catboost", "numpy", "lxml", "rapidfuzz"}
+    assert origin["versions"].keys() >= {"catboost", "numpy", "lxml", "rapidfuzz", "scikit-learn"}
     json.dumps(origin)
 
 

@@ -2,7 +2,7 @@
 """Twins of what is done with each character: `evidence.text`, `page.features`, near-duplicates."""
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
-from libc.stdint cimport int64_t, uint8_t, uint16_t, uint64_t
+from libc.stdint cimport int8_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcmp
 
 from hashlib import blake2b
@@ -26,50 +26,33 @@ cdef enum:
     SLOTS = 1024
     LONGEST_WORD = 64
     MOST_KINDS = 15  # of characters; the bit of upper case comes on top
-    ROW = 21  # values of a text
+    ROW = 10  # values of a text
 
 
 cdef class TextMeasure:
     """`evidence.text._measure`, given what that knows of characters and patterns.
 
     `kinds` are `_character_kinds()`, `names` their names, lowest bit first, `closes` are
-    `_character_closes()`; `patterns` search for a date, a currency, rights and an address. Those
-    but the date are looked for where one of their `hints` stands.
+    `_character_closes()`.
     """
 
     cdef const uint16_t[::1] kinds
     cdef const uint8_t[::1] closes
     cdef Py_ssize_t known
-    cdef int stop, whole_stop, pause, digit, separator, currency, rights, code, quote, han, upper
+    cdef int stop, whole_stop, digit, separator, han, upper
     cdef double han_weight
-    cdef object is_date, is_currency, is_rights, is_address, mask_digits
-    cdef tuple of_currency, of_rights, of_address, colons
+    cdef object mask_digits
 
-    def __init__(
-        self,
-        kinds,
-        closes,
-        list names,
-        double han_weight,
-        patterns,
-        hints,
-        tuple colons,
-        mask_digits,
-    ):
+    def __init__(self, kinds, closes, list names, double han_weight, mask_digits):
         if len(kinds) != len(closes) or not len(kinds) or len(names) > MOST_KINDS:
             raise ValueError(
                 f"{len(names)} kinds of {len(kinds)} characters, {len(closes)} of which may close"
             )
         self.kinds, self.closes, self.known = kinds, closes, len(kinds)
         self.stop, self.whole_stop = names.index("stop"), names.index("whole stop")
-        self.pause, self.digit = names.index("pause"), names.index("digit")
-        self.separator, self.currency = names.index("separator"), names.index("currency")
-        self.rights, self.code = names.index("rights"), names.index("code")
-        self.quote, self.han, self.upper = names.index("quote"), names.index("han"), len(names)
-        self.han_weight = han_weight
-        self.is_date, self.is_currency, self.is_rights, self.is_address = patterns
-        self.of_currency, self.of_rights, self.of_address = hints
-        self.colons, self.mask_digits = colons, mask_digits
+        self.digit, self.separator = names.index("digit"), names.index("separator")
+        self.han, self.upper = names.index("han"), len(names)
+        self.han_weight, self.mask_digits = han_weight, mask_digits
 
     def measure(self, list texts, Py_ssize_t width):
         """The rows (B, width) of B texts; of the first two values the logarithm is not yet taken."""
@@ -96,7 +79,7 @@ cdef class TextMeasure:
         cdef int number
         cdef Py_UCS4 character, before = c" "
         cdef double characters = size, length, words, divisor
-        cdef bint ends = False, may_be_date = False
+        cdef bint ends = False
         for number in range(MOST_KINDS + 1):
             count[number] = 0
         for at in range(size):
@@ -116,11 +99,6 @@ cdef class TextMeasure:
                     while behind < size and self._closes(PyUnicode_READ(kind, data, behind)) & 1:
                         behind += 1
                     sentences += behind == size or PyUnicode_READ(kind, data, behind) == c" "
-                # What a date has: a number and a mark, or the beginning of a year.
-                if character == c"9" or character == c"0":
-                    may_be_date |= before == c"1" or before == c"2"
-            if self._closes(character) & 4 and self.kinds[self._known(before)] >> self.digit & 1:
-                may_be_date = True
             before = character
         if count[self.stop] or count[self.whole_stop]:
             at = size
@@ -137,25 +115,10 @@ cdef class TextMeasure:
         row[2] = divisor / max(words, 1.0)
         row[3] = sentences + count[self.whole_stop]
         row[4] = ends
-        row[5] = count[self.pause] / divisor * 100
-        row[6] = count[self.digit] / divisor
-        row[7] = initials / max(<double> parts, 1.0)
-        row[8] = text.isupper()
-        row[9] = may_be_date and self.is_date(text) is not None
-        row[10] = count[self.separator]
-        row[11] = count[self.currency] > 0 or (
-            _has(text, self.of_currency) and self.is_currency(text) is not None
-        )
-        row[12] = count[self.rights] > 0 or (
-            _has(lowered, self.of_rights) and self.is_rights(text) is not None
-        )
-        row[13] = _has(text, self.of_address) and self.is_address(text) is not None
-        row[14] = count[self.code] / divisor
-        row[15] = count[self.quote] > 0
-        row[16] = text[:1].islower()
-        row[17] = text.endswith(self.colons)
-        row[18] = length
-        row[19] = characters
+        row[5] = initials / max(<double> parts, 1.0)
+        row[6] = count[self.separator]
+        row[7] = length
+        row[8] = characters
         key[0] = _hash64(self._masked(lowered) if count[self.digit] else lowered.encode(*_LENIENT))
         return 0
 
@@ -169,13 +132,6 @@ cdef class TextMeasure:
 
     cdef inline int _closes(self, Py_UCS4 character) noexcept:
         return self.closes[self._known(character)]
-
-
-cdef bint _has(str text, tuple hints) except -1:
-    for hint in hints:
-        if <str> hint in text:
-            return True
-    return False
 
 
 cdef uint64_t _hash64(bytes text) except? 0:
@@ -351,3 +307,48 @@ def min_hashes(
             if mixed < least[number]:
                 least[number] = mixed
     return [least[0], least[1]]
+
+
+def gram_sums(
+    list texts,
+    const uint32_t[::1] letters,
+    const int8_t[::1] weights,
+    Py_ssize_t longest,
+    uint64_t mixer,
+):
+    """`evidence_model.wording._gram_sums`, given its tables and constants."""
+    cdef Py_ssize_t buckets = weights.shape[0], index, at, size, pairs
+    cdef int shift = 64, kind
+    cdef void* data
+    cdef str text
+    cdef Py_UCS4 character
+    cdef uint32_t letter, before
+    cdef uint64_t pair, one_back, two_back
+    cdef int64_t total
+    while shift and <uint64_t> 1 << 64 - shift < <uint64_t> buckets:
+        shift -= 1
+    if buckets < 2 or 1 << 64 - shift != buckets or not letters.shape[0]:
+        raise ValueError(f"{buckets} weights are no power of 2, or {letters.shape[0]} no letters")
+    found = np.zeros((2, len(texts)), dtype=np.int64)
+    cdef int64_t[:, ::1] sums = found
+    for index in range(len(texts)):
+        text = <str?> texts[index]
+        kind, data, size = PyUnicode_KIND(text), PyUnicode_DATA(text), len(text)
+        size = min(size, longest)
+        before, pair, one_back, total, pairs = c" ", 0, 0, 0, 0
+        for at in range(size + 1):  # with a blank at the end
+            letter = c" "
+            if at < size:
+                character = PyUnicode_READ(kind, data, at)
+                letter = letters[min(<Py_ssize_t> character, letters.shape[0] - 1)]
+            if letter == c" " and before == c" ":
+                continue
+            two_back, one_back, pair = one_back, pair, <uint64_t> before << 32 | letter
+            total += weights[pair * mixer >> shift]
+            if pairs > 1:
+                two_back *= mixer
+                total += weights[((two_back ^ two_back >> 29) + pair) * mixer >> shift]
+            pairs += 1
+            before = letter
+        sums[0, index], sums[1, index] = total, pairs
+    return found

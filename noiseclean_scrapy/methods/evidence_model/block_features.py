@@ -25,12 +25,18 @@ _DECLARED, _LEAST_DECLARED = 40, 20  # characters of a text that are looked for;
 _END = 160  # characters in which these are found
 _PLACES = {OWN: ("own", "its element"), NEAR: ("near", "elements near above")}
 _PLACES[ANY] = "any", "elements above"
+_OWN_TAGS = ("p", "heading", "li", "button", "div")
 _CALLED = {"c": "class names of ", "x": "class names that mean ", "r": "roles of "}
 
 
 @PAGE.group("text", "page", FIELDS)
 def _text(page: PageMeasures) -> Rows:
     yield page.texts.features
+
+
+@PAGE.group("wording", "page", {"wording": "worded like content"})
+def _wording(page: PageMeasures) -> Rows:
+    yield 0.0 if page.wording is None else page.wording.score(page.page.table.texts)
 
 
 @PAGE.group("links", "page", told("{}", "{}", "links", "link_share"))
@@ -111,11 +117,11 @@ def _enter_groups(family: str, asked: Sequence[tuple[int, str]]) -> None:
         yield bit_rows(page.groups, where, bits)
 
 
-_enter_groups("tags", [(place, name) for name in TAG_GROUPS for place in (OWN, ANY)])
+_enter_groups("tags", [*((OWN, name) for name in _OWN_TAGS), *((ANY, name) for name in TAG_GROUPS)])
 _enter_groups(
     "class names and roles",
     [
-        *((place, name) for name in CLASS_GROUPS for place in (OWN, NEAR, ANY)),
-        *((place, "hidden") for place in (OWN, ANY)),
+        *((place, name) for name in CLASS_GROUPS for place in (NEAR, ANY)),
+        (ANY, "hidden"),
     ],
 )

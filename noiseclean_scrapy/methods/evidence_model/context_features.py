@@ -178,7 +178,6 @@ def _levels_to(context: ContextMeasures, main: int) -> Integers:
         "noise_since_good": "noise since the last content",
         "noise_until_good": "noise until the next content",
         "good_before": "solid blocks of content before",
-        "good_after": "solid blocks of content after",
     },
 )
 def _runs(context: ContextMeasures) -> Rows:
@@ -190,7 +189,6 @@ def _runs(context: ContextMeasures) -> Rows:
     yield np.log1p(noise - _last(noise, good))
     yield np.log1p(to_end - _last(to_end[::-1], good[::-1])[::-1])
     yield np.log1p(passed - solid)
-    yield np.log1p(passed[-1] - passed)
 
 
 def _last(values: Floats, wanted: NDArray[np.bool_]) -> Floats:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from noiseclean_scrapy.methods.evidence_model.context_features import CONTEXT
 from noiseclean_scrapy.methods.evidence_model.evidence_page import EvidencePage
 from noiseclean_scrapy.methods.evidence_model.model import EvidenceModel
-from noiseclean_scrapy.methods.evidence_model.page_features import PAGE, PageFeatures
+from noiseclean_scrapy.methods.evidence_model.page_features import PAGE
 from noiseclean_scrapy.methods.evidence_model.plain_reasons import BECAUSE, plain_reasons
 from noiseclean_scrapy.methods.evidence_model.site_features import SiteTerms
 from noiseclean_scrapy.methods.evidence_model.tree_index import Floats
@@ -38,7 +38,7 @@ class PageEvidence:
     @cached_property
     def matrix(self) -> NDArray[np.float32]:
         """(blocks, features), made anew: it is large, and of few pages it is asked for."""
-        matrix = self.model.matrix(PageFeatures(self.page))
+        matrix = self.model.matrix(self.model.features(self.page))
         EvidencePage.of(self.page).drop_tables()
         return matrix
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from noiseclean_scrapy.methods.evidence_model.text_features import FIELDS, text_table
 from noiseclean_scrapy.methods.evidence_model.tree_index import Floats, Integers, page_arrays
 from noiseclean_scrapy.methods.evidence_model.vocabulary import NAMES, element_bits
+from noiseclean_scrapy.methods.evidence_model.wording import Wording
 from noiseclean_scrapy.page import Page
 from noiseclean_scrapy.page.words import LONGEST, title_words
 
@@ -34,10 +35,12 @@ class PageMeasures:
 
     `lengths` (B) are weighted characters; `linked` (B) those in links, `link_share` (B) their
     share, which is low where `is_plain` (B); `long` (B) is the length of long text, else 0.
+    `wording` is None while there is none yet.
     """
 
-    def __init__(self, page: Page) -> None:
+    def __init__(self, page: Page, wording: Wording | None = None) -> None:
         self.page = page
+        self.wording = wording
         self.arrays = page_arrays(page)
         self.texts = text_table(page)
         self.lengths = self.texts.lengths

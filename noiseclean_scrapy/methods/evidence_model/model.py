@@ -1,4 +1,4 @@
-"""The model of `evidence`: two stages of boosted trees, and the file that holds their weights."""
+"""The model of `evidence`: a wording, two stages of boosted trees, and their file."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from noiseclean_scrapy.methods.evidence_model.evidence_page import EvidencePage
 from noiseclean_scrapy.methods.evidence_model.exclusions import KINDS
 from noiseclean_scrapy.methods.evidence_model.page_features import PAGE, PageFeatures
 from noiseclean_scrapy.methods.evidence_model.tree_index import Floats
+from noiseclean_scrapy.methods.evidence_model.wording import Wording
 from noiseclean_scrapy.page import Page
 
 if TYPE_CHECKING:
@@ -45,10 +46,18 @@ class Reading:
 
 @dataclass(frozen=True)
 class EvidenceModel:
-    """`alone` judges each block by itself, `together` again with what `alone` said around it."""
+    """`alone` judges each block by itself, `together` again with what `alone` said around it.
 
+    Both are told how a block is worded.
+    """
+
+    wording: Wording
     alone: BoostedTrees
     together: BoostedTrees
+
+    def features(self, page: Page) -> PageFeatures:
+        """What `alone` reads of a page."""
+        return PageFeatures(page, self.wording)
 
     def matrix(self, features: PageFeatures) -> NDArray[np.float32]:
         """What `together` reads: (blocks, features)."""
@@ -59,7 +68,7 @@ class EvidenceModel:
         kept = EvidencePage.of(page)
         reading = kept.reading
         if reading is None or reading.model is not self or not reading.kinds.keys() >= set(kinds):
-            features = PageFeatures(page)
+            features = self.features(page)
             scores = self.score(features)
             reading = kept.reading = Reading(
                 self,
@@ -86,12 +95,18 @@ def load_model(path: Traversable = WEIGHTS) -> EvidenceModel:
     # The package may be in a zip, as Spark gives it to its workers.
     with np.load(BytesIO(path.read_bytes()), allow_pickle=False) as data:
         alone, together = PAGE.names, PAGE.names + CONTEXT.names
-        return EvidenceModel(_read(data, "alone", alone), _read(data, "together", together))
+        wording = Wording(data["wording_weights"], *map(float, data["wording_scale_and_bias"]))
+        stages = _read(data, "alone", alone), _read(data, "together", together)
+        return EvidenceModel(wording, *stages)
 
 
 def save_model(model: EvidenceModel, path: Path, provenance: dict[str, Any]) -> None:
     """Write the weights, and beside them where they come from, as JSON."""
-    arrays: dict[str, Any] = {}
+    wording = model.wording
+    arrays: dict[str, Any] = {
+        "wording_weights": wording.weights,
+        "wording_scale_and_bias": np.array((wording.scale, wording.bias)),
+    }
     for stage, trees in (("alone", model.alone), ("together", model.together)):
         arrays[f"{stage}_names"] = np.array(trees.names)
         arrays[f"{stage}_features"] = trees.features.astype(np.uint16)

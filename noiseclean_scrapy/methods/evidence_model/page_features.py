@@ -21,9 +21,9 @@ from noiseclean_scrapy.methods.evidence_model.tree_index import (
     Integers,
     group_sums,
     last_marked,
-    shifted,
     window_means,
 )
+from noiseclean_scrapy.methods.evidence_model.wording import Wording
 from noiseclean_scrapy.page import Page
 from noiseclean_scrapy.page.declared import KINDS
 
@@ -40,8 +40,8 @@ _PHRASE_NUMBERS = {None: 0} | {name: number for number, name in enumerate(PHRASE
 class PageFeatures(PageMeasures):
     """The features of a page's blocks: `matrix` is (blocks, features), float32."""
 
-    def __init__(self, page: Page) -> None:
-        super().__init__(page)
+    def __init__(self, page: Page, wording: Wording | None = None) -> None:
+        super().__init__(page, wording)
         self.matrix = PAGE.matrix(self, len(self.lengths))
 
 
@@ -140,27 +140,6 @@ def _main(page: PageMeasures) -> Rows:
     yield np.maximum(index - end + 1, 0) / len(index)
     yield text[main] / page.total
     yield linked[main] / max(text[main], 1)
-
-
-_CLOSE, _FARTHER = ("length", "link_share", "sentences", "same_place"), ("length", "link_share")
-
-
-@PAGE.group(
-    "blocks around",
-    "neighbours",
-    merged(
-        told(f"{side}{step}_{{}}", f"{{}} {counted(step, 'block')} {side}", *terms)
-        for step, terms in ((1, _CLOSE), (2, _CLOSE), (3, _FARTHER))
-        for side in ("before", "after")
-    ),
-)
-def _blocks_around(page: PageMeasures) -> Rows:
-    values = np.array((page.texts.features[0], page.link_share, page.sentences))
-    for step in (-1, 1, -2, 2):
-        yield shifted(values, step, -1.0)
-        yield shifted(page.places, step, -1) == page.places
-    for step in (-3, 3):
-        yield shifted(values[:2], step, -1.0)
 
 
 @PAGE.group(

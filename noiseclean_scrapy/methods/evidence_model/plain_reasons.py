@@ -73,6 +73,11 @@ def _sentences(value: Values, speaks_for: bool) -> str:
     )
 
 
+def _wording(value: Values, speaks_for: bool) -> str:
+    words = "worded like content" if value["wording"] > 0 else "not worded like content"
+    return words if (value["wording"] > 0) == speaks_for else ""
+
+
 def _main(value: Values, speaks_for: bool) -> str:
     inside = value["in_mass_main"] > 0
     words = "inside the main text" if inside else "outside of the main text"
@@ -90,7 +95,8 @@ def _either(good: str, bad: str) -> Callable[[Values, bool], str]:
 _TOPICS: tuple[tuple[str, Callable[[Values, bool], str]], ...] = (
     (r"links|link_share", _links),
     (r"length|words|word_length", _length),
-    (r"sentences|ends_sentence|pauses|lower_start|quotes|colon|capitals|upper", _sentences),
+    (r"sentences|ends_sentence|capitals", _sentences),
+    (r"wording", _wording),
     (r"in_title", _either("its words stand in the title", "")),
     (r"in_description|declared", _either("the page names it as its content", "")),
     (r"repeated_here", _either("", "stands several times on this page")),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,30 +23,13 @@ HAN_KANA = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac
 _KINDS = {
     "stop": r"[.!?…]",
     "whole stop": r"[。！？।؟]",
-    "pause": r"[,;:，、；：،]",
     "digit": r"\d",
     "separator": r"[|›»•·→←▸►/]",
-    "currency": r"[$€£¥₽]",
-    "rights": r"[©®™]",
-    "code": r"[{}<>=;_\\#$]",
-    "quote": r"[\"“”„«»「」]",
     "han": HAN_KANA.pattern,
 }
 _CHARACTERS = 0x20000  # behind it are ideographs that are of no kind
 _CLOSE = "\"'”’»)]"  # may follow the stop of a sentence
 _STOPS, _CLOSING = tuple(".!?…。！？।؟"), "\"'”’»)]」』"
-# A year from 1900 on, or two numbers with one of these between. All begin with a digit, which is
-# quick to look for.
-_DATE_MARKS = ":./-"
-_DATE = re.compile(rf"\d(?:[{_DATE_MARKS}]\d|(?<!\w\d)(?:(?<=1)9|(?<=2)0)\d\d\b)")
-_CURRENCIES = ("USD", "EUR", "GBP")
-_CURRENCY = re.compile(rf"\b(?:{'|'.join(_CURRENCIES)})\b")
-_RIGHTS = re.compile(r"\ball rights\b|\bcopyright\b", re.IGNORECASE)
-_ADDRESS = re.compile(r"\bhttps?:|www\.|@\w")
-# A pattern is looked for only where one of these stands; of rights in lower case. Without regard to
-# case more letters are alike than lower() makes alike, but not these.
-_HINTS = (_CURRENCIES, ("all r", "copyr"), ("http", "www.", "@"))
-_COLONS = (":", "：")
 _HAN_WEIGHT = 1.5
 
 
@@ -56,24 +39,10 @@ FIELDS = {
     "word_length": "word length",
     "sentences": "sentences",
     "ends_sentence": "ends like a sentence",
-    "pauses": "commas and the like a hundred characters",
-    "digits": "digits",
     "capitals": "share of words with a capital",
-    "upper": "upper",
-    "date": "date",
     "separators": "separators",
-    "currency": "currency",
-    "rights": "rights",
-    "address": "address",
-    "code": "code",
-    "quotes": "quotes",
-    "lower_start": "begins in lower case",
-    "colon": "colon",
 }
 """Features of the text alone and their names in words, in the order of `TextTable.features`."""
-
-Hints: TypeAlias = tuple[str, ...]
-Places: TypeAlias = NDArray[np.bool_]
 
 LONGEST_KEPT = 200
 """Characters of the longest text whose row is kept: longer ones are rarely on several pages."""
@@ -143,16 +112,6 @@ def _measure(texts: list[str]) -> Floats:
     lengths = characters + _HAN_WEIGHT * count["han"]
     divisor = np.maximum(lengths, 1.0)
 
-    def found(pattern: re.Pattern[str], text: str, parts: Sequence[str], hints: Hints) -> Places:
-        """Where a pattern stands; it is looked for where one of the hints is in the part."""
-        places = np.zeros(len(texts), dtype=bool)
-        for hint in hints:
-            if hint in text:
-                for index, part in enumerate(parts):
-                    if hint in part and not places[index]:
-                        places[index] = bool(pattern.search(texts[index]))
-        return places
-
     columns = np.empty((_WIDTH, len(texts)))
     values: dict[str, Any] = {
         "length": np.log1p(lengths),
@@ -163,19 +122,8 @@ def _measure(texts: list[str]) -> Floats:
             n > 0 and text.rstrip(_CLOSING).endswith(_STOPS)
             for text, n in zip(texts, stops, strict=True)
         ],
-        "pauses": count["pause"] / divisor * 100,
-        "digits": count["digit"] / divisor,
         "capitals": count["initial"] / np.maximum(parts, 1),
-        "upper": [text.isupper() for text in texts],
-        "date": [n > 1 and bool(_DATE.search(text)) for text, n in zip(texts, digits, strict=True)],
         "separators": count["separator"],
-        "currency": (count["currency"] > 0) | found(_CURRENCY, joined, texts, _HINTS[0]),
-        "rights": (count["rights"] > 0) | found(_RIGHTS, lowered, lowered_texts, _HINTS[1]),
-        "address": found(_ADDRESS, joined, texts, _HINTS[2]),
-        "code": count["code"] / divisor,
-        "quotes": count["quote"] > 0,
-        "lower_start": [text[:1].islower() for text in texts],
-        "colon": [text.endswith(_COLONS) for text in texts],
     }
     for row, name in enumerate(FIELDS):
         columns[row] = values[name]
@@ -230,16 +178,8 @@ def _kind_table() -> tuple[NDArray[np.uint8], Floats, NDArray[np.bool_]]:
 
 @lru_cache(maxsize=1)
 def _twin() -> Any:
-    patterns = [pattern.search for pattern in (_DATE, _CURRENCY, _RIGHTS, _ADDRESS)]
     return kernels.texts.TextMeasure(
-        _character_kinds(),
-        _character_closes(),
-        list(_KINDS),
-        _HAN_WEIGHT,
-        patterns,
-        _HINTS,
-        _COLONS,
-        mask_digits,
+        _character_kinds(), _character_closes(), list(_KINDS), _HAN_WEIGHT, mask_digits
     )
 
 
@@ -257,11 +197,8 @@ def _character_kinds() -> NDArray[np.uint16]:
 
 @lru_cache(maxsize=1)
 def _character_closes() -> NDArray[np.uint8]:
-    """1 and 2 for characters that may follow the stop of a sentence, and that of the last one.
-
-    4 for those that stand between the numbers of a date.
-    """
+    """1 for characters that may follow the stop of a sentence, 2 for those of the last one."""
     closes = np.zeros(_CHARACTERS, dtype=np.uint8)
-    for bit, characters in ((1, _CLOSE), (2, _CLOSING), (4, _DATE_MARKS)):
+    for bit, characters in ((1, _CLOSE), (2, _CLOSING)):
         closes[[ord(character) for character in characters]] |= bit
     return closes
