@@ -139,14 +139,15 @@ reader.IMAGE_SOURCES += ("data-late",)
 reader.STYLING -= {"hidden"}
 reader.ROLES["amp-img"] = reader.IMAGE
 characters.ZERO_WIDTH += ("\u2060",)
-text_features._COLONS += ("~",)
-text_features._DATE_MARKS += "~"
+text_features._CLOSING += "~"
+text_features._CLOSE += "~"
 del os.environ["NOISECLEAN_PURE_PYTHON"]
 page = "<body><p hidden>a\u2060b~<img data-late=x.png></p><amp-img src=y.png></amp-img>"
 
 def told():
     table = build_page(page).table
-    return table.texts, table.images, sum(table.hidden), text_features._measure(["a~"]).tolist()
+    measured = text_features._measure(["a.~ b.~"]).tolist()
+    return table.texts, table.images, sum(table.hidden), measured
 
 before = told()
 importlib.reload(kernels)

@@ -23,7 +23,12 @@ from noiseclean_scrapy.methods.evidence_model.explanation import STRONGEST
 from noiseclean_scrapy.methods.evidence_model.model import load_model
 from noiseclean_scrapy.methods.evidence_model.page_features import PageFeatures
 from noiseclean_scrapy.methods.evidence_model.site_features import SiteEvidence
-from noiseclean_scrapy.methods.evidence_model.threshold import LEANS, LEAST_TEXT, threshold
+from noiseclean_scrapy.methods.evidence_model.threshold import (
+    LEANS,
+    LEAST_TEXT,
+    MUCH_TEXT,
+    threshold,
+)
 from noiseclean_scrapy.page import Page, build_page
 
 THINGS = "ferries lanterns bakeries ropes gulls sailors timber tides anchors nets".split()
@@ -279,6 +284,13 @@ def test_thresholds_by_hand() -> None:
     assert threshold(chances, few, 0.3) == 0.3
     assert threshold(chances[::-1], few[::-1], 0.5) == 0.4
     assert threshold(np.zeros(0), np.zeros(0), 0.5) == 0.5
+    # With much text what is doubtful comes along where that pays, but not below its bound.
+    much = np.array([MUCH_TEXT, MUCH_TEXT, 8 * MUCH_TEXT])
+    doubtful = np.array([0.9, 0.45, 0.1])
+    assert threshold(doubtful, much, 0.5) == 0.45  # F 1.8/3.15, 2.7/4.15, 4.3/12.15
+    assert threshold(np.array([0.9, 0.35, 0.05]), much, 0.5) == 0.4  # F 1.8/2.65, 2.5/3.65
+    assert threshold(doubtful, much, 0.75) == 0.75
+    assert threshold(doubtful, much - 1, 0.5) == 0.5
 
 
 def test_thresholds_are_in_the_order_of_the_leans() -> None:

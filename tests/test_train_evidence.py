@@ -387,9 +387,7 @@ def test_left_out_texts_are_those_of_other_folds(shared: Path, tmp_path: Path) -
     # Fold 0 keeps all it judges, fold 1 keeps what is doubtful to it only where it leans to recall.
     odds = [9.0, -0.5, -9.0, -9.0, -9.0]
     wording, alone = train.fit_wording(examples), always(names, 0.0)
-    models = [
-        EvidenceModel(wording, alone, always(names + CONTEXT.names, score)) for score in odds
-    ]
+    models = [EvidenceModel(wording, alone, always(names + CONTEXT.names, score)) for score in odds]
     train.write_left_out(shared, tmp_path, models, ["wcxb-train"])
     texts = {
         row: dict(

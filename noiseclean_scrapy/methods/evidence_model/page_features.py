@@ -9,7 +9,6 @@ from noiseclean_scrapy.methods.evidence_model.features import (
     ITEMS,
     SAME_PLACE,
     Rows,
-    counted,
     merged,
     of_ancestors,
     told,

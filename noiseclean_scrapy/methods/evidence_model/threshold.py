@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from noiseclean_scrapy.methods.evidence_model.tree_index import Floats
@@ -10,10 +12,13 @@ LEANS = {"recall": 0.25, "balanced": 0.5, "precision": 0.75}
 """Least probability of a kept block, by what the user leans to."""
 LEAST_TEXT = 200.0
 """Where less text than this would be kept (weighted characters), the best candidates are taken."""
+MUCH_TEXT, DOUBTFUL = 3000.0, 0.4
+"""Where at least so much is kept, what is doubtful is as well if that is expected to pay: down to
+this probability, and with the lean `balanced` alone."""
 
 
 def threshold(chances: Floats, lengths: Floats, lean: float) -> float:
-    """Least probability of a kept block: `lean`, or lower on a page that is nearly empty otherwise.
+    """Least probability of a kept block: `lean`, or lower on a page with little or much content.
 
     There it is the one with the highest expected F over characters: with the blocks above it kept,
     `sum(p n) / sum(n)` of the kept text is content, and `sum(p n)` of all content is kept (Lipton,
@@ -22,10 +27,18 @@ def threshold(chances: Floats, lengths: Floats, lean: float) -> float:
     >>> chances, lengths = np.array([0.9, 0.4, 0.1]), np.array([100.0, 100.0, 800.0])
     >>> threshold(chances, lengths, 0.5), threshold(chances, 10 * lengths, 0.5)
     (0.4, 0.5)
+    >>> chances = np.array([0.9, 0.45, 0.1])
+    >>> threshold(chances, 50 * lengths, 0.5), threshold(chances, 50 * lengths, 0.75)
+    (0.45, 0.75)
     """
-    if not len(chances) or lengths[chances >= LEANS["balanced"]].sum() >= LEAST_TEXT:
+    balanced = LEANS["balanced"]
+    text = lengths[chances >= balanced].sum()
+    enough = MUCH_TEXT if lean == balanced else math.inf
+    if not len(chances) or LEAST_TEXT <= text < enough:
         return lean
+    least = DOUBTFUL if text >= LEAST_TEXT else 0.0
     order = np.argsort(-chances, kind="stable")
     content = np.cumsum((chances * lengths)[order])
     expected = 2 * content / np.maximum(np.cumsum(lengths[order]) + content[-1], 1e-9)
-    return min(float(chances[order[int(expected.argmax())]]), lean)
+    best = float(chances[order[int(expected.argmax())]])
+    return min(max(best, least), lean)

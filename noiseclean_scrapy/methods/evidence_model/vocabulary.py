@@ -88,8 +88,8 @@ CLASS_GROUPS: dict[str, str] = {
     "x_text": "description desc about overview summary intro details productdescription "
     "beschreibung descripcion descrizione opis omschrijving",
     "x_facts": "spec specs specification specifications attribute attributes property properties "
-    "feature features ingredient ingredients instruction instructions directions zutaten zubereitung "
-    "dimensions technical datasheet",
+    "feature features ingredient ingredients instruction instructions directions zutaten "
+    "zubereitung dimensions technical datasheet",
     "x_offer": "price prices pricing cart basket buy checkout shipping delivery stock quantity qty "
     "variant variants swatch option options wishlist sku",
     "x_review": "review reviews reviewer rating ratings stars testimonial testimonials bewertung "
