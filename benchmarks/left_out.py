@@ -29,7 +29,7 @@ from benchmarks.extraction import (
 )
 from benchmarks.quality import RESULTS, RUNNER, VERSIONS, publish
 from benchmarks.scores import MEASURES, part_report, partial_report, score_texts
-from benchmarks.tables import Table, interval, quality_tables, signed
+from benchmarks.tables import Table, hundredths, interval, quality_tables, signed
 
 CORPORA = ("wcxb-dev", "wcxb-train", "segments-train", "fundus-dev", "recipes-dev")
 LEANS = ("evidence", "evidence-precision", "evidence-recall")
@@ -111,6 +111,11 @@ def tables(results: Mapping[str, Any]) -> Iterator[Table]:
                 [lean, *(_gap(part["differences"][lean]) for part in kinds.values())]
                 for lean in LEANS
             ],
+        )
+        yield Table(
+            f"{corpus}, left-out sites: pages in a hundred of which a peer's is better by 0.05",
+            header,
+            [[lean, *(hundredths(part, lean) for part in kinds.values())] for lean in LEANS],
         )
         yield Table(
             f"{corpus}, left-out sites: bag precision / recall",

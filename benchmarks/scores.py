@@ -29,6 +29,8 @@ RECIPE_LINES = {"ingredients": "ingredients", "steps": "instructions"}
 LONG_WORD = 3
 KEPT_SHARE = 0.9
 """A line of a recipe is kept with this share of its words of `LONG_WORD` letters or more."""
+AHEAD = 0.05
+"""Bag F1 by which another tool's text of a page is clearly better."""
 ROUNDS = 2000
 _DIGITS = re.compile(r"\d+")
 
@@ -290,7 +292,20 @@ def part_report(scorer: ModuleType, scored: Scored, methods: Collection[str]) ->
             method: _rounded(scorer.compare(scored[method], scored[best], cluster_by_site=True))
             for method in methods
         }
+        part["behind"] = {method: behind(scored, method, methods) for method in methods}
     return part
+
+
+def behind(scored: Scored, method: str, methods: Collection[str]) -> float:
+    """The share of pages of which another tool's text has a bag F1 higher by AHEAD or more."""
+    best: dict[str, float] = {}
+    for row, pages in scored.items():
+        if row not in methods and row != NO_CLEANING:
+            for page in pages:
+                best[page.id] = max(best.get(page.id, 0.0), page.scores["bag"].f1)
+    pages = scored[method]
+    ahead = [page for page in pages if best[page.id] >= page.scores["bag"].f1 + AHEAD]
+    return round(len(ahead) / max(len(pages), 1), 4)
 
 
 def _summary(scorer: ModuleType, pages: Sequence[Any]) -> dict[str, dict[str, float]]:

@@ -63,6 +63,11 @@ def _gold_tables(results: Mapping[str, Any]) -> Iterator[Table]:
             [["best peer", *best]]
             + [[m, *(_difference(part["differences"][m]) for _, part in columns)] for m in methods],
         )
+        yield Table(
+            "Pages in a hundred of which another tool's text is better by 0.05 or more",
+            names,
+            [[m, *(hundredths(part, m) for _, part in columns)] for m in methods],
+        )
     yield Table(
         "Bag precision / recall",
         names,
@@ -155,6 +160,12 @@ def curve_tables(curves: Sequence[Mapping[str, Any]]) -> Iterator[Table]:
                 for method, points in curve["methods"].items()
             ],
         )
+
+
+def hundredths(part: Mapping[str, Any], method: str) -> str:
+    """The pages in a hundred of which another tool's text is clearly better."""
+    share = part.get("behind", {}).get(method)
+    return "" if share is None else f"{100 * share:.1f}"
 
 
 def _columns(results: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -6,6 +6,7 @@ import gzip
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
@@ -14,6 +15,7 @@ from lxml import html
 from benchmarks import extraction, left_out, quality, robustness
 from benchmarks.corpora import SHARED
 from benchmarks.scores import (
+    behind,
     count_segments,
     repeated_characters,
     repetition_report,
@@ -82,6 +84,17 @@ def run(shared: Path, *options: str) -> dict[str, Any]:
     return report
 
 
+def test_pages_of_which_another_tool_is_better_are_counted() -> None:
+    def pages(*f1: float) -> list[SimpleNamespace]:
+        scores = enumerate({"bag": SimpleNamespace(f1=value)} for value in f1)
+        return [SimpleNamespace(id=str(number), scores=found) for number, found in scores]
+
+    scored = {"evidence": pages(1, 0.9, 0.5), "style-tree": pages(1, 1, 1)}
+    scored |= {"no cleaning": pages(1, 1, 1), "one": pages(0.9, 0.96, 0.4)}
+    scored |= {"other": pages(0.9, 0.9, 0.56)}
+    assert behind(scored, "evidence", ("evidence", "style-tree")) == 0.6667
+
+
 @needs_scorer
 def test_left_out_texts_are_scored_by_kind(
     shared: Path, capsys: pytest.CaptureFixture[str]
@@ -105,6 +118,7 @@ def test_left_out_texts_are_scored_by_kind(
     assert part["texts"]["evidence-recall"]["lcs"]["f1"] == 1
     # The peer keeps 10 or 18 words for 6.
     assert part["differences"]["evidence"]["bag"]["f1_difference"] == 0.375
+    assert part["behind"] == dict.fromkeys(left_out.LEANS, 0.0)
     printed = capsys.readouterr().out
     assert "tiny, left-out sites" in printed
 
