@@ -280,14 +280,16 @@ def test_thresholds_by_hand() -> None:
     chances = np.array([0.9, 0.4, 0.1])
     few, many = np.array([100.0, 100.0, 800.0]), np.array([LEAST_TEXT, 100.0, 800.0])
     assert threshold(chances, many, 0.5) == 0.5
-    assert threshold(chances, few, 0.5) == 0.4  # F 180/310, 260/410, 420/1210
-    assert threshold(chances, few, 0.3) == 0.3
-    assert threshold(chances[::-1], few[::-1], 0.5) == 0.4
+    half_way = (0.4 + 0.1) / 2  # F 180/310, 260/410, 420/1210
+    assert threshold(chances, few, 0.5) == half_way
+    assert threshold(chances, few, 0.2) == 0.2
+    assert threshold(chances[::-1], few[::-1], 0.5) == half_way
+    assert threshold(chances[:2], few[:2], 0.5) == 0.2  # and of the last block half way to 0
     assert threshold(np.zeros(0), np.zeros(0), 0.5) == 0.5
     # With much text what is doubtful comes along where that pays, but not below its bound.
     much = np.array([MUCH_TEXT, MUCH_TEXT, 8 * MUCH_TEXT])
     doubtful = np.array([0.9, 0.45, 0.1])
-    assert threshold(doubtful, much, 0.5) == 0.45  # F 1.8/3.15, 2.7/4.15, 4.3/12.15
+    assert threshold(doubtful, much, 0.5) == 0.4  # F 1.8/3.15, 2.7/4.15, 4.3/12.15
     assert threshold(np.array([0.9, 0.35, 0.05]), much, 0.5) == 0.4  # F 1.8/2.65, 2.5/3.65
     assert threshold(doubtful, much, 0.75) == 0.75
     assert threshold(doubtful, much - 1, 0.5) == 0.5

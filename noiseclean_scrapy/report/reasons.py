@@ -51,8 +51,7 @@ def verdict_in_words(block: Block, *, headline: bool) -> str:
     odds, threshold = evidence["log_odds"], evidence["threshold"]
     if (odds >= threshold) != block.kept:
         return f"{verdict}: an option of the method says so (log-odds {odds:+.1f})."
-    found = plain_reasons(block)
-    words = "; ".join(found) if found else f"log-odds {odds:+.1f}, {threshold:.1f} needed"
+    words = "; ".join(plain_reasons(block)) or "many small reasons, none of which stands out"
     return f"{verdict}: {words}."
 
 

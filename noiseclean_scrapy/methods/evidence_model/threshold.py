@@ -26,10 +26,10 @@ def threshold(chances: Floats, lengths: Floats, lean: float) -> float:
 
     >>> chances, lengths = np.array([0.9, 0.4, 0.1]), np.array([100.0, 100.0, 800.0])
     >>> threshold(chances, lengths, 0.5), threshold(chances, 10 * lengths, 0.5)
-    (0.4, 0.5)
+    (0.25, 0.5)
     >>> chances = np.array([0.9, 0.45, 0.1])
     >>> threshold(chances, 50 * lengths, 0.5), threshold(chances, 50 * lengths, 0.75)
-    (0.45, 0.75)
+    (0.4, 0.75)
     """
     balanced = LEANS["balanced"]
     text = lengths[chances >= balanced].sum()
@@ -40,5 +40,7 @@ def threshold(chances: Floats, lengths: Floats, lean: float) -> float:
     order = np.argsort(-chances, kind="stable")
     content = np.cumsum((chances * lengths)[order])
     expected = 2 * content / np.maximum(np.cumsum(lengths[order]) + content[-1], 1e-9)
-    best = float(chances[order[int(expected.argmax())]])
-    return min(max(best, least), lean)
+    best = int(expected.argmax())
+    # Half way to the next block: sums of the same numbers in another order are never on its edge.
+    between = float(np.append(chances[order], 0.0)[best : best + 2].mean())
+    return min(max(between, least), lean)
