@@ -24,7 +24,11 @@ ROWS = (
     ("quality", "cleanportaleval", "portals, {sites} sites"),
     ("single_pages", "chaos-dev", "single news pages, {sites} sites"),
     ("quality", "blogs-dev", "blogs, {sites} sites"),
-    ("left_out", "fundus-dev", "news of 30 countries, {sites} sites, by models that had not seen them"),
+    (
+        "left_out",
+        "fundus-dev",
+        "news of 30 countries, {sites} sites, by models that had not seen them",
+    ),
     ("left_out", "wcxb-dev", "articles, documentation, forums, products, {sites} sites, likewise"),
 )
 """File of results, corpus, and what its pages are."""
