@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from lxml import html
+from parsel import Selector
 
 from example_project.demo import DemoServer, DemoSite
 from noiseclean_scrapy import SiteCleaner
@@ -175,8 +175,8 @@ def test_two_clicks_of_the_tutorial(browser: Any, tmp_path: Path) -> None:
     run_console(folder, "reclean", "--database", "noiseclean.db")
     before = {record.key: record.cleaned.text for record in demo.records() if record.cleaned}
     with Store(f"sqlite:///{demo.database}", read_only=True) as store:
-        stored = [html.fromstring(store.pages.html(key) or "<p>") for key in before]
-    below = {" ".join(p.text_content().split()) for page in stored for p in page.xpath(TEASER)}
+        stored = [Selector(store.pages.html(key) or "<p>") for key in before]
+    below = {p.xpath("normalize-space()").get() for page in stored for p in page.xpath(TEASER)}
     with (
         serving(folder, "--overrides", "rules.toml") as server,
         window(browser, server) as bench,
