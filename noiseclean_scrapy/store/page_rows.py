@@ -23,15 +23,8 @@ from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.store.column_types import StorableText
 from noiseclean_scrapy.store.damage import DamagedPage, DamageLog, is_damage
 from noiseclean_scrapy.store.html_objects import ObjectName, read_objects
-from noiseclean_scrapy.store.records import (
-    Cleaned,
-    PageRecord,
-)
-from noiseclean_scrapy.store.schema import (
-    html_table,
-    is_provisional,
-    page_table,
-)
+from noiseclean_scrapy.store.records import Cleaned, PageRecord
+from noiseclean_scrapy.store.schema import html_table, is_provisional, page_table
 
 # Pages with their HTML can be large: a chunk must fit into memory many times over.
 CHUNK_PAGES = 50

@@ -88,10 +88,7 @@ class Pages:
             with self._database.transaction() as connection:
                 return page_rows.read_pages_with_text(connection, cluster, after)
 
-        pages = page_rows.read_in_chunks(
-            read_chunk, lambda page: page.key, "", self._database.damage
-        )
-        return map(self._database.with_blocks, pages)
+        return self._in_chunks(read_chunk, lambda page: page.key, "")
 
     def with_html(self, cluster: str) -> Iterator[PageRecord]:
         """The pages of a cluster that have HTML, with it, by key."""
@@ -100,10 +97,7 @@ class Pages:
             with self._database.transaction() as connection:
                 return page_rows.read_pages_with_html(connection, cluster, after)
 
-        pages = page_rows.read_in_chunks(
-            read_chunk, lambda page: page.key, "", self._database.damage
-        )
-        return map(self._database.with_blocks, pages)
+        return self._in_chunks(read_chunk, lambda page: page.key, "")
 
     def provisional(self, cluster: str) -> Iterator[PageRecord]:
         """The pages that the newest tree does not cover, with their HTML, by position.
@@ -115,11 +109,7 @@ class Pages:
             with self._database.transaction() as connection:
                 return page_rows.read_provisional(connection, cluster, after)
 
-        start = (0, "")
-        pages = page_rows.read_in_chunks(
-            read_chunk, page_rows.provisional_place, start, self._database.damage
-        )
-        return map(self._database.with_blocks, pages)
+        return self._in_chunks(read_chunk, page_rows.provisional_place, (0, ""))
 
     def write(
         self, pages: Sequence[PageRecord], *, method: str, anew: Collection[str] = ()

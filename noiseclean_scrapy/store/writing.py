@@ -50,9 +50,9 @@ def lock_cluster(connection: Connection, name: str, *, method: str, learned: int
         index_elements=[cluster_table.c.name], set_={"learned": higher}
     )
     row = connection.execute(upsert.returning(*cluster_table.c)).one()
-    return (
-        _mended_cluster(connection, name, method) if cluster_rows.is_damaged_cluster(row) else row
-    )
+    if cluster_rows.is_damaged_cluster(row):
+        return _mended_cluster(connection, name, method)
+    return row
 
 
 def _mended_cluster(connection: Connection, name: str, method: str) -> Row[Any]:
