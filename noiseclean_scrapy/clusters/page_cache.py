@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 from noiseclean_scrapy.page import Page
 from noiseclean_scrapy.store import PageRecord
@@ -17,12 +17,42 @@ _READ_BLOCK = 130  # what was read in a block
 _ELEMENT, _BLOCK = 40, 250  # what the columns take, and with a block what was read in it
 _STRING = 60
 
+Value = TypeVar("Value")
+_Name: TypeAlias = "tuple[str, str]"
+
 
 class _Reading(NamedTuple):
     """What a method keeps of a page of so many blocks."""
 
     kept: object
     blocks: int
+
+
+class _Bounded(Generic[Value]):
+    """Values by name, with their sizes; where they take more than `room`, the oldest go."""
+
+    def __init__(self, room: int) -> None:
+        self._room = room
+        self._values: OrderedDict[_Name, tuple[Value, int]] = OrderedDict()
+        self._size = 0
+
+    def put(self, name: _Name, value: Value, size: int) -> list[tuple[_Name, Value]]:
+        """Add a value as the newest; those that are evicted."""
+        self.pop(name)
+        self._values[name] = value, size
+        self._size += size
+        evicted = []
+        while self._size > self._room:
+            oldest, (gone, taken) = self._values.popitem(last=False)
+            self._size -= taken
+            evicted.append((oldest, gone))
+        return evicted
+
+    def pop(self, name: _Name) -> Value | None:
+        """Take a value out; None where it is not there."""
+        value, size = self._values.pop(name, (None, 0))
+        self._size -= size
+        return value
 
 
 class HeldPages:
@@ -35,10 +65,8 @@ class HeldPages:
 
     def __init__(self, room: int = ROOM) -> None:
         self.room = room
-        self._pages: OrderedDict[tuple[str, str], Page] = OrderedDict()
-        self._size = 0
-        self._readings: OrderedDict[tuple[str, str], _Reading] = OrderedDict()
-        self._readings_size = 0
+        self._pages: _Bounded[Page] = _Bounded(room)
+        self._readings: _Bounded[_Reading] = _Bounded(_READINGS_ROOM)
         self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple[type[HeldPages], tuple[int]]:
@@ -51,42 +79,26 @@ class HeldPages:
         held = replace(page)  # without the objects that were made of it
         held.kept = page.kept
         with self._lock:
-            self._take(record)
-            self._pages[record.key, record.body_hash] = held
-            self._size += size(held)
-            while self._size > self.room:
-                name, evicted = self._pages.popitem(last=False)
-                self._size -= size(evicted)
-                self._remember(name, evicted)
+            for name, evicted in self._pages.put(_name(record), held, size(held)):
+                blocks = len(evicted.table.texts)
+                self._readings.put(name, _Reading(evicted.kept, blocks), _READ_BLOCK * blocks)
 
     def take(self, record: PageRecord) -> Page | None:
         """The page of a record, which is held no longer; None where it is not the same page."""
         with self._lock:
-            page = self._take(record)
+            page = self._pages.pop(_name(record))
         return page if page is not None and page.url == record.url else None
 
     def complete(self, record: PageRecord, page: Page) -> None:
         """Give a page that was built anew what was read in it before it was evicted."""
         with self._lock:
-            found = self._readings.pop((record.key, record.body_hash), None)
-            if found is not None:
-                self._readings_size -= _READ_BLOCK * found.blocks
-                if found.blocks == len(page.table.texts):
-                    page.kept = found.kept
+            found = self._readings.pop(_name(record))
+        if found is not None and found.blocks == len(page.table.texts):
+            page.kept = found.kept
 
-    def _remember(self, name: tuple[str, str], page: Page) -> None:
-        blocks = len(page.table.texts)
-        if (known := self._readings.pop(name, None)) is not None:
-            self._readings_size -= _READ_BLOCK * known.blocks
-        self._readings[name] = _Reading(page.kept, blocks)
-        self._readings_size += _READ_BLOCK * blocks
-        while self._readings_size > _READINGS_ROOM:
-            self._readings_size -= _READ_BLOCK * self._readings.popitem(last=False)[1].blocks
 
-    def _take(self, record: PageRecord) -> Page | None:
-        page = self._pages.pop((record.key, record.body_hash), None)
-        self._size -= size(page) if page else 0
-        return page
+def _name(record: PageRecord) -> _Name:
+    return record.key, record.body_hash
 
 
 def size(page: Page) -> int:

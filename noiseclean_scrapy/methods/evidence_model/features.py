@@ -79,7 +79,6 @@ TERMS = {
     "mean_text": "mean length of text",
     "count": "number of them",
     "number": "number of like ones before it",
-    "same_place": "same place in the layout",
 }
 """What is told of several places, in words; what is missing here is its own name."""
 
