@@ -84,10 +84,11 @@ def places(request: Request) -> Response:
     number = parameter(request, "block", -1, 10_000_000)
     site = stored.record.cluster
     boxes = bench.levels(stored, number)
+    judged, _ = stored.need_html()
     return answer(
         {
             "site": site,
-            "text": " ".join(stored.judged.blocks[number].text.split()) if stored.judged else "",
+            "text": " ".join(judged.blocks[number].text.split()),
             "table": site_key(site, stored.record.url),
             "pattern": pattern_of(stored.record.url),
             "of": bench.place_counts(site).result().of,
@@ -126,7 +127,7 @@ async def propose(request: Request) -> Response:
 
     def begin() -> dict[str, Any]:
         bench: Workbench = request.app.state.bench
-        record = bench.page(given["page"]).record
+        record = bench.record(given["page"])
         key = site_key(record.cluster, record.url)
         rule = Rule(key, given["verdict"], given["selector"], given.get("pattern", ""))
         return asdict(request.app.state.teaching.propose(record.cluster, record.key, rule))

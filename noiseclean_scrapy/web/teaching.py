@@ -138,6 +138,7 @@ class Teaching:
         """Try a rule on the stored pages of a site; raises ConfigurationError for none."""
         path = self._bench.need_teaching()
         rule.check()
+        self._bench.settings()  # a file with an error in it is told now
         with_rule(read_source(path), rule)
         pages = self._bench.site(site).summary.with_text
         proposal = Proposal(secrets.token_hex(8), site, page, rule, pages)

@@ -11,7 +11,7 @@ from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from noiseclean_scrapy.errors import ConfigurationError, NotStoredError, QueryError
+from noiseclean_scrapy.errors import ConfigurationError, QueryError
 from noiseclean_scrapy.output.rows import page_row
 from noiseclean_scrapy.report.inert import inert_document
 from noiseclean_scrapy.report.page_view import page_view
@@ -163,10 +163,8 @@ def page(request: Request) -> Response:
 def frame(request: Request) -> Response:
     """The page as it looked, for the frame of its view: nothing in it runs or loads."""
     bench: Workbench = request.app.state.bench
-    stored = bench.page(request.path_params["key"])
-    if stored.judged is None or stored.html is None:
-        raise NotStoredError("the HTML of this page is not stored")
-    body = inert_document(stored.html, stored.judged.blocks)
+    judged, html = bench.page(request.path_params["key"]).need_html()
+    body = inert_document(html, judged.blocks)
     return HTMLResponse(body, headers={"content-security-policy": FRAME_POLICY})
 
 

@@ -51,6 +51,12 @@ class StoredPage:
     judged: CleanPage | None
     html: str | None
 
+    def need_html(self) -> tuple[CleanPage, str]:
+        """The page as it was judged, and its HTML; raises NotStoredError where that is missing."""
+        if self.judged is None or self.html is None:
+            raise NotStoredError("the HTML of this page is not stored")
+        return self.judged, self.html
+
 
 @dataclass
 class Workbench:
@@ -114,11 +120,16 @@ class Workbench:
             _remember(self._models, key, found, _MODELS)
         return replace(found, config=config.of_tree(found.method))
 
-    def page(self, key: str) -> StoredPage:
-        """A page with its verdicts of now; raises NotStoredError."""
+    def record(self, key: str) -> PageRecord:
+        """A page as it is stored, without its HTML; raises NotStoredError."""
         record = self.store.pages.find(key)
         if record is None:
             raise NotStoredError("there is no such page in the database")
+        return record
+
+    def page(self, key: str) -> StoredPage:
+        """A page with its verdicts of now; raises NotStoredError."""
+        record = self.record(key)
         html = self.store.pages.html(key)
         if html is None:
             return StoredPage(record, None, None)
@@ -130,13 +141,12 @@ class Workbench:
 
     def levels(self, page: StoredPage, number: int) -> list[Level]:
         """The boxes around a block of a page, and on how many pages of the site each stands."""
-        if page.judged is None or page.html is None:
-            raise NotStoredError("the HTML of this page is not stored")
-        if not 0 <= number < len(page.judged.blocks):
+        judged, html = page.need_html()
+        if not 0 <= number < len(judged.blocks):
             raise NotStoredError(f"the page has no block {number}")
         counts = self.place_counts(page.record.cluster).result()
         with self._judging:
-            return levels(parse_html(page.html).root, page.judged.blocks, number, counts)
+            return levels(parse_html(html).root, judged.blocks, number, counts)
 
     def place_counts(self, site: str) -> Future[PlaceCounts]:
         """On how many pages of a sample of the site each place stands; counted in the background.
