@@ -82,13 +82,16 @@ def test_sites_are_sorted_and_filtered(browser: Any, courier: tuple[DemoCrawl, S
         assert page.locator("th[aria-sort]").inner_text().startswith("Pages")
         page.get_by_label("Name").fill("nothing like it")
         page.keyboard.press("Enter")
+        page.wait_for_url("**q=nothing*")
         assert "No site has such a name" in page.locator("tbody").inner_text()
         page.get_by_label("Name").fill(demo.site)
         page.get_by_role("button", name="Filter").click()
         page.get_by_role("link", name=demo.site).click()
+        page.wait_for_url("**/sites/*")
         assert page.get_by_role("heading", level=1).inner_text() == demo.site
         assert page.locator("main section tbody tr").count() >= 50
         page.get_by_role("link", name="Next").click()
+        page.wait_for_url("**page=2*")
         assert page.get_by_text("page 2", exact=True).is_visible()
 
 
@@ -212,6 +215,7 @@ def test_the_review_leads_to_pages(browser: Any, courier: tuple[DemoCrawl, Serve
         first.wait_for()
         title = first.inner_text()
         first.click()
+        page.wait_for_url("**/pages/*")
         assert page.get_by_role("heading", level=1).inner_text() == title
 
 
