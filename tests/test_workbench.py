@@ -447,6 +447,13 @@ def test_a_broken_overrides_file_is_left_alone(demo: DemoCrawl) -> None:
     assert "dorp" in file.read_text()
 
 
+def test_the_database_is_that_of_the_settings_or_of_an_option(demo: DemoCrawl) -> None:
+    folder = demo.database.parent
+    for arguments in ([], ["--database", "noiseclean.db"], ["--database", str(demo.database)]):
+        with serving(folder, *arguments, database=None) as server:
+            assert server.get("/api/sites")["total"] == 1
+
+
 def test_a_port_that_is_taken_and_a_database_that_is_not_there(
     served: Served, demo: DemoCrawl
 ) -> None:

@@ -36,7 +36,7 @@ class Serve(Subcommand):
             metavar="DATABASE",
             nargs="?",
             default=argparse.SUPPRESS,
-            type=database_address,
+            type=_database,
             help="URL or SQLite file, as with --database",
         )
         parser.add_argument("--port", type=_port, default=_PORT, help=f"default {_PORT}; 0: any")
@@ -96,6 +96,11 @@ class Serve(Subcommand):
 
             serve(bench, host=opts.host, port=opts.port, names=opts.name, on_start=on_start)
         return True
+
+
+def _database(text: str) -> str:
+    # What suppresses a default is converted as if it had been given, and has to stay as it is.
+    return text if text is argparse.SUPPRESS else database_address(text)
 
 
 def _port(text: str) -> int:

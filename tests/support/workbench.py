@@ -84,9 +84,12 @@ class Served:
 
 
 @contextmanager
-def serving(folder: Path, *arguments: str, database: str = "noiseclean.db") -> Iterator[Served]:
+def serving(
+    folder: Path, *arguments: str, database: str | None = "noiseclean.db"
+) -> Iterator[Served]:
     """`noiseclean serve` on a port that is free; it must end well when it is interrupted."""
-    command = console_command("serve", database, "--no-open", "--port", "0", *arguments)
+    given = [] if database is None else [database]
+    command = console_command("serve", *given, "--no-open", "--port", "0", *arguments)
     with subprocess.Popen(
         command, cwd=folder, env=environment(), stderr=subprocess.PIPE, text=True
     ) as process:
