@@ -1,20 +1,23 @@
 """What people install works: the sdist, from it the wheel, from that a new environment.
 
 The wheel must hold each file of the package that git tracks. `.ci/use_installed.py` then uses it
-far from the checkout. At last lxml becomes another one than what is compiled was built for: Python
-must do the work, and one line must say so. Needs git and `build`.
+far from the checkout, and with the extra web the workbench is opened. At last lxml becomes another
+one than what is compiled was built for: Python must do the work, and one line must say so. Needs
+git and `build`.
 """
 
 from __future__ import annotations
 
 import importlib.metadata
 import os
+import re
 import subprocess
 import sys
 import tempfile
 import venv
 import zipfile
 from pathlib import Path
+from urllib.request import urlopen
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = "noiseclean_scrapy"
@@ -34,6 +37,7 @@ def main() -> None:
         python = str(folder / "venv" / ("Scripts" if os.name == "nt" else "bin") / "python")
         subprocess.run([python, "-m", "pip", "install", "-q", wheel], check=True)
         use(python, folder)
+        serve(python, wheel, folder)
         change_lxml(python, folder)
 
 
@@ -61,6 +65,40 @@ def use(python: str, folder: Path) -> None:
     script = ROOT / ".ci" / "use_installed.py"
     command = [python, "-I", script]
     subprocess.run(command, cwd=folder / "empty", env=environment, check=True)
+
+
+def serve(python: str, wheel: Path, folder: Path) -> None:
+    """The workbench on the database that was made before, which no argument names."""
+    subprocess.run([python, "-m", "pip", "install", "-q", f"{wheel}[web]"], check=True)
+    (database,) = folder.glob("empty/**/noiseclean.db")
+    command = [python, "-I", "-m", PACKAGE, "serve", "--no-open", "--port", "0"]
+    with subprocess.Popen(
+        command, cwd=database.parent, stderr=subprocess.PIPE, encoding="utf-8"
+    ) as server:
+        try:
+            assert server.stderr
+            line = server.stderr.readline()
+            found = re.search(r"http://[^/]+", line)
+            if not found:
+                sys.exit(f"serve: {line}{server.stderr.read()}")
+            view = _asked(found[0], "/")
+            parts = re.findall(r'(?:src|href)="(/[^"]+\.(?:css|js))"', view)
+            seen = [
+                view,
+                _asked(found[0], "/search?q=ferry"),
+                *(_asked(found[0], p) for p in parts),
+            ]
+        finally:
+            server.terminate()
+    if not parts or not all(seen):
+        sys.exit(f"the workbench shows {view[:2000]}")
+    print(f"The workbench serves its views, with {', '.join(parts)}", flush=True)
+
+
+def _asked(server: str, path: str) -> str:
+    with urlopen(f"{server}{path}", timeout=30) as answer:
+        text: str = answer.read().decode()
+    return text
 
 
 def change_lxml(python: str, folder: Path) -> None:
