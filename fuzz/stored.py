@@ -11,6 +11,7 @@ import tempfile
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import datetime, timezone
 from pathlib import Path
 
 from fuzz import archives
@@ -18,10 +19,12 @@ from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.errors import ConfigurationError, QueryError, TreeDataError
 from noiseclean_scrapy.methods import METHODS
 from noiseclean_scrapy.page.overrides import Overrides
-from noiseclean_scrapy.store import Store, StoredBlocks
+from noiseclean_scrapy.store import Cleaned, PageRecord, Store, StoredBlocks
 from noiseclean_scrapy.store.compression import decompress
 from noiseclean_scrapy.store.packing import pack_page, unpack_page
+from noiseclean_scrapy.store.search.snippet import MATCH_END, MATCH_START
 
+_FETCHED = datetime(2031, 5, 21, 12, tzinfo=timezone.utc)
 PAGE = "<title>Fog</title><ul><li>News</ul><div><h1>Fog</h1><p>Fog closes the port.</p></div>"
 URL = "https://site.example/fog"
 _STATE, _SPOOLED = b"noiseclean 1\n", b"noiseclean page 1\n"
@@ -80,12 +83,20 @@ def check_overrides(data: bytes) -> None:
 
 
 def check_query(data: bytes) -> None:
-    """A query finds pages or none, or is refused for being empty."""
+    """A query finds pages or none, or is refused for being empty; hits are shown."""
+    query = data.decode("utf-8", "surrogateescape")
+    cleaned = Cleaned("Fog", f"Fog closes the port. {query}", (), 0, 0, 0)
+    page = PageRecord("1", "site.example", URL, "0", _FETCHED, cleaned=cleaned)
     with Store("sqlite://") as store:
-        try:
-            assert store.search(data.decode("utf-8", "surrogateescape")).total == 0
-        except QueryError:
-            return
+        store.pages.write([page], method="evidence")
+        for asked in (query, f"fog OR {query}"):
+            try:
+                found = store.search(asked)
+            except QueryError:
+                continue
+            assert found.total == len(found.hits)
+            for hit in found.hits:
+                assert hit.snippet.count(MATCH_START) == hit.snippet.count(MATCH_END)
 
 
 CHECKS: dict[str, Callable[[bytes], None]] = {
