@@ -11,12 +11,14 @@ import tempfile
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 
 from fuzz import archives
 from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.errors import ConfigurationError, QueryError, TreeDataError
+from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.methods import METHODS
 from noiseclean_scrapy.page.overrides import Overrides
 from noiseclean_scrapy.store import Cleaned, PageRecord, Store, StoredBlocks
@@ -27,7 +29,7 @@ from noiseclean_scrapy.store.search.snippet import MATCH_END, MATCH_START
 _FETCHED = datetime(2031, 5, 21, 12, tzinfo=timezone.utc)
 PAGE = "<title>Fog</title><ul><li>News</ul><div><h1>Fog</h1><p>Fog closes the port.</p></div>"
 URL = "https://site.example/fog"
-_STATE, _SPOOLED = b"noiseclean 1\n", b"noiseclean page 1\n"
+STATE, SPOOLED = b"noiseclean 1\n", b"noiseclean page 1\n"
 
 
 def sealed(magic: bytes, text: bytes) -> bytes:
@@ -36,10 +38,14 @@ def sealed(magic: bytes, text: bytes) -> bytes:
     return magic + hashlib.blake2b(payload, digest_size=16).digest() + payload
 
 
+def _page(cleaned: Cleaned) -> PageRecord:
+    return PageRecord("1", "site.example", URL, "0", _FETCHED, 1, PAGE, cleaned)
+
+
 def check_state(data: bytes) -> None:
     """A state is refused, or the cleaner works."""
     try:
-        cleaner = SiteCleaner.from_bytes(sealed(_STATE, data))
+        cleaner = SiteCleaner.from_bytes(sealed(STATE, data))
     except TreeDataError:
         return
     assert isinstance(cleaner.clean(PAGE).text, str)
@@ -65,7 +71,7 @@ def check_values(data: bytes) -> None:
 def check_spooled(data: bytes) -> None:
     """A page of the spool is refused, or is one that can be written again."""
     try:
-        page = unpack_page(sealed(_SPOOLED, data))
+        page = unpack_page(sealed(SPOOLED, data))
     except ValueError:
         return
     assert unpack_page(pack_page(page)).key == page.key
@@ -85,8 +91,7 @@ def check_overrides(data: bytes) -> None:
 def check_query(data: bytes) -> None:
     """A query finds pages or none, or is refused for being empty; hits are shown."""
     query = data.decode("utf-8", "surrogateescape")
-    cleaned = Cleaned("Fog", f"Fog closes the port. {query}", (), 0, 0, 0)
-    page = PageRecord("1", "site.example", URL, "0", _FETCHED, cleaned=cleaned)
+    page = _page(Cleaned("Fog", f"Fog closes the port. {query}", (), 0, 0, 0))
     with Store("sqlite://") as store:
         store.pages.write([page], method="evidence")
         for asked in (query, f"fog OR {query}"):
@@ -131,13 +136,15 @@ def seeds(name: str) -> list[bytes]:
     if name == "queries":
         return ['fog -"the port" OR Häfen 新闻网'.encode()]
     if name == "spooled":
-        facts = {"fetched_at": "2031-05-21T12:00:00+00:00", "cleaned": None, "metadata": None}
-        page = {"key": "1", "cluster": "site.example", "url": URL, "structure": "0", **facts}
-        return [json.dumps({**page, "position": 1, "html": PAGE}).encode()]
+        clean = SiteCleaner().clean(PAGE)
+        blocks = StoredBlocks.of(clean.table, clean.rows())
+        page = _page(Cleaned(clean.title, clean.text, blocks, 1, 40, 20))
+        packed = pack_page(replace(page, metadata=Metadata(author="A. Author", published=_FETCHED)))
+        return [decompress(packed[len(SPOOLED) + 16 :]).encode()]
     found = []
     for method in METHODS:
         cleaner = SiteCleaner(method)
         for story in ("Fog", "Rain"):
             cleaner.observe(PAGE.replace("Fog", story))
-        found.append(zlib.decompress(cleaner.to_bytes()[len(_STATE) + 16 :]))
+        found.append(zlib.decompress(cleaner.to_bytes()[len(STATE) + 16 :]))
     return found

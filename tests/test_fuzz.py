@@ -17,6 +17,9 @@ from hypothesis import strategies as st
 from fuzz import stored
 from fuzz.property import check
 from fuzz.seeds import seeds
+from noiseclean_scrapy import SiteCleaner
+from noiseclean_scrapy.page.overrides import Overrides
+from noiseclean_scrapy.store.packing import unpack_page
 
 SEEDS = dict(seeds())
 HAS_ATHERIS = importlib.util.find_spec("atheris") is not None
@@ -61,6 +64,20 @@ def test_the_fuzzer_finds_nothing(tmp_path: Path) -> None:
     )
     assert run.returncode == 0, run.stderr[-3000:]
     assert "Done " in run.stderr
+
+
+def test_seeds_of_stored_bytes_are_right(tmp_path: Path) -> None:
+    for seed in stored.seeds("spooled"):
+        page = unpack_page(stored.sealed(stored.SPOOLED, seed))
+        assert page.cleaned
+        assert page.metadata
+        assert [block["text"] for block in page.cleaned.blocks][-1] == "Fog closes the port."
+    for seed in stored.seeds("states"):
+        assert SiteCleaner.from_bytes(stored.sealed(stored.STATE, seed)).pages == 2
+    for number, seed in enumerate(stored.seeds("overrides")):
+        file = tmp_path / f"{number}.toml"
+        file.write_bytes(seed)
+        assert Overrides.read(str(file)).rules_for(stored.URL)
 
 
 @pytest.mark.parametrize("name", stored.CHECKS)
