@@ -26,7 +26,7 @@ def main() -> None:
         name = sys.argv.pop(1)
         target = CHECKS[name]
         for folder in sys.argv[1:]:
-            if not folder.startswith("-"):
+            if not folder.startswith("-") and not Path(folder).is_file():
                 Path(folder).mkdir(parents=True, exist_ok=True)
                 for number, seed in enumerate(seeds(name)):
                     Path(folder, f"{name}-{number}").write_bytes(seed)

@@ -180,6 +180,14 @@ def test_every_method_takes_rules_on_every_page(read: Any, method: str, page: st
     [
         ('["example.com"]\ndrop = ["a["]', "example.com, drop: 'a[' is no CSS selector"),
         ('["example.com"]\ndrop = "p::text"', "example.com, drop: 'p::text' is no CSS selector"),
+        (
+            '["example.com"]\ndrop = "u|p"',
+            "example.com, drop: 'u|p': neither ':contains' nor a namespace can be used",
+        ),
+        (
+            '["example.com"]\ndrop = "p[u|a]"',
+            "example.com, drop: 'p[u|a]': neither ':contains' nor a namespace can be used",
+        ),
         ('["example.com"]\ndrop = 3', "example.com, drop: give a CSS selector or a list of them"),
         ('["example.com"]\nkeep = [1]', "example.com, keep: give a CSS selector or a list of them"),
         (

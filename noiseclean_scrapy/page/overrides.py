@@ -47,6 +47,7 @@ _PAGES = "pages"
 _URL = "url"
 _MOST_STEPS = 4_000_000_000
 """On one page a selector takes some seconds for so many."""
+_STRING = re.compile(r"""'[^']*'|"[^"]*\"""")
 _AMONG_SIBLINGS = re.compile(r"sibling|parent::")
 _HOST = re.compile(r"[\w-]+(?:\.[\w-]+)*\.?")
 
@@ -276,7 +277,10 @@ def _selector(where: str, selector: str) -> CSSSelector:
         compiled = CSSSelector(selector, translator="html")
     except SelectorError as error:
         raise ConfigurationError(f"{where}: {selector!r} is no CSS selector: {error}") from None
-    if "lower-case(" in cast("_Written", compiled).path:
-        # lxml finds the function that this needs on some documents only.
-        raise ConfigurationError(f"{where}: {selector!r}: ':contains' cannot be used")
+    path = _STRING.sub("", cast("_Written", compiled).path)
+    if ":" in path.replace("::", ""):
+        # lxml finds the function of the one on some documents only, and the other on none.
+        raise ConfigurationError(
+            f"{where}: {selector!r}: neither ':contains' nor a namespace can be used"
+        )
     return compiled
