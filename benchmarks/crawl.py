@@ -67,6 +67,7 @@ COLUMNS = {
     "stored_kib": "database, KiB a page",
     "longest_ms": "longest block of the event loop, ms",
     "longest_cpu_ms": "in CPU ms",
+    "longest_own_ms": "of it without the garbage collector",
 }
 
 
@@ -111,7 +112,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 task = Task(candidate, proxy, urls, not args.list, args.profile, checkout)
                 rounds[name].append(in_own_process(crawl, task))
     report = environment(VERSIONS) | {"rounds": args.rounds, "crawls": summary(rounds)}
-    part = "list" if args.list else "links"
+    part = f"{'list' if args.list else 'links'}, {args.sites} sites of {args.articles} articles"
     title = f"Crawl of {args.sites} sites, {'a list of addresses' if args.list else 'links'}"
     rows = [[n, *(str(r.get(c, "")) for c in COLUMNS)] for n, r in report["crawls"].items()]
     table = Table(title, ["", *COLUMNS.values()], rows)
@@ -201,6 +202,7 @@ def crawl(task: Task) -> dict[str, float]:
         "stored_kib": stored / 1024 / pages,
         "longest_ms": 1e3 * longest.seconds,
         "longest_cpu_ms": 1e3 * longest.processor_seconds,
+        "longest_own_ms": 1e3 * longest.own_seconds,
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 import sys
 from collections.abc import Iterator
@@ -290,6 +291,27 @@ def test_a_rule_is_added_and_taken_out_again(site: str, verdict: str, pattern: s
     assert without_rule(FILE, rule) == FILE
 
 
+def test_rules_are_added_and_taken_out_in_any_order() -> None:
+    rng = random.Random(1)
+    sites, patterns = (
+        ("example.com", "b.example", "new.example"),
+        ("", "/live/", "it's", '"', "\\d"),
+    )
+    selectors = ("p", "a > b", "p[c='d']", 'p[c="d"]', "p[c='#']")
+    for _ in range(150):
+        source, taken = rng.choice(("", "# Mine.\n", FILE)), []
+        for _ in range(8):
+            if taken and rng.random() < 0.4:
+                source = without_rule(source, taken.pop(rng.randrange(len(taken))))
+            else:
+                verdict = rng.choice(("drop", "keep", "title", "drop_text"))
+                choices = map(rng.choice, (sites, (verdict,), selectors, patterns))
+                taken.append(Rule(*choices))
+                source = with_rule(source, taken[-1])
+            sites_of = Overrides.parse(source).sites.keys()
+            assert sites_of >= {rule.site for rule in taken}
+
+
 @pytest.mark.parametrize(
     "rule",
     [
@@ -299,6 +321,10 @@ def test_a_rule_is_added_and_taken_out_again(site: str, verdict: str, pattern: s
         Rule("no site", "drop", "p"),
         Rule("example.com", "drop", "p" * 2000),
         Rule("example.com", "drop", "p:contains('x')"),
+        Rule("example.com", "drop", "u|p"),
+        Rule("example.com", "drop", "p\ud800"),
+        Rule("example.com", "keep_text", "Fog\x00"),
+        Rule("example.com", "drop", "p", "/a\n[b]"),
     ],
 )
 def test_what_is_no_rule_is_refused(rule: Rule) -> None:

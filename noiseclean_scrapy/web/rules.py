@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ else:
 VERDICTS = ("drop", "keep", "title", "drop_text", "keep_text")
 _PAGES, _URL = "pages", "url"
 _LONGEST = 1000
+_NO_TEXT = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,8 @@ class Rule:
         for value in (self.site, self.selector, self.pattern):
             if len(value) > _LONGEST:
                 raise ConfigurationError(f"a rule has at most {_LONGEST} characters")
+            if _NO_TEXT.search(value):
+                raise ConfigurationError(f"{value!r} has characters that stand in no rule")
         return _parse(with_rule("", self))
 
 
@@ -113,7 +117,9 @@ def without_rule(source: str, rule: Rule) -> str:
             del value[list(value).index(rule.selector)]
         if rule.pattern and set(table) == {_URL}:
             del pages[[t.get(_URL) for t in pages].index(rule.pattern)]
-    if not site or (set(site) == {_PAGES} and not site[_PAGES]):
+    if not site.get(_PAGES, True):
+        del site[_PAGES]
+    if not site:
         document.remove(rule.site)
     return tomlkit.dumps(document)
 
@@ -182,13 +188,12 @@ def _insert(table: Any, key: str, value: list[str]) -> None:
 def _checked(document: tomlkit.TOMLDocument, source: str, rule: Rule) -> str:
     """The document as text, in which nothing but the rule is new; raises ConfigurationError."""
     text = tomlkit.dumps(document)
-    before, after = tomllib.loads(source), tomllib.loads(text)
-    expected = _with_rule_in_values(before, rule)
-    if after != expected:
-        raise ConfigurationError(
-            f"the rule for {rule.site} cannot be written into this file: add it by hand"
-        )
-    return text
+    with suppress(tomllib.TOMLDecodeError):
+        if tomllib.loads(text) == _with_rule_in_values(tomllib.loads(source), rule):
+            return text
+    raise ConfigurationError(
+        f"the rule for {rule.site} cannot be written into this file: add it by hand"
+    )
 
 
 def _with_rule_in_values(tables: dict[str, Any], rule: Rule) -> dict[str, Any]:
