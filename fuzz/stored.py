@@ -13,6 +13,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timezone
+from functools import cache
 from pathlib import Path
 
 from fuzz import archives
@@ -92,16 +93,22 @@ def check_query(data: bytes) -> None:
     """A query finds pages or none, or is refused for being empty; hits are shown."""
     query = data.decode("utf-8", "surrogateescape")
     page = _page(Cleaned("Fog", f"Fog closes the port. {query}", (), 0, 0, 0))
-    with Store("sqlite://") as store:
-        store.pages.write([page], method="evidence")
-        for asked in (query, f"fog OR {query}"):
-            try:
-                found = store.search(asked)
-            except QueryError:
-                continue
-            assert found.total == len(found.hits)
-            for hit in found.hits:
-                assert hit.snippet.count(MATCH_START) == hit.snippet.count(MATCH_END)
+    store = _store()
+    store.pages.write([page], method="evidence")
+    for asked in (query, f"fog OR {query}"):
+        try:
+            found = store.search(asked)
+        except QueryError:
+            continue
+        assert found.total == len(found.hits)
+        for hit in found.hits:
+            assert hit.snippet.count(MATCH_START) == hit.snippet.count(MATCH_END)
+
+
+@cache
+def _store() -> Store:
+    """One for all queries: to make it takes longer than to search it."""
+    return Store("sqlite://")
 
 
 CHECKS: dict[str, Callable[[bytes], None]] = {
