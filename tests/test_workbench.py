@@ -299,7 +299,8 @@ def test_rules_are_added_and_taken_out_in_any_order() -> None:
     )
     selectors = ("p", "a > b", "p[c='d']", 'p[c="d"]', "p[c='#']")
     for _ in range(150):
-        source, taken = rng.choice(("", "# Mine.\n", FILE)), []
+        source = rng.choice(("", "# Mine.\n", FILE))
+        taken: list[Rule] = []
         for _ in range(8):
             if taken and rng.random() < 0.4:
                 source = without_rule(source, taken.pop(rng.randrange(len(taken))))
