@@ -209,7 +209,7 @@ def _cluster_by(name: str, value: Any) -> ClusterBy:
 
         try:
             loaded = load_object(value)
-        except (ImportError, NameError, ValueError):
+        except (ImportError, NameError, TypeError, ValueError):
             loaded = None
     else:
         loaded = value

@@ -97,6 +97,8 @@ def test_counts_are_whole_numbers(name: str, value: Any) -> None:
         ("frontier_part", 1, "below the number of parts in NOISECLEAN_FRONTIER"),
         ("cluster_by", "planet", "'domain', 'host', 'template', or a callable"),
         ("cluster_by", f"{__name__}.missing", "a callable"),
+        ("cluster_by", "../../by_url", "a callable"),
+        ("method", "../../method", "cannot be imported"),
         ("cluster_by", f"{__name__}.RESPONSE", "a callable"),
         ("cluster_by", 5, "a callable"),
     ],

@@ -41,6 +41,22 @@ def test_it_lists_all_commands(tmp_path: Path) -> None:
     assert "invalid choice: 'wash'" in run_console(tmp_path, "wash", code=2).stderr
 
 
+@pytest.mark.parametrize(
+    ("arguments", "code", "reason"),
+    [
+        (("sites", "-L", "LOUD"), 2, "'LOUD' is no log level such as INFO"),
+        (("search", "fog", "--database", f"{'x' * 300}.db"), 1, "File name too long"),
+        (("clean", "<p>Fog" * 100), 1, "name too long"),
+    ],
+)
+def test_what_is_wrong_is_told_in_one_sentence(
+    tmp_path: Path, arguments: tuple[str, ...], code: int, reason: str
+) -> None:
+    done = run_console(tmp_path, *arguments, code=code)
+    assert reason in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 @pytest.mark.parametrize("command", SUBCOMMANDS)
 def test_each_command_has_the_options_that_scrapy_offers(
     tmp_path: Path, command: str, capsys: pytest.CaptureFixture[str]

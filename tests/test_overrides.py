@@ -229,6 +229,8 @@ def test_a_missing_file_and_foreign_bytes_are_named(tmp_path: Path) -> None:
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(ConfigurationError, match=r"binary\.toml: 'utf-8' codec"):
         Overrides.read(tmp_path / "binary.toml")
+    with pytest.raises(ConfigurationError, match="null byte"):
+        Overrides.read("rules\0.toml")
 
 
 # In a crawl

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import os
 import sys
 from collections.abc import Sequence
@@ -45,8 +46,15 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         "-L",
         "--loglevel",
         metavar="LEVEL",
+        type=_log_level,
         help=f"log level (default {DEFAULT_SETTINGS['LOG_LEVEL']})",
     )
+
+
+def _log_level(text: str) -> str:
+    if not isinstance(logging.getLevelName(text.upper()), int):
+        raise argparse.ArgumentTypeError(f"{text!r} is no log level such as INFO")
+    return text.upper()
 
 
 def _settings(opts: argparse.Namespace) -> Settings | dict[str, Any]:

@@ -84,7 +84,7 @@ def run_subcommand(prog: str, opts: argparse.Namespace, settings: Settings | dic
         # The reader of the pipe has seen enough; Python would complain when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except NoiseCleanError as error:
+    except (NoiseCleanError, OSError) as error:
         logging.getLogger(__name__).debug("", exc_info=error)
         tell(f"{prog} {opts.subcommand.name}: {error}")
         return 2 if isinstance(error, ConfigurationError) else 1

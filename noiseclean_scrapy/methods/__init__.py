@@ -76,7 +76,7 @@ def load_method(path: str) -> type[Method]:
     module, _, name = path.rpartition(".")
     try:
         found = getattr(import_module(module), name)
-    except (AttributeError, ImportError, ValueError) as error:
+    except (AttributeError, ImportError, TypeError, ValueError) as error:
         raise ConfigurationError(f"the method {path!r} cannot be imported: {error}") from error
     if not (isinstance(found, type) and issubclass(found, Method)):
         raise ConfigurationError(f"{path!r} is no class that derives from {Method.__name__}")

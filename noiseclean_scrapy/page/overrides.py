@@ -94,7 +94,7 @@ class Overrides:
         except OSError as error:
             reason = error.strerror or error
             raise ConfigurationError(f"{path}: the overrides cannot be read: {reason}") from None
-        except (ConfigurationError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        except (ConfigurationError, ValueError) as error:
             raise ConfigurationError(f"{path}: {error}") from None
 
     @classmethod
