@@ -15,7 +15,7 @@ from noiseclean_scrapy.clusters.cluster import Site, load_site
 from noiseclean_scrapy.clusters.page_cache import HeldPages
 from noiseclean_scrapy.clusters.training import Grower, load_learner, repair_tree
 from noiseclean_scrapy.config import Config
-from noiseclean_scrapy.crawl.writer import Writer, grow_tree
+from noiseclean_scrapy.crawl.writer import Writer
 from noiseclean_scrapy.errors import TreeDataError
 from noiseclean_scrapy.page import Page
 from noiseclean_scrapy.page.urls import former_name
@@ -127,12 +127,7 @@ class SiteCache:
     async def grow(self, site: Site, grower: Grower) -> None:
         """Let the tree of a site grow, and take it into use."""
         try:
-            if self.writer.is_process:
-                grower, growth = await self.writer.run(grow_tree, grower.without_learner())
-                loaded = await run_in_thread(load_learner, self.store, site.name, site.config)
-                grower.learner = loaded[0] if loaded else None
-            else:
-                growth = await run_in_thread(grower.run, self.store)
+            grower, growth = await self.writer.train(grower)
         except TreeDataError:
             site.give_back(None)
             await self._repair(site.name)

@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 
 from scrapy.utils.asyncio import run_in_thread
 
-from noiseclean_scrapy.clusters.training import Grower
+from noiseclean_scrapy.clusters.training import Grower, load_learner
 from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.languages import SiteLanguages
 from noiseclean_scrapy.metadata import read_facts
@@ -76,6 +76,10 @@ class Writer:
         """What the function returns or raises; it has a store as its first argument."""
         return await run_in_thread(function, self.store, *arguments, **options)
 
+    async def train(self, grower: Grower) -> tuple[Grower, Growth]:
+        """Let a tree grow; the grower comes back with what the newest tree has learned."""
+        return grower, await run_in_thread(grower.run, self.store)
+
     def close(self) -> None:
         """Wait for nothing: all that was run has ended."""
 
@@ -104,6 +108,12 @@ class ProcessWriter(Writer):
     async def run(self, function: Callable[..., Result], *arguments: Any, **options: Any) -> Result:
         result: Result = await run_in_thread(self._call, (function, arguments, options))
         return result
+
+    async def train(self, grower: Grower) -> tuple[Grower, Growth]:
+        grown, growth = await self.run(grow_tree, grower.without_learner())
+        loaded = await run_in_thread(load_learner, self.store, grower.cluster, grower.config)
+        grown.learner = loaded[0] if loaded else None
+        return grown, growth
 
     def close(self) -> None:
         """Let the process end."""
