@@ -1,4 +1,4 @@
-"""PageView: a page with its verdicts and their reasons, for the page report and the gallery."""
+"""The page view: one page as it looked, every block tinted by its verdict, with the reasons."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from noiseclean_scrapy.clean_page import Block, CleanPage
 from noiseclean_scrapy.report.inert import inert_document, verdict_of
 from noiseclean_scrapy.report.reasons import parts, reasons, verdict_in_words
 from noiseclean_scrapy.report.survey import Stripe, stripes
+from noiseclean_scrapy.report.templating import render
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,15 @@ class PageView:
     def kept_blocks(self) -> int:
         """Number of blocks that were kept."""
         return sum(block.kept for block in self.page.blocks)
+
+
+def page_report(page: CleanPage, html: str) -> str:
+    """An HTML document of its own that shows `page` and the evidence for each of its blocks.
+
+    `html` is the source that the page was cleaned from. The document asks for nothing from the
+    network, and nothing of the page runs in it.
+    """
+    return render("page.html.jinja", view=page_view(page, html))
 
 
 def page_view(page: CleanPage, html: str, *, with_document: bool = True) -> PageView:
