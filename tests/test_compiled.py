@@ -74,7 +74,8 @@ MARKUP = st.lists(
     st.one_of(
         st.sampled_from(
             "<p>|</p>|<div class='a1 story'>|</div>|<span>|</span>|<br>|<b style='display:none'>"
-            "|</b>|<a href='/a&amp;b'>|</a>|<a>|<img src=x>|<img data-src=y>|<ul><li>|</ul>|<td>"
+            "|</b>|<a href='/a&amp;b'>|</a>|<a>|<a href='#x'>|¶|#|<img src=x>|<img data-src=y>"
+            "|<ul><li>|</ul>|<td>"
             "|<table>|<!-- note -->|<script>x<y</script>|<noscript>|</noscript>|&nbsp;|\n |<x-y>"
             "|<o:p>|</body>|</html>|<svg><g>|<h1 id=top>|<em hidden>|<body>|<html>"
             "|<head>|\x1b[2J|\x07|\x7f|\x9b|&#7; ".split("|")

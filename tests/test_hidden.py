@@ -133,3 +133,24 @@ def test_a_rule_to_keep_decides_before(tmp_path: Path) -> None:
     cleaned = SiteCleaner().clean(html, url="https://example.com/", overrides=overrides)
     assert not any(block.hidden for block in cleaned.blocks)
     assert SECRET in cleaned.text
+
+
+@pytest.mark.parametrize(
+    ("link", "shown"),
+    [
+        ("<a href='#fog' title=Permalink>¶</a>", ""),
+        ("<a href='#fog'> # </a>", ""),
+        ("<a href='#fog'>🔗\ufe0f</a>", ""),
+        ("<a href='#note-1'>↩\ufe0e</a>", ""),
+        ("<a href='#note-1'>1</a>", "1"),
+        ("<a href='#top'>Top</a>", "Top"),
+        ("<a href='/tags'>#</a>", "#"),
+        ("<a name=fog>¶</a>", "¶"),
+        ("<a href='#fog'>####################</a>", "#" * 20),
+        ("<a href='#fog'><i>¶</i></a>", "¶"),
+    ],
+)
+def test_links_that_are_a_sign_are_no_text(link: str, shown: str) -> None:
+    page = build_page(f"<body><h1>Fog{link}</h1><div>{link}</div><p>The port is closed.")
+    texts = [f"Fog{shown}", shown, "The port is closed."]
+    assert page.table.texts == [text for text in texts if text]

@@ -25,7 +25,7 @@ from lxml.includes.tree cimport (
 from array import array
 
 from noiseclean_scrapy.page import characters, facts, inline, reader
-from noiseclean_scrapy.page.hidden import style_hides
+from noiseclean_scrapy.page.hidden import LONGEST_SIGN, is_sign, style_hides
 from noiseclean_scrapy.page.page import PageTable
 from noiseclean_scrapy.page.tags import (
     IS_BLOCK,
@@ -71,6 +71,7 @@ cdef int MOST_STYLINGS = reader.MOST_STYLINGS
 cdef int DEEPEST = reader.DEEPEST
 cdef Py_ssize_t LONGEST_VALUE = reader.LONGEST_VALUE
 cdef size_t LONGEST_KEPT = reader.LONGEST_KEPT
+cdef size_t MOST_SIGN_BYTES = 4 * LONGEST_SIGN
 cdef frozenset HIDDEN_INLINE = reader.HIDDEN_INLINE
 cdef tuple IMAGE_SOURCES = tuple([name.encode() for name in reader.IMAGE_SOURCES])
 cdef tuple ZERO_WIDTH = tuple([character.encode() for character in characters.ZERO_WIDTH])
@@ -251,7 +252,10 @@ cdef class NodeReader:
                             kind = BLOCK
                         else:
                             inline_from = depth
-                    if not kind and info.may_hide and self._is_hidden(node):
+                    if not kind and info.may_hide and (
+                        self._is_hidden(node)
+                        or (info.role == ANCHOR and not has_children and _is_sign(node))
+                    ):
                         kind = SKIPPED
                 number = 1
                 if depth:
@@ -649,6 +653,24 @@ cdef xmlAttr* _find(xmlNode* node, const char* name) noexcept:
             return attribute
         attribute = attribute.next
     return NULL
+
+
+cdef bint _is_sign(xmlNode* node) except -1:
+    """Whether an anchor without elements in it is a sign; few are so short."""
+    cdef xmlNode* child = node.children
+    cdef size_t size = 0
+    while child != NULL:
+        size += strlen(<const char*> child.content)
+        child = child.next
+    if size == 0 or size > MOST_SIGN_BYTES:
+        return False
+    text = b""
+    child = node.children
+    while child != NULL:
+        text += <bytes> <const char*> child.content
+        child = child.next
+    shown = _decoded(<const unsigned char*> <const char*> text, size)
+    return is_sign(shown, _attribute(node, b"href") or "")
 
 
 cdef str _attribute(xmlNode* node, const char* name):

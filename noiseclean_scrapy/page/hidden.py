@@ -13,6 +13,9 @@ UNFOLDED = 0.5
 LONG = 80
 """Characters from which on a block is long text, unless half of it is links."""
 
+LONGEST_SIGN = 8
+_SIGNS = frozenset("¶#§∞^↑↩⏎🔗⚓\uf0c1\u200b\ufe0e\ufe0f")
+"""Pilcrows, arrows, chains (one of an icon font), and what turns a letter into a picture."""
 _FAR = -500.0
 _FOLDS_ABOVE = 3  # elements, the hidden one itself among them
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)")
@@ -43,6 +46,18 @@ def hides(attributes: Mapping[str, str]) -> bool:
 def style_hides(style: str) -> bool:
     """Whether a style attribute hides the element that has it."""
     return bool(_MAY_HIDE.search(style)) and _hides(_declarations(style))
+
+
+def is_sign(text: str, href: str) -> bool:
+    """Whether a link is a mere sign for a place on its own page.
+
+    That is what stands behind headings as their address, and behind notes as the way back.
+
+    >>> is_sign("¶", "#quickstart"), is_sign("1", "#note-1"), is_sign("#", "/tags")
+    (True, False, False)
+    """
+    shown = text.strip()
+    return bool(shown) and len(text) <= LONGEST_SIGN and href[:1] == "#" and set(shown) <= _SIGNS
 
 
 def hidden_blocks(page: Page) -> list[bool]:

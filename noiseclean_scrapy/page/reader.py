@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from noiseclean_scrapy.page.budget import PageBudget
 from noiseclean_scrapy.page.document import collapse
 from noiseclean_scrapy.page.formula import symbols, tex
-from noiseclean_scrapy.page.hidden import hides, style_hides
+from noiseclean_scrapy.page.hidden import hides, is_sign, style_hides
 from noiseclean_scrapy.page.inline import BEGIN, BREAK, END, MARKS, NAMED
 from noiseclean_scrapy.page.labels import PUBLISHED_ATTRIBUTES, element_label, published_label
 from noiseclean_scrapy.page.page import PageTable, Rule
@@ -167,9 +167,11 @@ class NodeReader:
                     self.add(node.tail)
 
     def _is_hidden(self, node: _Element) -> bool:
-        """Whether inline content is hidden by its own style, and hidden text is not asked for."""
+        """Whether inline content is a sign, or hidden by its style and not asked for."""
         if self._has_formula and node.get("class") == FORMULA_PICTURE:
             return True  # what it shows has been read
+        if node.tag == "a" and not len(node) and is_sign(node.text or "", node.get("href") or ""):
+            return True
         style = node.get("style")
         found = style_hides(style[:LONGEST_VALUE]) if style else node.get("hidden") is not None
         return found and not self._reads_hidden
