@@ -659,16 +659,16 @@ cdef bint _is_sign(xmlNode* node) except -1:
     """Whether an anchor without elements in it is a sign; few are so short."""
     cdef xmlNode* child = node.children
     cdef size_t size = 0
+    cdef bytes text = b""
     while child != NULL:
-        size += strlen(<const char*> child.content)
+        if child.content != NULL:
+            size += strlen(<const char*> child.content)
+            if size > MOST_SIGN_BYTES:
+                return False
+            text += <bytes> <const char*> child.content
         child = child.next
-    if size == 0 or size > MOST_SIGN_BYTES:
+    if not size:
         return False
-    text = b""
-    child = node.children
-    while child != NULL:
-        text += <bytes> <const char*> child.content
-        child = child.next
     shown = _decoded(<const unsigned char*> <const char*> text, size)
     return is_sign(shown, _attribute(node, b"href") or "")
 
