@@ -138,7 +138,12 @@ class SiteCleaner:
         self._model = None
 
     def decay(self, factor: float) -> None:
-        """Forget smoothly: every page so far counts `factor` (0 < factor <= 1) of a page."""
+        """Forget smoothly: every page so far counts `factor` (0 < factor <= 1) of a page.
+
+        Raises ValueError for other factors, with nothing changed.
+        """
+        if not 0 < factor <= 1:
+            raise ValueError(f"decay needs a factor above 0 and at most 1, not {factor}")
         self._method.decay(factor)
         self._model = None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import random
 import re
 from typing import Any
@@ -147,6 +148,16 @@ def test_forgetting_all_but_a_share(method: str, pages: list[Page]) -> None:
     cleaner.decay(0.5)
     assert cleaner.pages == 4
     assert cleaner.clean("<p>hello</p>").visible_characters == 5
+
+
+@every_method
+@pytest.mark.parametrize("factor", [0, -0.5, 1.0001, math.inf, math.nan])
+def test_decay_refuses_other_factors(method: str, factor: float) -> None:
+    cleaner = learn(method, [build_page("<p>a</p><p>b</p>")])
+    before = cleaner.to_bytes()
+    with pytest.raises(ValueError, match="decay needs a factor above 0 and at most 1"):
+        cleaner.decay(factor)
+    assert cleaner.to_bytes() == before
 
 
 @every_method

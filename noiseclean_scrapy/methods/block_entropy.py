@@ -93,8 +93,6 @@ class BlockEntropyMethod(Method):
         self.sample.merge(other.sample)
 
     def decay(self, factor: float) -> None:
-        if not 0 < factor <= 1:
-            raise ValueError(f"decay needs a factor above 0 and at most 1, not {factor}")
         self._pages *= factor
         self.counts.decay(factor)
         self.sample.decay(factor)

@@ -131,8 +131,6 @@ class SiteStyleTree:
 
     def decay(self, factor: float) -> None:
         """Forget smoothly: every page seen so far counts `factor` (0 < factor <= 1) of a page."""
-        if not 0 < factor <= 1:
-            raise ValueError(f"decay needs a factor above 0 and at most 1, not {factor}")
         for node in self.root.walk():
             node.pages *= factor
             node.leaf_pages *= factor
