@@ -204,6 +204,11 @@ LOOKED_AT = """() => {
   };
 }"""
 
+IS_DRAWN = """() => {
+  const icicle = document.querySelector("[data-icicle]");
+  return Math.abs(icicle.getBoundingClientRect().width - icicle.viewBox.baseVal.width) < 1e-3;
+}"""
+
 
 @pytest.mark.parametrize("count", [2, 30])
 @pytest.mark.parametrize("width", [390, 800])
@@ -212,6 +217,7 @@ def test_a_report_fits_its_window(count: int, width: int, browser: Any, tmp_path
         document = site_report(store, "courier.example")
     with opened(browser, document, tmp_path) as report:
         report.page.set_viewport_size({"width": width, "height": 844})
+        report.page.wait_for_function(IS_DRAWN)  # anew, for this width
         seen = report.page.evaluate(LOOKED_AT)
         report.assert_quiet()
     assert seen["width"] == width
