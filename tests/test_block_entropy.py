@@ -173,6 +173,8 @@ def test_forgetting() -> None:
     assert len(method.sample.blocks()) == 2
     method.decay(0.01)
     assert method.sample.blocks() == []
+    with pytest.raises(ValueError, match="factor"):
+        method.decay(0)
 
 
 def test_terms_and_blocks_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

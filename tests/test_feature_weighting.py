@@ -240,6 +240,8 @@ def test_decay_of_all_pages_keeps_places_and_changes_numbers() -> None:
     method = learn(map(page_of, ["<p>a</p>", "<p>b</p>"] * 3))
     method.decay(0.5)
     assert method.pages == 3
+    with pytest.raises(ValueError, match="factor"):
+        method.decay(0)
 
 
 @examples

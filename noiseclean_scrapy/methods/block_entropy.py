@@ -11,7 +11,12 @@ from typing import Any, Literal, TypeAlias
 
 from noiseclean_scrapy.methods.base import Method, Model, PageVerdict, Verdict
 from noiseclean_scrapy.methods.options import Share
-from noiseclean_scrapy.methods.trees.counts import FeatureCounts, read_number, read_sum
+from noiseclean_scrapy.methods.trees.counts import (
+    FeatureCounts,
+    check_factor,
+    read_number,
+    read_sum,
+)
 from noiseclean_scrapy.page import Page
 from noiseclean_scrapy.page.stemming import Stemming
 
@@ -93,6 +98,7 @@ class BlockEntropyMethod(Method):
         self.sample.merge(other.sample)
 
     def decay(self, factor: float) -> None:
+        check_factor(factor)
         self._pages *= factor
         self.counts.decay(factor)
         self.sample.decay(factor)

@@ -84,11 +84,6 @@ def _word_sets(texts: list[str]) -> list[frozenset[str]]:
     return [made[t] if own is None else own for t, own in zip(texts, sets, strict=True)]
 
 
-def masked_texts(page: Page) -> list[str]:
-    """The text of each block in lower case, digits masked."""
-    return masked(page.table.texts)
-
-
 def masked(texts: Sequence[str]) -> list[str]:
     """Texts without line breaks in lower case, digits masked.
 

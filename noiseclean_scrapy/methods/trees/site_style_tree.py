@@ -6,7 +6,12 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 
-from noiseclean_scrapy.methods.trees.counts import FeatureCounts, count_pages, weighted_log
+from noiseclean_scrapy.methods.trees.counts import (
+    FeatureCounts,
+    check_factor,
+    count_pages,
+    weighted_log,
+)
 from noiseclean_scrapy.page.presentation import Layout
 
 FEATURE_LIMIT = 20_000
@@ -130,7 +135,11 @@ class SiteStyleTree:
         self.bound()
 
     def decay(self, factor: float) -> None:
-        """Forget smoothly: every page seen so far counts `factor` (0 < factor <= 1) of a page."""
+        """Forget smoothly: every page seen so far counts `factor` (0 < factor <= 1) of a page.
+
+        Raises ValueError for other factors, with nothing changed.
+        """
+        check_factor(factor)
         for node in self.root.walk():
             node.pages *= factor
             node.leaf_pages *= factor
