@@ -27,7 +27,7 @@ from benchmarks.tables import Table
 from example_project.demo import DemoSite
 from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.clean_page import clean_page
-from noiseclean_scrapy.clusters.cluster import REDESIGN_PAGES, Site
+from noiseclean_scrapy.clusters.cluster import REDESIGN_PAGES, PageCluster
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.methods import METHODS, Model
 from noiseclean_scrapy.page import Page, build_page
@@ -186,8 +186,8 @@ def false_alarms(method: str, count: int) -> float:
     return 10_000 * alarms / len(pages[:count])
 
 
-def _site(model: Model, method: str) -> Site:
-    site = Site("", Config(method=method))
+def _site(model: Model, method: str) -> PageCluster:
+    site = PageCluster("", Config(method=method))
     site.model, site.version = model, 1
     return site
 

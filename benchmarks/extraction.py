@@ -55,7 +55,7 @@ def crawl(corpus: Path, method: str, settings: Sequence[str]) -> dict[str, dict[
         with Store(database, read_only=True) as store:
             for page in store.pages.with_text():
                 assert page.cleaned
-                visible[ids[page.url]] = "\n".join(b["text"] for b in page.cleaned.blocks)
+                visible[ids[page.url]] = "\n".join(b.text for b in page.cleaned.blocks)
                 cleaned[ids[page.url]] = page.cleaned.text
         return {NO_CLEANING: visible, method: cleaned}
 

@@ -35,7 +35,7 @@ from benchmarks.corpora import (
 from benchmarks.quality import publish
 from benchmarks.tables import Table
 from noiseclean_scrapy import CleanPage, SiteCleaner
-from noiseclean_scrapy.clean_page import Block
+from noiseclean_scrapy.page.block import Block
 from noiseclean_scrapy.page.overrides import NO_OVERRIDES, Overrides
 from noiseclean_scrapy.page.parse import decode, parse_html
 from noiseclean_scrapy.web.boxes import PlaceCounts, blocks_in, found_by, levels

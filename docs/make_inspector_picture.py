@@ -18,7 +18,7 @@ from playwright.sync_api import Page, sync_playwright
 
 from example_project.demo import DemoSite
 from noiseclean_scrapy.clusters.cleaning import to_record
-from noiseclean_scrapy.clusters.cluster import Site, grow_site
+from noiseclean_scrapy.clusters.cluster import PageCluster, grow_cluster
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.page import build_page
 from noiseclean_scrapy.report import page_report, site_report
@@ -52,9 +52,9 @@ def main() -> int:
     return 0
 
 
-def _learn(store: Store, demo: DemoSite) -> Site:
+def _learn(store: Store, demo: DemoSite) -> PageCluster:
     """The whole newspaper in the store: one tree version on the way, one at the end."""
-    site = Site(NAME, Config())
+    site = PageCluster(NAME, Config())
     for number, (path, source) in enumerate(demo.pages.items(), 1):
         page = build_page(source.html, url=f"https://{NAME}{path}")
         site.observe(f"{number:08x}", page)
@@ -70,8 +70,8 @@ def _learn(store: Store, demo: DemoSite) -> Site:
         )
         store.pages.write([record], method=site.config.tree_kind)
         if number == FIRST_TREE:
-            grow_site(store, site)
-    grow_site(store, site)
+            grow_cluster(store, site)
+    grow_cluster(store, site)
     return site
 
 

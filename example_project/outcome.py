@@ -61,7 +61,7 @@ def read_outcome(
 
 def visible_lines(cleaned: Cleaned) -> list[tuple[str, bool]]:
     """All visible text of a page, one line a block, each with whether it was kept."""
-    return [(str(block["text"]), bool(block["kept"])) for block in cleaned.blocks]
+    return [(block.text, block.kept) for block in cleaned.blocks]
 
 
 def removed_share(visible: int, kept: int) -> float:

@@ -66,7 +66,7 @@ def check_values(data: bytes) -> None:
             blocks = StoredBlocks(value)
         except ValueError:
             continue
-        assert len([dict(block) for block in blocks]) == len(blocks)
+        assert len([block.to_dict() for block in blocks]) == len(blocks)
 
 
 def check_spooled(data: bytes) -> None:
@@ -130,9 +130,9 @@ def seeds(name: str) -> list[bytes]:
         return archives.seeds()
     if name == "values":
         clean = SiteCleaner().clean(PAGE)
-        packed = StoredBlocks.of(clean.table, clean.rows()).packed
+        packed = StoredBlocks.of(clean).packed
         block = {"text": "Fog", "xpath": "/p", "place": "p", "kept": True, "score": 0.5}
-        verdicts = StoredBlocks.of_verdicts(clean.rows()).packed
+        verdicts = StoredBlocks.of_verdicts(clean).packed
         return [
             verdicts,
             packed,
@@ -144,7 +144,7 @@ def seeds(name: str) -> list[bytes]:
         return ['fog -"the port" OR Häfen 新闻网'.encode()]
     if name == "spooled":
         clean = SiteCleaner().clean(PAGE)
-        blocks = StoredBlocks.of(clean.table, clean.rows())
+        blocks = StoredBlocks.of(clean)
         page = _page(Cleaned(clean.title, clean.text, blocks, 1, 40, 20))
         packed = pack_page(replace(page, metadata=Metadata(author="A. Author", published=_FETCHED)))
         return [decompress(packed[len(SPOOLED) + 16 :]).encode()]

@@ -5,16 +5,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from noiseclean_scrapy.addon import Addon
-    from noiseclean_scrapy.clean_page import Block, CleanPage
+    from noiseclean_scrapy.clean_page import CleanPage
     from noiseclean_scrapy.cleaner import SiteCleaner
     from noiseclean_scrapy.errors import NoiseCleanError
     from noiseclean_scrapy.items import PageItem
+    from noiseclean_scrapy.page.block import Block
 
 __all__ = ["Addon", "Block", "CleanPage", "NoiseCleanError", "PageItem", "SiteCleaner"]
 __version__ = "0.1.0"
 _MODULES = {
     "Addon": "addon",
-    "Block": "clean_page",
+    "Block": "page.block",
     "CleanPage": "clean_page",
     "NoiseCleanError": "errors",
     "PageItem": "items",

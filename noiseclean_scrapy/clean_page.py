@@ -1,93 +1,27 @@
-"""CleanPage and Block: what is left of a page, and the verdict on every part of it."""
+"""CleanPage: what is left of a page, and the verdict on every part of it."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.methods.base import Late, Model, PageVerdict
 from noiseclean_scrapy.notebook import page_card
 from noiseclean_scrapy.page import Page, PageTable
+from noiseclean_scrapy.page.block import Block, LocatedBlock
 from noiseclean_scrapy.page.headline import choose_title, find_headline
 from noiseclean_scrapy.page.hidden import hidden_blocks
 from noiseclean_scrapy.page.inline import PLAIN, Inline, MarkupOptions, References
-from noiseclean_scrapy.page.locations import place, xpath
+from noiseclean_scrapy.page.locations import xpath
 from noiseclean_scrapy.page.markup import Source, to_html, to_markdown
 
 CONTENTS = ("text", "html", "markdown", "blocks", "weights")
 """What `CleanPage.to_dict` gives of the content."""
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """One text block of a page, kept or not.
-
-    `text` is one line: the methods read white space as one blank.
-    `score` is the importance in [0, 1] that the method gives it; `evidence` is what led to the
-    verdict, by name. `xpath` locates the element that holds the text, `place` is where that stands
-    in the layout: the labels from BODY down, such as `body/div.main/article/p` (the last 2,000
-    characters of it). `rule` is the user's override that decided (`keep`, `drop`, `title`), empty
-    where the method did. `hidden` tells that it was left out since the page's markup hides it from
-    readers.
-    """
-
-    text: str
-    xpath: str
-    tag: str
-    kept: bool
-    score: float
-    evidence: Mapping[str, float]
-    place: str = ""
-    rule: str = ""
-    hidden: bool = False
-
-    def to_dict(self) -> dict[str, Any]:
-        """All but the evidence, as plain values."""
-        names = (part.name for part in fields(Block) if part.name != "evidence")
-        return {name: getattr(self, name) for name in names}
-
-
-class _PageBlock(Block):
-    """A block that makes its XPath and its place when they are asked for; else a `Block`."""
-
-    __slots__ = ("_element", "_table")
-    _element: int
-    _table: PageTable
-
-    def __init__(self, table: PageTable, element: int, **values: Any) -> None:
-        for name, value in {"_table": table, "_element": element, **values}.items():
-            object.__setattr__(self, name, value)
-
-    @property  # type: ignore[misc]
-    def __class__(self) -> type:  # what is compared, shown or copied is a `Block`
-        return Block
-
-    @property
-    def xpath(self) -> str:
-        return xpath(self._table, self._element)
-
-    @property
-    def place(self) -> str:
-        return place(self._table, self._element)
-
-    def __reduce__(self) -> tuple[type[Block], tuple[Any, ...]]:
-        return Block, tuple(getattr(self, part.name) for part in fields(Block))
-
-
-class BlockRow(NamedTuple):
-    """What a store keeps of a block; `element` is the number of its element on the page."""
-
-    element: int
-    text: str
-    kept: bool
-    score: float
-    rule: str
-    hidden: bool
 
 
 @dataclass(frozen=True)
@@ -98,6 +32,9 @@ class CleanPage:
     headline. `characters_lost` tells how much text the HTML parser lost, `truncated` that the page
     was longer than its budget. What the page tells of itself is read when it is first asked for,
     see `Metadata`.
+
+    `kept`, `hidden` and `scores` tell of each text block of `table`, those without text as well,
+    what `Block` has under that name.
     """
 
     url: str
@@ -106,8 +43,8 @@ class CleanPage:
     truncated: bool
     _page: Page
     _verdict: PageVerdict
-    _kept: Sequence[bool]
-    _hidden: Sequence[bool]
+    kept: Sequence[bool]
+    hidden: Sequence[bool]
     _headline: int  # the index of its text block, -1 where it is left out
     # given the clean text
     _read_metadata: Callable[..., Metadata] | None = field(default=None, compare=False)
@@ -279,18 +216,18 @@ class CleanPage:
         """One for each block of the page, those without text as well."""
         table = self._page.table
         return [
-            _PageBlock(
+            LocatedBlock(
                 table,
-                row.element,
-                text=row.text,
-                tag=table.tags[row.element],
-                kept=row.kept,
-                score=row.score,
+                element,
+                text=table.texts[number],
+                tag=table.tags[element],
+                kept=self.kept[number],
+                score=self.scores[number],
                 evidence=Late(partial(self._verdict.explain, number)),
-                rule=row.rule,
-                hidden=row.hidden,
+                rule=table.rules[number] or "",
+                hidden=self.hidden[number],
             )
-            for number, row in enumerate(self.rows())
+            for number, element in enumerate(table.owners)
         ]
 
     @property
@@ -298,19 +235,10 @@ class CleanPage:
         """The elements and text blocks of the page."""
         return self._page.table
 
-    def rows(self) -> Iterator[BlockRow]:
-        """What is kept of each block in a store, those without text as well."""
-        table = self._page.table
-        columns = (
-            table.owners,
-            table.texts,
-            self._kept,
-            self._verdict.scores,
-            table.rules,
-            self._hidden,
-        )
-        for owner, text, kept, score, rule, hidden in zip(*columns, strict=True):
-            yield BlockRow(owner, text, kept, score, rule or "", hidden)
+    @property
+    def scores(self) -> Sequence[float]:
+        """How important the method finds each text block of `table`, in [0, 1]."""
+        return self._verdict.scores
 
     def _kept_indices(self, *, with_pictures: bool = False) -> Iterator[int]:
         """The kept blocks with a text; pictures alone where the texts around them are kept."""
@@ -323,7 +251,7 @@ class CleanPage:
                 if with_pictures and follows_kept:
                     pictures.append(index)
                 continue
-            follows_kept = self._kept[index]
+            follows_kept = self.kept[index]
             if follows_kept:
                 yield from pictures
                 if index != self._headline:
@@ -381,8 +309,8 @@ def clean_page(
         truncated=page.truncated,
         _page=page,
         _verdict=verdict,
-        _kept=kept,
-        _hidden=hidden,
+        kept=kept,
+        hidden=hidden,
         _headline=-1 if title_block is None or not headline else title_block,
         _read_metadata=read_metadata,
         _markup=markup,

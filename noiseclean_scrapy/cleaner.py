@@ -17,6 +17,7 @@ from noiseclean_scrapy.metadata import extract_metadata
 from noiseclean_scrapy.methods import METHODS, Method, Model, create_method
 from noiseclean_scrapy.methods.options import renamed_options
 from noiseclean_scrapy.methods.templates import TemplateMethod
+from noiseclean_scrapy.methods.trees.counts import check_factor
 from noiseclean_scrapy.notebook import cleaner_card
 from noiseclean_scrapy.page import DEFAULT_BUDGET, Html, Page, PageBudget, build_page
 from noiseclean_scrapy.page.inline import MarkupOptions
@@ -142,8 +143,7 @@ class SiteCleaner:
 
         Raises ValueError for other factors, with nothing changed.
         """
-        if not 0 < factor <= 1:
-            raise ValueError(f"decay needs a factor above 0 and at most 1, not {factor}")
+        check_factor(factor)
         self._method.decay(factor)
         self._model = None
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 if TYPE_CHECKING:
-    from noiseclean_scrapy.clean_page import Block, CleanPage
+    from noiseclean_scrapy.clean_page import CleanPage
     from noiseclean_scrapy.cleaner import SiteCleaner
+    from noiseclean_scrapy.page.block import Block
 
 _BLOCKS = 200
 _TEXT = 160

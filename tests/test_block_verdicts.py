@@ -56,11 +56,8 @@ def test_the_store_tells_of_blocks_what_the_page_has(database_url: str) -> None:
             assert record is not None
             assert record.cleaned is not None
             blocks = record.cleaned.blocks
-            assert shown == [
-                (b["text"], b["xpath"], b["place"], b["kept"], b.get("hidden", False))
-                for b in blocks
-            ]
-            scores = [block["score"] for block in blocks]
+            assert shown == [(b.text, b.xpath, b.place, b.kept, b.hidden) for b in blocks]
+            scores = [block.score for block in blocks]
             assert scores == pytest.approx([b.score for b in clean.blocks], abs=1 / 510 + 1e-4)
             assert len(blocks) == len(shown)
 
@@ -85,7 +82,7 @@ def test_without_html_the_texts_are_stored(database_url: str) -> None:
         (stored,) = store.pages.with_text()
         assert store.pages.html("1") is None
     assert stored.cleaned is not None
-    assert [b["text"] for b in stored.cleaned.blocks] == [b.text for b in clean.blocks]
+    assert [b.text for b in stored.cleaned.blocks] == [b.text for b in clean.blocks]
 
 
 def test_a_text_that_stays_is_stored_anew_where_its_blocks_need_their_texts() -> None:
@@ -104,7 +101,7 @@ def test_blocks_of_an_older_schema_are_read_as_they_are(database_url: str) -> No
     with Store(database_url) as store:
         (stored,) = store.pages.with_text()
     assert stored.cleaned is not None
-    assert [block["text"] for block in stored.cleaned.blocks] == texts
+    assert [block.text for block in stored.cleaned.blocks] == texts
 
 
 def test_where_a_rule_or_a_setting_decided_the_texts_are_stored(tmp_path: Path) -> None:
@@ -113,18 +110,18 @@ def test_where_a_rule_or_a_setting_decided_the_texts_are_stored(tmp_path: Path) 
     rules = Overrides.read(file)
     ruled = SiteCleaner().clean(HTML, url="http://a.example/", overrides=rules)
     stored = to_record(ruled, 1, Config())
-    assert next((b["text"], b.get("rule")) for b in stored.blocks) == ("Home", "keep")
+    assert next((b.text, b.rule) for b in stored.blocks) == ("Home", "keep")
     larger = to_record(cleaned(), 1, Config(max_page_elements=30_000))
-    assert [b["text"] for b in larger.blocks] == [b.text for b in cleaned().blocks]
+    assert [b.text for b in larger.blocks] == [b.text for b in cleaned().blocks]
 
 
 @pytest.mark.parametrize("html", [None, "<p>Another page", HTML.replace("Home", "Here")])
 def test_of_another_page_or_none_there_are_the_verdicts_alone(html: str | None) -> None:
-    blocks = StoredBlocks.of_verdicts(cleaned().rows())
+    blocks = StoredBlocks.of_verdicts(cleaned())
     for found in (blocks, pickle.loads(pickle.dumps(blocks))):
         found.read_html = lambda: html
-        assert [b["kept"] for b in found] == [b.kept for b in cleaned().blocks]
-        assert {(b["text"], b["xpath"], b["place"]) for b in found} == {("", "", "")}
+        assert [b.kept for b in found] == [b.kept for b in cleaned().blocks]
+        assert {(b.text, b.xpath, b.place) for b in found} == {("", "", "")}
 
 
 def test_html_that_is_damaged_costs_the_texts_of_the_blocks(
@@ -136,13 +133,13 @@ def test_html_that_is_damaged_costs_the_texts_of_the_blocks(
             connection.exec_driver_sql("UPDATE noiseclean_page_html SET html = x'00'")
         (stored,) = store.pages.with_text()
         assert stored.cleaned is not None
-        assert {block["text"] for block in stored.cleaned.blocks} == {""}
+        assert {block.text for block in stored.cleaned.blocks} == {""}
         assert store.damaged == 1
     assert "The stored page 1 cannot be read" in caplog.text
 
 
 def test_a_flipped_bit_is_noticed() -> None:
-    packed = StoredBlocks.of_verdicts(cleaned().rows()).packed
+    packed = StoredBlocks.of_verdicts(cleaned()).packed
     for at in range(1, len(packed)):
         flipped = bytes([*packed[:at], packed[at] ^ 4, *packed[at + 1 :]])
         with pytest.raises(ValueError, match="damaged"):

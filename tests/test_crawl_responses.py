@@ -169,7 +169,7 @@ class ManySitesSpider(scrapy.Spider):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> ManySitesSpider:
-        cluster_cache._SITES_IN_MEMORY = SITES_IN_MEMORY  # in the crawl's own process
+        cluster_cache._CLUSTERS_IN_MEMORY = SITES_IN_MEMORY  # in the crawl's own process
         return super().from_crawler(crawler, *args, **kwargs)
 
     async def start(self) -> AsyncIterator[Any]:
@@ -181,7 +181,7 @@ class ManySitesSpider(scrapy.Spider):
         assert pipeline
         assert pipeline.crawl
         assert self.crawler.stats
-        self.crawler.stats.max_value("most_sites", len(pipeline.crawl.sites))
+        self.crawler.stats.max_value("most_sites", len(pipeline.crawl.clusters))
         yield {"page": response.url}
 
 

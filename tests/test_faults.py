@@ -431,7 +431,7 @@ def test_postgresql_that_does_not_answer_for_a_while(
 def test_sites_that_left_memory_keep_their_trees(
     sqlite_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster_cache, "_SITES_IN_MEMORY", 1)
+    monkeypatch.setattr(cluster_cache, "_CLUSTERS_IN_MEMORY", 1)
     crawl = open_crawl(sqlite_url, {})
     hosts = ["a.example", "b.example", "c.example"]
 

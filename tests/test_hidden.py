@@ -104,9 +104,9 @@ def test_hidden_text_does_not_reach_the_output_unless_asked_for(
         "Left out: the page's markup hides it from readers."
     )
     stored = [
-        block["text"]
+        block.text
         for block in to_record(cleaned, 1, Config(store_html=False)).blocks
-        if block.get("hidden")
+        if block.hidden
     ]
     assert stored == [SECRET] == [block.text for block in cleaned.blocks if block.hidden]
     asked = SiteCleaner("shingle-template", budget=PageBudget(hidden=True)).clean(html)

@@ -44,23 +44,23 @@ def test_sites_leave_memory_by_the_size_of_their_trees(
             for number in range(3):
                 await see(crawl, number, host=host)
         await crawl._flush()
-        sizes = {site.name: site.size for site in crawl.sites}
+        sizes = {site.name: site.size for site in crawl.clusters}
         assert list(sizes) == list(HOSTS)
         query = "SELECT cluster, length(tree) FROM noiseclean_tree"
         assert sizes == dict(read_rows(sqlite_url, query))
 
         monkeypatch.setattr(cluster_cache, "_TREE_BYTES_IN_MEMORY", sum(sizes.values()))
-        crawl._sites.make_room()
-        assert [site.name for site in crawl.sites] == list(HOSTS)
+        crawl._clusters.make_room()
+        assert [site.name for site in crawl.clusters] == list(HOSTS)
         # The one that was not needed for longest goes, those with pages on their way stay.
         await see(crawl, 3, host="b.example")
         monkeypatch.setattr(cluster_cache, "_TREE_BYTES_IN_MEMORY", 1)
-        crawl._sites.make_room()
-        assert [site.name for site in crawl.sites] == ["b.example"]
+        crawl._clusters.make_room()
+        assert [site.name for site in crawl.clusters] == ["b.example"]
         # A site that comes back has the size that it had.
         monkeypatch.setattr(cluster_cache, "_TREE_BYTES_IN_MEMORY", sum(sizes.values()))
         await see(crawl, 3, host="a.example")
-        assert {site.name: site.size for site in crawl.sites} == {
+        assert {site.name: site.size for site in crawl.clusters} == {
             name: sizes[name] for name in ("a.example", "b.example")
         }
         await close(crawl)
@@ -72,7 +72,7 @@ def test_a_site_without_a_tree_is_reckoned_by_its_pages(sqlite_url: str) -> None
     async def run() -> None:
         crawl = open_crawl(sqlite_url, {})
         await see(crawl, 0)
-        (site,) = crawl.sites
+        (site,) = crawl.clusters
         one = site.size
         await see(crawl, 1)
         assert 0 < 2 * one == site.size
@@ -91,7 +91,7 @@ def test_the_store_is_asked_for_pages_of_a_site_that_has_many(
         for number in range(3):
             await see(crawl, number)
         await crawl._flush()
-        [site] = crawl.sites
+        [site] = crawl.clusters
         assert site.own == {row[0] for row in read_rows(sqlite_url, KEYS)}
         for number in (3, 4):
             await see(crawl, number)
@@ -186,7 +186,7 @@ def test_a_page_of_long_paths_takes_no_more_than_it_is_long(
         assert stored.cleaned
         *_, last = stored.cleaned.blocks
         shown = cleaned.blocks[-1]
-        assert (last["xpath"], last["place"]) == (shown.xpath, shown.place)
+        assert (last.xpath, last.place) == (shown.xpath, shown.place)
         survey = SiteSurvey()
         survey.add(stored)
         assert (cleaned.html, cleaned.markdown) == ("<h1>Page 1</h1>", "# Page 1")

@@ -104,7 +104,7 @@ def test_all_is_as_with_html_in_rows(database_url: str, tmp_path: Path, objects:
             assert page.cleaned
             assert known.cleaned
             assert list(page.cleaned.blocks) == list(known.cleaned.blocks)
-            assert page.cleaned.blocks[0]["text"]
+            assert page.cleaned.blocks[0].text
         assert list(store.pages.clean_again(SITE, lambda page: page.cleaned)) == [PAGES]
         assert not list(store.pages.damaged())
     visit(database_url, objects, *range(PAGES))

@@ -14,7 +14,7 @@ from scrapy.http import Response
 
 from noiseclean_scrapy import CleanPage, PageItem, SiteCleaner
 from noiseclean_scrapy.clusters.cleaning import clean_record
-from noiseclean_scrapy.clusters.cluster import load_site
+from noiseclean_scrapy.clusters.cluster import load_cluster
 from noiseclean_scrapy.config import Config, _patterns
 from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.methods import METHODS
@@ -283,22 +283,22 @@ def test_a_crawl_and_its_cleaning_again_follow_the_rules(tmp_path: Path) -> None
         story = crawl_site.story_text(3).splitlines()
         assert stored["3"].title == last
         assert stored["3"].text.splitlines() == [last, "Home", *story[1:-1]]
-        rules = {block["text"]: block.get("rule") for block in stored["3"].blocks}
+        rules = {block.text: block.rule for block in stored["3"].blocks}
         assert rules == {
             "Home": "keep",
-            crawl_site.NOISE: None,
+            crawl_site.NOISE: "",
             "Story 3": "drop",
-            **dict.fromkeys(story[1:-1]),
+            **dict.fromkeys(story[1:-1], ""),
             last: "title",
             crawl_site.RIGHTS: "drop",
         }
-        places = {block["text"]: block["place"] for block in stored["3"].blocks}
+        places = {block.text: block.place for block in stored["3"].blocks}
         assert places["Home"] == "body/ul/li"
         assert stored["5"].text.splitlines()[:2] == ["Story 5", "Home"]
 
         # With other rules stored pages are cleaned in another way.
         config = Config(database_url=database)
-        model = load_site(store, server.site, config).model
+        model = load_cluster(store, server.site, config).model
         (record,) = (r for r in store.pages.with_html(server.site) if r.url.endswith("/3"))
         assert clean_record(record, model, 2, config).text == crawl_site.story_text(3)
 

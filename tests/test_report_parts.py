@@ -25,10 +25,9 @@ def placed(place: str, characters: int, position: float = 0.5) -> PlacedText:
 
 def record(number: int, *texts: str) -> PageRecord:
     blocks = tuple(
-        {"text": text, "xpath": "/html[1]/body[1]/p[1]", "place": f"body/p.c{i}", "kept": i > 0,
-         "score": float(i > 0)}
+        Block(text, "/html[1]/body[1]/p[1]", "p", i > 0, float(i > 0), {}, f"body/p.c{i}")
         for i, text in enumerate(texts)
-    )  # fmt: skip
+    )
     visible = sum(map(len, texts))
     kept = sum(map(len, texts[1:]))
     cleaned = Cleaned(f"Page {number}", "", blocks, 0, visible, kept)
@@ -130,8 +129,8 @@ def test_no_time_is_named_twice(seconds: float) -> None:
 
 
 def test_stripes_cover_the_page() -> None:
-    blocks = [{"text": "x" * 10, "score": 0.0, "kept": False}] * 500
-    blocks += [{"text": "y" * 5000, "score": 1.0, "kept": True}]
+    blocks = [Block("x" * 10, "/p", "p", False, 0.0, {})] * 500
+    blocks += [Block("y" * 5000, "/p", "p", True, 1.0, {})]
     found = stripes(blocks)
     assert len(found) < 60
     assert sum(stripe.share for stripe in found) == pytest.approx(1)

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from example_project.demo import DemoSite
-from noiseclean_scrapy import NoiseCleanError
+from noiseclean_scrapy import Block, NoiseCleanError
 from noiseclean_scrapy.clusters.cleaning import to_record
-from noiseclean_scrapy.clusters.cluster import Site, grow_site
+from noiseclean_scrapy.clusters.cluster import PageCluster, grow_cluster
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.methods import METHODS
 from noiseclean_scrapy.page import build_page
@@ -30,7 +30,7 @@ def stored_site(folder: Path, config: Config, *, pages: int, html: bool = True) 
     """A store with the first pages of the demo newspaper and their tree."""
     store = Store(f"sqlite:///{folder / 'site.db'}", store_html=html)
     config = replace(config, store_html=html)
-    site = Site("courier.example", config)
+    site = PageCluster("courier.example", config)
     for number, (path, page) in enumerate(list(DemoSite().pages.items())[:pages], 1):
         built = build_page(page.html, url=f"https://courier.example{path}")
         site.observe(f"{number:04x}", built)
@@ -45,7 +45,7 @@ def stored_site(folder: Path, config: Config, *, pages: int, html: bool = True) 
             cleaned=to_record(site.clean(built), 0, config),
         )
         store.pages.write([record], method=config.tree_kind)
-    grow_site(store, site)
+    grow_cluster(store, site)
     return store
 
 
@@ -63,7 +63,7 @@ def test_figures_and_texts(courier: tuple[Store, str], browser: Any, tmp_path: P
     kept = sum(page.kept_characters for page in cleaned)
     pages_without: dict[str, int] = defaultdict(int)
     for page in cleaned:
-        for text in {block["text"] for block in page.blocks if not block["kept"]}:
+        for text in {block.text for block in page.blocks if not block.kept}:
             pages_without[text] += 1
     with opened(browser, document, tmp_path) as report:
         page = report.page
@@ -88,12 +88,12 @@ def test_the_tree_adds_up(courier: tuple[Store, str], browser: Any, tmp_path: Pa
     standing: dict[str, set[str]] = defaultdict(set)
     for page in store.pages.with_text():
         for block in page.cleaned.blocks if page.cleaned else ():
-            labels = block["place"].split("/")
+            labels = block.place.split("/")
             for depth in range(1, len(labels) + 1):
                 place = "/".join(labels[:depth])
-                characters[place] += len(block["text"])
-                kept[place] += len(block["text"]) * block["kept"]
-                weighted[place] += len(block["text"]) * block["score"]
+                characters[place] += len(block.text)
+                kept[place] += len(block.text) * block.kept
+                weighted[place] += len(block.text) * block.score
                 standing[place].add(page.key)
     with opened(browser, document, tmp_path) as report:
         boxes = json.loads(report.page.locator("#boxes").text_content())
@@ -241,14 +241,8 @@ def test_hostile_texts_stay_texts(browser: Any, tmp_path: Path) -> None:
     with listening() as (server, asked):
         url = f"javascript:fetch('{server}')"
         blocks = (
-            {
-                "text": evil,
-                "xpath": "/html[1]/body[1]/p[1]",
-                "place": evil,
-                "kept": True,
-                "score": 1.0,
-            },
-            {"text": f"<img src={server}>", "xpath": "/html[1]/*[1]", "kept": False, "score": 0.0},
+            Block(evil, "/html[1]/body[1]/p[1]", "p", True, 1.0, {}, evil),
+            Block(f"<img src={server}>", "/html[1]/*[1]", "*", False, 0.0, {}),
         )
         with Store(f"sqlite:///{tmp_path / 'evil.db'}", store_html=True) as store:
             for number in range(4):
@@ -302,8 +296,8 @@ def test_sites_without_html_tree_or_pages(browser: Any, tmp_path: Path) -> None:
 
 def test_rows_without_place_fall_back_to_tags(tmp_path: Path) -> None:
     blocks = (
-        {"text": "Fog", "xpath": "/html[1]/body[1]/div[2]/p[1]", "kept": True, "score": 0.9},
-        {"text": "Home", "xpath": "/html[1]/body[1]/ul[1]/li[1]", "kept": False, "score": 0.1},
+        Block("Fog", "/html[1]/body[1]/div[2]/p[1]", "p", True, 0.9, {}),
+        Block("Home", "/html[1]/body[1]/ul[1]/li[1]", "li", False, 0.1, {}),
     )
     with Store(f"sqlite:///{tmp_path / 'old.db'}") as store:
         cleaned = Cleaned("Fog", "Fog", blocks, 0, 7, 3)

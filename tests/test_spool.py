@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from noiseclean_scrapy import Block
 from noiseclean_scrapy.crawl.spool import Spool
 from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.store import Cleaned, PageRecord, Store
@@ -22,7 +23,7 @@ from tests.support.databases import read_rows
 from tests.support.fault_points import PAGES, open_crawl, see
 
 NOON = datetime(2031, 5, 21, 12, tzinfo=timezone.utc)
-BLOCKS = ({"text": "Fog", "xpath": "/html[1]", "place": "body", "kept": True, "score": 0.5},)
+BLOCKS = (Block("Fog", "/html[1]", "html", True, 0.5, {}, "body"),)
 PAGE = PageRecord(
     "1",
     "a.example",

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from noiseclean_scrapy import Block
 from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.store import (
     Cleaned,
@@ -26,7 +27,7 @@ from tests.support import databases
 METHOD = "style-tree"
 NOON = datetime(2025, 3, 1, 12, tzinfo=timezone.utc)
 HTML_KEYS = "SELECT key FROM noiseclean_page_html ORDER BY key"
-CLEANED = Cleaned("Title", "Text\nmore", ({"xpath": "/p", "kept": True, "score": 0.5},), 0, 90, 9)
+CLEANED = Cleaned("Title", "Text\nmore", (Block("", "/p", "p", True, 0.5, {}, "p"),), 0, 90, 9)
 
 
 @pytest.fixture
@@ -274,7 +275,9 @@ def test_chunks_are_complete_and_ordered(
 
 def test_nul_and_lone_surrogates(store: Store) -> None:
     bad = "a\x00b\ud800c"
-    cleaned = replace(CLEANED, title=bad, text=bad, blocks=({"text": bad},))
+    cleaned = replace(
+        CLEANED, title=bad, text=bad, blocks=(Block(bad, "/p", "p", True, 0.5, {}, bad),)
+    )
     record = PageRecord("k" + bad, bad, bad, bad, NOON, 1, bad, cleaned)
     store.pages.write([record], method=bad)
     good = "a\ufffdb\ufffdc"

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from sqlalchemy import create_engine, inspect, make_url, text
 
+from noiseclean_scrapy import Block
 from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.store import (
     SCHEMA_VERSION,
@@ -109,7 +110,8 @@ def column(found: Any) -> tuple[str, str, bool]:
 
 def test_what_version_1_held_is_still_there_and_found(database_url: str) -> None:
     write_version_1(database_url)
-    cleaned = Cleaned("Ferries", "Ferries sail to 新闻 ports", BLOCKS, 1, 90, 26, 1.0)
+    blocks = (Block("Ferries sail", "", "", True, 0.0, {}),)
+    cleaned = Cleaned("Ferries", "Ferries sail to 新闻 ports", blocks, 1, 90, 26, 1.0)
     pages = [
         PageRecord("1", "a", "http://a/1", "0", NOON, 1, None, cleaned, 1),
         PageRecord("2", "a", "http://a/2", "0", NOON, 2, None, cleaned, None),

@@ -8,11 +8,13 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timezone
 from pathlib import Path
 from threading import Barrier, Timer
+from typing import Any, cast
 
 import pytest
 from scrapy.settings import Settings
 from sqlalchemy import Connection, text
 
+from noiseclean_scrapy import Block
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import ConfigurationError, StoreError
 from noiseclean_scrapy.service_urls import shown_url
@@ -213,10 +215,17 @@ def test_a_missing_driver_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> No
     assert 'pip install "noiseclean-scrapy[postgresql]"' in refused("postgresql://localhost/a")
 
 
-def test_values_that_are_no_json_are_refused(sqlite_url: str) -> None:
-    cleaned = Cleaned("", "", ({"a": object()},), 0, 0, 0)
+@pytest.mark.parametrize(
+    ("block", "message"),
+    [
+        (Block(cast("str", object()), "/p", "p", True, 0.5, {}), "not JSON serializable"),
+        ({"text": "Fog", "xpath": "/p", "kept": True, "score": 0.5}, "no attribute 'to_dict'"),
+    ],
+)
+def test_other_blocks_are_refused(sqlite_url: str, block: Any, message: str) -> None:
+    cleaned = Cleaned("", "", (block,), 0, 0, 0)
     record = PageRecord("1", "a", "", "", PAGE.fetched_at, cleaned=cleaned)
-    with Store(sqlite_url) as store, pytest.raises(StoreError, match="not JSON serializable"):
+    with Store(sqlite_url) as store, pytest.raises(StoreError, match=message):
         store.pages.write([record], method="evidence")
 
 

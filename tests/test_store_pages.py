@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from noiseclean_scrapy import SiteCleaner
+from noiseclean_scrapy import Block, SiteCleaner
 from noiseclean_scrapy.clusters.cleaning import to_record
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import QueryError
@@ -167,7 +167,7 @@ def test_many_pages_are_deleted_with_all_that_is_theirs(store: Store, database_u
 def test_a_text_that_a_new_tree_leaves_as_it_is_is_not_written_again(
     store: Store, database_url: str
 ) -> None:
-    block = {"text": "ferry", "xpath": "/p", "place": "p", "kept": True, "score": 0.5}
+    block = Block("ferry", "/p", "p", True, 0.5, {}, "p")
     pages = [page(f"{n}", "ferry", html=f"<p>{n}", position=n, language="en") for n in (1, 2)]
     write(store, *(with_blocks(record, [block]) for record in pages))
     databases.run_statement(database_url, "DELETE FROM noiseclean_search")
@@ -187,7 +187,7 @@ def test_a_text_that_a_new_tree_leaves_as_it_is_is_not_written_again(
     assert [hit.key for hit in store.search("ferry").hits] == ["2"]
 
 
-def with_blocks(record: PageRecord, blocks: list[dict[str, object]]) -> PageRecord:
+def with_blocks(record: PageRecord, blocks: list[Block]) -> PageRecord:
     return replace(record, cleaned=Cleaned("", "ferry", blocks, 0, 5, 5))
 
 

@@ -229,7 +229,7 @@ def test_boxes_around_a_block_stand_on_all_pages(served: Served, demo_folder: De
     for level in found["levels"]:
         pages = sum(
             any(
-                f"{block['place']}/".startswith(f"{level['place']}/")
+                f"{block.place}/".startswith(f"{level['place']}/")
                 for block in record.cleaned.blocks
             )
             for record in records

@@ -44,11 +44,10 @@ def to_record(
         and stored.blocks.has_texts == has_texts
     ):
         return replace(stored, clean_version=version, fit=page.fit)
-    rows = page.rows()
     return Cleaned(
         title=page.title,
         text=text,
-        blocks=StoredBlocks.of(page.table, rows) if has_texts else StoredBlocks.of_verdicts(rows),
+        blocks=StoredBlocks.of(page) if has_texts else StoredBlocks.of_verdicts(page),
         clean_version=version,
         visible_characters=page.visible_characters,
         kept_characters=page.kept_characters,

@@ -19,12 +19,12 @@ _INTERIM_GROWTH = 1.3
 _REDESIGN_FIT = 0.5
 REDESIGN_PAGES = 10
 _OWN_PAGES = 10_000
-"""Keys that a site remembers, 130 bytes each, instead of asking the store."""
+"""Keys that a cluster remembers, 130 bytes each, instead of asking the store."""
 _PAGE_BYTES = 3000
 """What a page adds to a stored tree, at most, as long as the tree is small."""
 
 
-class Site:
+class PageCluster:
     """One page cluster: the model in use, and what the store knows of the cluster.
 
     `learned` pages have been given a position, by whichever process; the tree of `version` covers
@@ -56,7 +56,7 @@ class Site:
         self._pages_per_version = config.refresh_pages
 
     def note(self, record: ClusterRecord) -> None:
-        """Take note of how many pages the site has in the store."""
+        """Take note of how many pages the cluster has in the store."""
         self.learned, self.covered = record.learned, record.covered
         if self.own is not None:
             on_their_way = len(self.unwritten - self.own)
@@ -167,27 +167,27 @@ class Site:
             self._pages_per_version = min(self.config.sample_quota, self.config.refresh_pages)
 
 
-def grow_site(store: Store, site: Site) -> Growth:
+def grow_cluster(store: Store, cluster: PageCluster) -> Growth:
     """Make a tree of all that waits, if anything does, and take it into use."""
-    grower = site.grower(pages_due=1)
+    grower = cluster.grower(pages_due=1)
     growth = grower.run(store)
     assert grower.learner
-    site.adopt(grower.learner, growth.cluster)
+    cluster.adopt(grower.learner, growth.cluster)
     return growth
 
 
-def load_site(store: Store, name: str, config: Config) -> Site:
+def load_cluster(store: Store, name: str, config: Config) -> PageCluster:
     """The cluster as the store knows it; without a tree, what its provisional pages teach."""
     record = store.clusters.find(name)
-    site = Site(name, config, record)
+    cluster = PageCluster(name, config, record)
     if record is None:
-        site.own = set()
-    if not site.version and site.learned:
-        learner = site.take_learner()
+        cluster.own = set()
+    if not cluster.version and cluster.learned:
+        learner = cluster.take_learner()
         assert learner
         learn_pages(
-            learner, store.pages.provisional(name), partial(stored_page, config=site.config)
+            learner, store.pages.provisional(name), partial(stored_page, config=cluster.config)
         )
         learner.cleaner.model()
-        site.adopt_interim(learner)
-    return site
+        cluster.adopt_interim(learner)
+    return cluster

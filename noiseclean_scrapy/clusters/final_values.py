@@ -14,12 +14,12 @@ from noiseclean_scrapy.page.words import words
 from noiseclean_scrapy.store import PageRecord, Store
 
 FINAL_VALUES = ("title", "text", "html", "markdown", "tree_version")
-"""Values of items that change with the site's tree, and that a feed can be given anew."""
+"""Values of items that change with the cluster's tree, and that a feed can be given anew."""
 _MADE_ANEW = frozenset({"html", "markdown"})
 
 
 class FinalValues:
-    """Looks up what is stored of a page; each site's newest tree is read once."""
+    """Looks up what is stored of a page; each cluster's newest tree is read once."""
 
     def __init__(self, store: Store, config: Config) -> None:
         self.store = store
@@ -42,7 +42,7 @@ class FinalValues:
         A value may be ours if an earlier tree could have given it: all of it is on the page.
         """
         assert record.cleaned
-        texts = {" ".join(block["text"].split()) for block in record.cleaned.blocks}
+        texts = {" ".join(block.text.split()) for block in record.cleaned.blocks}
         ours = {
             name: source
             for name, source in fields.items()
@@ -79,9 +79,9 @@ class FinalValues:
 
     def _model(self, name: str) -> StoredModel:
         if name not in self._models:
-            site = self.store.clusters.find(name)
-            assert site
-            self._models[name] = load_model(self.store, site, self.config)
+            cluster = self.store.clusters.find(name)
+            assert cluster
+            self._models[name] = load_model(self.store, cluster, self.config)
         return self._models[name]
 
 

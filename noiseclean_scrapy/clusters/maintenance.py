@@ -1,4 +1,4 @@
-"""Looking after stored sites: judging their pages, learning a site anew, trees from elsewhere."""
+"""Looking after stored clusters: judging their pages, learning them anew, trees from elsewhere."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from noiseclean_scrapy.cleaner import SiteCleaner
 from noiseclean_scrapy.clusters.cleaning import clean_record, judge_record, stored_page
-from noiseclean_scrapy.clusters.cluster import load_site
+from noiseclean_scrapy.clusters.cluster import load_cluster
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import NotStoredError
 from noiseclean_scrapy.metadata import Metadata, extract_metadata, load_libraries
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StoredModel:
-    """What a site's pages have taught: the tree of `version`; without one (0), provisional pages.
+    """What a cluster's pages taught: the tree of `version`; without one (0), provisional pages.
 
     `method` is the kind of the tree; `config` has the settings that go with it.
     """
 
-    site: str
+    cluster: str
     method: str
     version: int
     model: Model
@@ -46,54 +46,55 @@ class StoredModel:
         return extract_metadata(page.html or "", url=page.url, text=text)
 
 
-def load_model(store: Store, site: ClusterRecord, config: Config) -> StoredModel:
-    """The model with which the site's pages are to be cleaned now."""
-    config = config.of_tree(site.method)
-    if site.tree is None:
-        model = load_site(store, site.name, config).model
+def load_model(store: Store, cluster: ClusterRecord, config: Config) -> StoredModel:
+    """The model with which the cluster's pages are to be cleaned now."""
+    config = config.of_tree(cluster.method)
+    if cluster.tree is None:
+        model = load_cluster(store, cluster.name, config).model
     else:
-        model = SiteCleaner.from_bytes(site.tree, **config.method_options).model()
-    return StoredModel(site.name, site.method, site.version, model, config)
+        model = SiteCleaner.from_bytes(cluster.tree, **config.method_options).model()
+    return StoredModel(cluster.name, cluster.method, cluster.version, model, config)
 
 
 def clean_again(store: Store, model: StoredModel) -> Iterator[int]:
-    """Clean a site's stored pages with what is known now; the number of those done so far.
+    """Clean a cluster's stored pages with what is known now; the number of those done so far.
 
     Metadata is read again where it is wanted, and as much of it can be found as a crawl has found.
     """
     can_describe = model.config.metadata and load_libraries()
     return store.pages.clean_again(
-        model.site, model.clean, model.describe if can_describe else None
+        model.cluster, model.clean, model.describe if can_describe else None
     )
 
 
 def learn_anew(
-    store: Store, site: ClusterRecord, config: Config, on_page: Callable[[], object]
+    store: Store, cluster: ClusterRecord, config: Config, on_page: Callable[[], object]
 ) -> StoredModel:
-    """Learn the site from its stored HTML, by the method of `config`, and save a new tree version.
+    """Learn a cluster from its stored HTML, by the method of `config`, and save a new tree version.
 
     `on_page` is called after each page. Raises NotStoredError, with nothing changed, where no HTML
-    is stored of the pages that the site's tree has learned.
+    is stored of the pages that the cluster's tree has learned.
     """
     cleaner = SiteCleaner(config.method, templates=config.templates, **config.all_method_options)
     is_learned = False
-    for record in store.pages.with_html(site.name):
+    for record in store.pages.with_html(cluster.name):
         # Later pages are a running crawl's, which gives them positions above.
-        if record.position is not None and record.position <= site.learned:
+        if record.position is not None and record.position <= cluster.learned:
             cleaner.observe_page(stored_page(record, config))
             is_learned = True
         on_page()
     if not is_learned:
         raise NotStoredError(
-            f"no HTML of {site.name} is stored to learn from: crawl it with NOISECLEAN_STORE_HTML"
+            f"no HTML of {cluster.name} is stored to learn from: "
+            "crawl it with NOISECLEAN_STORE_HTML"
         )
-    return save_cleaner(store, site.name, cleaner, config, learned=site.learned)
+    return save_cleaner(store, cluster.name, cleaner, config, learned=cluster.learned)
 
 
 def import_cleaner(store: Store, name: str, cleaner: SiteCleaner, config: Config) -> StoredModel:
-    """Save what a cleaner has learned elsewhere as the newest tree of a site, new or known.
+    """Save what a cleaner has learned elsewhere as the newest tree of a cluster, new or known.
 
-    Pages that the site's tree has not learned yet stay provisional: this one has not either.
+    Pages that the cluster's tree has not learned yet stay provisional: this one has not either.
     """
     config = config.of_tree(tree_kind(cleaner))
     return save_cleaner(store, name, cleaner, config, learned=0)
@@ -103,8 +104,8 @@ def save_cleaner(
     store: Store, name: str, cleaner: SiteCleaner, config: Config, *, learned: int
 ) -> StoredModel:
     """Save a tree that has learned the pages up to position `learned`; cleans those new to it."""
-    site = store.clusters.find(name)
-    version = site.version + 1 if site else 1
+    cluster = store.clusters.find(name)
+    version = cluster.version + 1 if cluster else 1
     saved = StoredModel(name, tree_kind(cleaner), version, cleaner.model(), config)
     store.clusters.save_tree(
         name,

@@ -55,7 +55,7 @@ class _Bounded(Generic[Value]):
         return value
 
 
-class HeldPages:
+class PageCache:
     """Pages by the key and the hash of the body that they come from; the oldest are evicted.
 
     What is not held is built again from the stored HTML. Of evicted pages it is remembered for
@@ -69,8 +69,8 @@ class HeldPages:
         self._readings: _Bounded[_Reading] = _Bounded(_READINGS_ROOM)
         self._lock = threading.Lock()
 
-    def __reduce__(self) -> tuple[type[HeldPages], tuple[int]]:
-        return HeldPages, (self.room,)
+    def __reduce__(self) -> tuple[type[PageCache], tuple[int]]:
+        return PageCache, (self.room,)
 
     def add(self, record: PageRecord, page: Page) -> None:
         """Hold the page of a record."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from noiseclean_scrapy.clean_page import clean_page
 from noiseclean_scrapy.cleaner import SiteCleaner
 from noiseclean_scrapy.clusters.cleaning import stored_page, to_record
-from noiseclean_scrapy.clusters.page_cache import HeldPages
+from noiseclean_scrapy.clusters.page_cache import PageCache
 from noiseclean_scrapy.config import Config, by_domain
 from noiseclean_scrapy.errors import TreeDataError
 from noiseclean_scrapy.page import Page
@@ -92,13 +92,13 @@ class Grower:
     redesigned_version: int | None = None
     built: bool = False
     errors: list[str] = field(default_factory=list)
-    held: HeldPages = field(default_factory=HeldPages)
+    held: PageCache = field(default_factory=PageCache)
     _taken: dict[str, Page] = field(default_factory=dict, init=False, repr=False)
 
     def without_learner(self) -> Grower:
         """The same for another process, which reads what is learned from its store."""
         config = replace(self.config, cluster_by=by_domain, topic=None)
-        return replace(self, learner=None, config=config, held=HeldPages())
+        return replace(self, learner=None, config=config, held=PageCache())
 
     def run(self, store: Store) -> Growth:
         """Let the store's tree grow; what the store refuses has changed nothing there."""
@@ -169,7 +169,7 @@ def learn_pages(
     learner: Learner,
     records: Iterable[PageRecord],
     read: Callable[[PageRecord], Page],
-    held: HeldPages | None = None,
+    held: PageCache | None = None,
 ) -> list[str]:
     """Learn the pages that are new to a learner; the keys of those that cannot be learned.
 

@@ -32,7 +32,8 @@ from noiseclean_scrapy.report.reasons import (
 )
 
 if TYPE_CHECKING:
-    from noiseclean_scrapy.clean_page import Block, CleanPage
+    from noiseclean_scrapy.clean_page import CleanPage
+    from noiseclean_scrapy.page.block import Block
 
 _INDENT = 10
 _REASONS = 4

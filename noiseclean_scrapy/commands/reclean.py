@@ -89,4 +89,4 @@ def _learn(store: Store, site: ClusterRecord, call: Call) -> StoredModel:
 def _report(model: StoredModel, done: int, pages: int) -> str:
     tree = f"tree version {model.version} ({model.method})" if model.version else "no tree yet"
     rest = f"; {pages - done} have no HTML stored" if done < pages else ""
-    return f"{model.site}: {done} of {pages} pages cleaned again, {tree}{rest}."
+    return f"{model.cluster}: {done} of {pages} pages cleaned again, {tree}{rest}."

@@ -13,7 +13,7 @@ from scrapy.http import HtmlResponse, Response
 from scrapy.http.request import NO_CALLBACK
 
 from noiseclean_scrapy.crawl.pipeline import CleanPipeline
-from noiseclean_scrapy.crawl.session import count_not_html
+from noiseclean_scrapy.crawl.session import Crawl, count_not_html
 from noiseclean_scrapy.crawl.starting import config_of
 from noiseclean_scrapy.page.sources import other_than_html
 
@@ -25,11 +25,12 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-class PipelineUser:
-    """A component that works for the crawl's CleanPipeline."""
+class CrawlComponent:
+    """A component that works on the crawl that CleanPipeline has opened."""
 
     def __init__(self, crawler: Crawler) -> None:
         self.crawler = crawler
+        self.config = config_of(crawler)
         self._pipeline: CleanPipeline | None = None
 
     @classmethod
@@ -45,6 +46,11 @@ class PipelineUser:
             self._pipeline = self.crawler.get_item_pipeline(CleanPipeline)
         return self._pipeline
 
+    @property
+    def crawl(self) -> Crawl | None:
+        """The crawl, once its store is open."""
+        return self.pipeline.crawl if self.pipeline else None
+
     def _count(self, name: str, count: int = 1) -> None:
         """Count into the crawl's stats."""
         assert self.crawler.stats
@@ -56,7 +62,7 @@ class PipelineUser:
             self.pipeline.count_error(doing, error)
 
 
-class ClusterMiddleware(PipelineUser):
+class ClusterMiddleware(CrawlComponent):
     """Offers every successful HTML response to its page cluster; the response stays as it is."""
 
     @classmethod
@@ -74,13 +80,14 @@ class ClusterMiddleware(PipelineUser):
             )
 
     async def process_response(self, request: Request, response: Response) -> Response:
-        if self.pipeline and self.wants(request, response):
+        crawl = self.crawl
+        if crawl and self.wants(request, response):
             assert isinstance(response, HtmlResponse)
             try:
-                await self.pipeline.observe(request, response)
+                await self._observe(crawl, request, response)
             except Exception as error:
-                self.pipeline.count_error("learning a page", error)
-        elif self.pipeline and not isinstance(response, HtmlResponse):
+                self.count_error("learning a page", error)
+        elif crawl and not isinstance(response, HtmlResponse):
             self._count_other(request, response)
         return response
 
@@ -88,13 +95,19 @@ class ClusterMiddleware(PipelineUser):
         """Whether a response is a page to learn from; override for a policy of your own."""
         return isinstance(response, HtmlResponse) and self._is_asked_for(request, response)
 
+    async def _observe(self, crawl: Crawl, request: Request, response: HtmlResponse) -> None:
+        cluster = self.config.cluster_by(response)
+        if cluster:
+            assert self.crawler.request_fingerprinter
+            key = self.crawler.request_fingerprinter.fingerprint(request).hex()
+            await crawl.observe(key, cluster, response)
+
     def _is_asked_for(self, request: Request, response: Response) -> bool:
-        assert self.pipeline
         return (
             200 <= response.status < 300
             and request.meta.get("noiseclean") is not False
             and not response.url.endswith("/robots.txt")
-            and self.pipeline.config.wants(response.url)
+            and self.config.wants(response.url)
         )
 
     def _count_other(self, request: Request, response: Response) -> None:
@@ -104,7 +117,7 @@ class ClusterMiddleware(PipelineUser):
             count_not_html(self.crawler.stats, other_than_html(response.body))
 
 
-class ItemTieMiddleware(PipelineUser):
+class ItemTieMiddleware(CrawlComponent):
     """Spider middleware that remembers which response every item came from."""
 
     def process_spider_output(self, response: Response, result: Iterable[Any]) -> Iterator[Any]:

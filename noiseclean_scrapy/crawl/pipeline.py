@@ -35,8 +35,6 @@ from noiseclean_scrapy.metadata import (
 from noiseclean_scrapy.store import Store
 
 if TYPE_CHECKING:
-    from scrapy import Request
-    from scrapy.http import HtmlResponse
     from scrapy.utils.asyncio import AsyncioLoopingCall
     from twisted.internet.task import LoopingCall
     from twisted.python.failure import Failure
@@ -165,14 +163,6 @@ class CleanPipeline:
             self.count_error("looking after the crawl", error)
         finally:
             self._ticking = False
-
-    async def observe(self, request: Request, response: HtmlResponse) -> None:
-        """Offer a response to its page cluster."""
-        cluster = self.config.cluster_by(response)
-        if self.crawl and cluster:
-            assert self.crawler.request_fingerprinter
-            key = self.crawler.request_fingerprinter.fingerprint(request).hex()
-            await self.crawl.observe(key, cluster, response)
 
     def tie(self, item: Any, response: Response) -> None:
         """Remember that an item came out of a response's callback."""

@@ -20,8 +20,8 @@ from scrapy.exceptions import NotConfigured
 from scrapy.utils.asyncio import create_looping_call
 from scrapy.utils.log import get_scrapy_root_handler
 
-from noiseclean_scrapy.crawl.pipeline import CleanPipeline
-from noiseclean_scrapy.crawl.starting import config_of, is_trial
+from noiseclean_scrapy.crawl.middleware import CrawlComponent
+from noiseclean_scrapy.crawl.starting import is_trial
 from noiseclean_scrapy.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     from twisted.internet.task import LoopingCall
     from typing_extensions import Self
 
-    from noiseclean_scrapy.clusters.cluster import Site
+    from noiseclean_scrapy.clusters.cluster import PageCluster
 
 logger = logging.getLogger(__name__)
 
 _SECONDS_BETWEEN_PICTURES = 0.25
-_SITES_SHOWN = 8
+_CLUSTERS_SHOWN = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,28 +69,25 @@ class Progress:
         )
 
 
-class CrawlProgress:
+class CrawlProgress(CrawlComponent):
     """Extension: logs how far the crawl is, every `LOGSTATS_INTERVAL` seconds.
 
-    With `NOISECLEAN_LIVE`, and a terminal at stderr, a display shows the same and the largest sites
-    below the log, drawn anew by the event loop itself: no thread looks into a crawl that goes on.
+    With `NOISECLEAN_LIVE`, and a terminal at stderr, a display shows the same and the largest
+    clusters below the log, drawn by the event loop itself: no thread looks into a running crawl.
     """
 
-    def __init__(self, crawler: Crawler, interval: float, live: bool) -> None:
-        self.crawler = crawler
-        self.interval = interval
-        self.live = live
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self.interval = crawler.settings.getfloat("LOGSTATS_INTERVAL")
         self._pages_before = 0
         self._display: LiveDisplay | None = None
         self._calls: list[AsyncioLoopingCall | LoopingCall] = []
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        config = config_of(crawler)
-        interval = crawler.settings.getfloat("LOGSTATS_INTERVAL")
-        if not config.enabled or not (interval or config.live):
-            raise NotConfigured("NOISECLEAN_ENABLED, or LOGSTATS_INTERVAL and NOISECLEAN_LIVE, off")
-        progress = cls(crawler, interval, config.live)
+        progress = super().from_crawler(crawler)
+        if not (progress.interval or progress.config.live):
+            raise NotConfigured("LOGSTATS_INTERVAL and NOISECLEAN_LIVE are off")
         crawler.signals.connect(progress.spider_opened, signals.spider_opened)
         crawler.signals.connect(progress.spider_closed, signals.spider_closed)
         return progress
@@ -98,7 +95,7 @@ class CrawlProgress:
     def spider_opened(self, spider: Spider) -> None:
         if self.interval:
             self._call_every(self.interval, self.log)
-        if self.live and not is_trial(self.crawler) and LiveDisplay.is_possible():
+        if self.config.live and not is_trial(self.crawler) and LiveDisplay.is_possible():
             self._display = LiveDisplay()
             self._call_every(_SECONDS_BETWEEN_PICTURES, self.show)
 
@@ -121,7 +118,7 @@ class CrawlProgress:
     def show(self) -> None:
         """Draw the display anew."""
         assert self._display
-        self._display.draw(self.progress, self.sites)
+        self._display.draw(self.progress, self.clusters)
 
     @property
     def progress(self) -> Progress:
@@ -129,24 +126,18 @@ class CrawlProgress:
         assert self.crawler.stats
         get = self.crawler.stats.get_value
         visible = get("noiseclean/characters/visible", 0)
-        pipeline = self._pipeline
         return Progress(
             pages=get("noiseclean/pages/seen", 0),
             clusters=get("noiseclean/clusters", 0),
             trees=get("noiseclean/trees/built", 0),
             noise=1 - get("noiseclean/characters/kept", 0) / visible if visible else None,
-            waiting=pipeline.crawl.waiting if pipeline and pipeline.crawl else 0,
+            waiting=self.crawl.waiting if self.crawl else 0,
         )
 
     @property
-    def sites(self) -> Sequence[Site]:
+    def clusters(self) -> Sequence[PageCluster]:
         """The page clusters that are in memory."""
-        pipeline = self._pipeline
-        return pipeline.crawl.sites if pipeline and pipeline.crawl else ()
-
-    @property
-    def _pipeline(self) -> CleanPipeline | None:
-        return self.crawler.get_item_pipeline(CleanPipeline)
+        return self.crawl.clusters if self.crawl else ()
 
     def _call_every(self, seconds: float, action: Callable[[], None]) -> None:
         call = create_looping_call(action)
@@ -179,11 +170,11 @@ class LiveDisplay:
             and not isinstance(sys.stderr, FileProxy)
         )
 
-    def draw(self, progress: Progress, sites: Sequence[Site]) -> None:
+    def draw(self, progress: Progress, clusters: Sequence[PageCluster]) -> None:
         """Show how far the crawl is, as long as the terminal is there."""
         seconds = int(monotonic() - self._started)
         with suppress(OSError):
-            self._live.update(Group(_totals(progress, seconds), _largest(sites)), refresh=True)
+            self._live.update(Group(_totals(progress, seconds), _largest(clusters)), refresh=True)
 
     def stop(self) -> None:
         """Leave the last picture on the terminal and give the log back its stream."""
@@ -207,15 +198,15 @@ def _totals(progress: Progress, seconds: int) -> Text:
     return text
 
 
-def _largest(sites: Sequence[Site]) -> Table:
+def _largest(clusters: Sequence[PageCluster]) -> Table:
     table = Table.grid(padding=(0, 3))
     for name in ("cluster", "pages learned", "in its tree", "version"):
         table.add_column(Text(name, style="dim"), justify="left" if name == "cluster" else "right")
-    largest = sorted(sites, key=lambda site: (-site.pages, site.name))[:_SITES_SHOWN]
+    largest = sorted(clusters, key=lambda cluster: (-cluster.pages, cluster.name))[:_CLUSTERS_SHOWN]
     table.show_header = bool(largest)
-    for site in largest:
-        numbers = (str(number) for number in (site.pages, site.covered, site.version))
-        table.add_row(Text(site.name), *numbers)
+    for cluster in largest:
+        numbers = (str(number) for number in (cluster.pages, cluster.covered, cluster.version))
+        table.add_row(Text(cluster.name), *numbers)
     return table
 
 

@@ -1,4 +1,4 @@
-"""What the components of one crawl share: its sites, the pages seen, and the way to the store."""
+"""What the components of one crawl share: its clusters, the pages seen, the way to the store."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from scrapy.utils.asyncio import run_in_thread, sleep
 
 from noiseclean_scrapy.clean_page import CleanPage
 from noiseclean_scrapy.clusters.cleaning import clean_record, to_record
-from noiseclean_scrapy.clusters.cluster import Site
+from noiseclean_scrapy.clusters.cluster import PageCluster
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.crawl.bounded import bounded_response, selector_of
-from noiseclean_scrapy.crawl.cluster_cache import SiteCache
+from noiseclean_scrapy.crawl.cluster_cache import ClusterCache
 from noiseclean_scrapy.crawl.memory import trim_heap
 from noiseclean_scrapy.crawl.spool import Spool
-from noiseclean_scrapy.crawl.write_queue import WaitingPages
+from noiseclean_scrapy.crawl.write_queue import WriteQueue
 from noiseclean_scrapy.crawl.writer import Writer
 from noiseclean_scrapy.errors import DamagedError, StoreError
 from noiseclean_scrapy.languages import SiteLanguages
@@ -90,8 +90,8 @@ class Crawl:
         self.config = config
         self.stats = stats
         self.writer = writer
-        self._sites = SiteCache(config, stats, writer)
-        self._pages = WaitingPages(config, stats, writer, spool or Spool(config.spool_path))
+        self._clusters = ClusterCache(config, stats, writer)
+        self._pages = WriteQueue(config, stats, writer, spool or Spool(config.spool_path))
         self._visits: WeakKeyDictionary[Response, Visit] = WeakKeyDictionary()
         self._recent: OrderedDict[str, Visit] = OrderedDict()
         self._languages = SiteLanguages()
@@ -99,7 +99,7 @@ class Crawl:
         self._last_flush = self._last_look = monotonic()
         self._flushing = False
 
-    async def observe(self, key: str, cluster: str, response: HtmlResponse) -> None:
+    async def observe(self, key: str, name: str, response: HtmlResponse) -> None:
         """See a response: learn its page, unless it was learned before, and remember it."""
         budget = self.config.page_budget
         read = bounded_response(response, budget)
@@ -111,33 +111,33 @@ class Crawl:
         # Before the spider may change what is parsed; it need not be parsed again for them.
         needs_facts = self.config.metadata and not self.writer.is_process
         facts = page_facts(selector) if needs_facts else None
-        site, stored = await self._look_up(cluster, key)
+        cluster, stored = await self._look_up(name, key)
         # From here on nothing is awaited until the page waits: two responses of it learn it once.
         record = PageRecord(
             key=key,
-            cluster=cluster,
+            cluster=name,
             url=response.url,
             body_hash=hashlib.blake2b(response.body, digest_size=16).hexdigest(),
             fetched_at=datetime.now(timezone.utc),
-            position=stored.position if stored and stored.cluster == cluster else None,
+            position=stored.position if stored and stored.cluster == name else None,
             html=text,
         )
         if self._may_learn(record, page):
             self._wishes += 1
-            site.observe(key, page)
-            site.unwritten.add(key)
+            cluster.observe(key, page)
+            cluster.unwritten.add(key)
             record = replace(record, position=self._wishes)
-            self._sites.hold(record, page)
+            self._clusters.hold(record, page)
         visit = Visit(record, page, stored, facts)
         self._remember(response, visit)
         if not self.config.read_only and not visit.is_final:
             self._pages.add(record)
-        if site.interim_due and not site.due:
-            await self._sites.renew_interim(site)
+        if cluster.interim_due and not cluster.due:
+            await self._clusters.renew_interim(cluster)
         # The page that makes a tree due gets it; pages that come too fast for the store wait.
-        while self._flushing and (self._pages.is_full or (site.due and not self._pages.refused)):
+        while self._flushing and (self._pages.is_full or (cluster.due and not self._pages.refused)):
             await sleep(_MOMENT_SECONDS)
-        await self._flush_if(site.due)
+        await self._flush_if(cluster.due)
 
     def find_visit(self, response: Response | None, url: str | None) -> Visit | None:
         """The page of `response`, unless `url` is another page that was seen lately."""
@@ -149,11 +149,11 @@ class Crawl:
         return self._recent.get(url, own)
 
     async def clean(self, visit: Visit) -> CleanPage:
-        """The visit's page, cleaned with the newest tree of its site."""
-        site = await self._site(visit.record.cluster)
-        if visit.cleaned is None or visit.model is not site.model:
-            visit.cleaned = site.clean(visit.page)
-            visit.model, visit.version = site.model, site.version
+        """The visit's page, cleaned with the newest tree of its cluster."""
+        cluster = await self._cluster(visit.record.cluster)
+        if visit.cleaned is None or visit.model is not cluster.model:
+            visit.cleaned = cluster.clean(visit.page)
+            visit.model, visit.version = cluster.model, cluster.version
         return visit.cleaned
 
     async def metadata(self, visit: Visit) -> Metadata | None:
@@ -183,29 +183,30 @@ class Crawl:
 
     async def tick(self) -> None:
         """What is to be done from time to time, whether pages come or not."""
+        provisional = sum(cluster.pages - cluster.covered for cluster in self.clusters)
         for name, number in (
             ("noiseclean/pages/waiting", self._pages.in_memory),
             ("noiseclean/pages/spooled", self._pages.spool.pages),
-            ("noiseclean/pages/provisional", sum(site.pages - site.covered for site in self.sites)),
+            ("noiseclean/pages/provisional", provisional),
         ):
             self.stats.set_value(name, number)
         if not self.config.read_only:
-            await self._flush_if(any(site.due for site in self._sites))
+            await self._flush_if(any(cluster.due for cluster in self._clusters))
         if not self._pages.refused:
             try:
-                await self._sites.follow()
+                await self._clusters.follow()
                 await self._cover_idle()
             except StoreError as error:
                 self._pages.count_refusal(error)
         await run_in_thread(trim_heap)
 
     async def _cover_idle(self) -> None:
-        """Look now and then for sites whose last pages no tree has learned."""
+        """Look now and then for clusters whose last pages no tree has learned."""
         is_due = monotonic() > self._last_look + self.config.idle_seconds / _LOOKS_WHILE_IDLE
         if is_due and not self.config.read_only and not self._flushing:
             self._flushing = True
             try:
-                await self._sites.cover_idle()
+                await self._clusters.cover_idle()
             finally:
                 self._flushing = False
                 self._last_look = monotonic()
@@ -225,7 +226,7 @@ class Crawl:
                 # Texts that a newer tree sends back are written at the next try.
                 tries = _TRIES if len(self._pages) < waiting else tries - 1
             if not self._pages.refused:
-                await self._sites.finish()
+                await self._clusters.finish()
         except StoreError as error:
             self._pages.count_refusal(error)
         finally:
@@ -233,9 +234,9 @@ class Crawl:
             await self._pages.close()
 
     @property
-    def sites(self) -> list[Site]:
-        """The sites that are in memory."""
-        return list(self._sites)
+    def clusters(self) -> list[PageCluster]:
+        """The clusters that are in memory."""
+        return list(self._clusters)
 
     @property
     def waiting(self) -> int:
@@ -259,19 +260,19 @@ class Crawl:
         """Write pages, then the trees that cover them; what the store refuses goes on waiting."""
         self._flushing = True
         # Taken now, so that they know no page that is not written.
-        growing = dict(self._sites.take_due())
+        growing = dict(self._clusters.take_due())
         stale: list[PageRecord] = []
         try:
             records, written = await self._pages.write()
             self._pages.refused = False
-            self._sites.note_written(records)
+            self._clusters.note_written(records)
             stale = [record for record in records if record.key in written.stale]
             records.clear()  # their HTML is not held while trees grow
-            for site in list(growing):
-                await self._sites.grow(site, growing.pop(site))
-            await self._sites.follow(written.clusters)
+            for cluster in list(growing):
+                await self._clusters.grow(cluster, growing.pop(cluster))
+            await self._clusters.follow(written.clusters)
             await self._clean_stale(stale)
-            self._sites.make_room()
+            self._clusters.make_room()
         except StoreError as error:
             self._pages.count_refusal(error)
             if self._pages.is_full:
@@ -279,8 +280,8 @@ class Crawl:
         finally:
             for record in stale:  # the store has refused since: their texts are still to be written
                 self._pages.put_back(record)
-            for site, grower in growing.items():
-                site.give_back(grower.learner)
+            for cluster, grower in growing.items():
+                cluster.give_back(grower.learner)
             self._note_damage()
             self._flushing = False
             self._last_flush = monotonic()
@@ -289,38 +290,38 @@ class Crawl:
         """Clean pages again that a tree has covered while their text was on its way; takes them."""
         while records:
             record = records[-1]
-            site = await self._sites.get(record.cluster)
+            cluster = await self._clusters.get(record.cluster)
             cleaned = await run_in_thread(
-                clean_record, record, site.model, site.version, site.config
+                clean_record, record, cluster.model, cluster.version, cluster.config
             )
             self._pages.put_back(replace(record, cleaned=cleaned))
             records.pop()
 
-    async def _site(self, name: str) -> Site:
+    async def _cluster(self, name: str) -> PageCluster:
         if self._pages.refused:
-            return self._sites.begin(name)
+            return self._clusters.begin(name)
         try:
-            return await self._sites.get(name)
+            return await self._clusters.get(name)
         except DamagedError as error:
-            # The next page that is written to the site mends it.
+            # The next page that is written to the cluster mends it.
             self.stats.inc_value("noiseclean/errors")
             logger.error("%s", error)
-            return self._sites.begin(name)
+            return self._clusters.begin(name)
         except StoreError as error:
             self._pages.count_refusal(error)
-            return self._sites.begin(name)
+            return self._clusters.begin(name)
 
-    async def _look_up(self, cluster: str, key: str) -> tuple[Site, PageRecord | None]:
-        """A page's site, and what is known of the page."""
+    async def _look_up(self, name: str, key: str) -> tuple[PageCluster, PageRecord | None]:
+        """A page's cluster, and what is known of the page."""
         while True:
-            site = await self._site(cluster)
+            cluster = await self._cluster(name)
             try:
-                stored = await self._pages.find(key, is_new=site.is_new(key))
+                stored = await self._pages.find(key, is_new=cluster.is_new(key))
             except StoreError as error:
                 self._pages.count_refusal(error)
                 stored = None
-            if site in self._sites:
-                return site, stored
+            if cluster in self._clusters:
+                return cluster, stored
 
     def _may_learn(self, record: PageRecord, page: Page) -> bool:
         return record.position is None and not self.config.read_only and bool(page.table.texts)

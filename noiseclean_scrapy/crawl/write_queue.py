@@ -28,7 +28,7 @@ _SPOOLED_AT_ONCE = 500
 _ROOMS_WITHOUT_SPOOL = 10
 
 
-class WaitingPages:
+class WriteQueue:
     """Pages on their way into the store: each once, with all that is known of it.
 
     While the store refuses, more than `room` pages, or 128 MiB of them, go to the spool, a local

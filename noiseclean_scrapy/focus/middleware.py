@@ -15,7 +15,7 @@ from scrapy.http import HtmlResponse, Response
 from scrapy.utils.asyncio import run_in_thread
 from scrapy.utils.job import job_dir
 
-from noiseclean_scrapy.crawl.middleware import PipelineUser
+from noiseclean_scrapy.crawl.middleware import CrawlComponent
 from noiseclean_scrapy.crawl.starting import config_of
 from noiseclean_scrapy.focus.distribution import Relevances
 from noiseclean_scrapy.focus.focus import Focus, Reading
@@ -38,7 +38,7 @@ _JOB_FILE = "noiseclean.focus"
 _SECONDS_BETWEEN_SAVES = 60.0
 
 
-class FocusMiddleware(PipelineUser):
+class FocusMiddleware(CrawlComponent):
     """Downloader middleware: judges pages once they are learned, and keeps to the sites' budgets.
 
     Delays and concurrency stay Scrapy's. With JOBDIR, what was learned is kept in the job.
@@ -48,7 +48,6 @@ class FocusMiddleware(PipelineUser):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        self.config = config_of(crawler)
         self.focus = self.focus_class(self.config)
         self.readings: WeakKeyDictionary[Response, Reading] = WeakKeyDictionary()
         folder = job_dir(crawler.settings)
@@ -121,7 +120,7 @@ class FocusMiddleware(PipelineUser):
             logger.error("No page of NOISECLEAN_TOPIC could be read: the crawl has no focus")
 
     async def _read(self, request: Request, response: Response) -> None:
-        crawl = self.pipeline.crawl if self.pipeline else None
+        crawl = self.crawl
         visit = crawl.find_visit(response, None) if crawl else None
         if crawl is None or visit is None or not isinstance(response, HtmlResponse):
             return
@@ -197,7 +196,7 @@ class FocusMiddleware(PipelineUser):
         )
 
 
-class FocusSpiderMiddleware(PipelineUser):
+class FocusSpiderMiddleware(CrawlComponent):
     """Spider middleware: gives each request that a page yields the priority that it promises.
 
     The priority is added to the request's own. A request that cannot be judged goes on as it is.

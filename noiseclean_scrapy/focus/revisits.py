@@ -11,8 +11,7 @@ from scrapy import signals
 from scrapy.exceptions import DontCloseSpider, NotConfigured
 from scrapy.utils.asyncio import create_looping_call
 
-from noiseclean_scrapy.config import Config
-from noiseclean_scrapy.crawl.middleware import PipelineUser
+from noiseclean_scrapy.crawl.middleware import CrawlComponent
 from noiseclean_scrapy.crawl.starting import config_of
 from noiseclean_scrapy.focus.middleware import META_KEY, FocusMiddleware
 from noiseclean_scrapy.focus.potential import PRIORITY_SCALE
@@ -33,16 +32,15 @@ _MOST_SECONDS_BETWEEN_LOOKS = 1.0
 _LOST_AFTER_INTERVALS = 10
 
 
-class HubRevisits(PipelineUser):
+class HubRevisits(CrawlComponent):
     """Asks for hubs again, at most `NOISECLEAN_REVISITS` times in all.
 
     A site has one revisit under way at a time, and where other requests of it wait, at least one of
     them comes between two revisits. While revisits are left, an idle crawl stays open.
     """
 
-    def __init__(self, crawler: Crawler, config: Config) -> None:
+    def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        self.config = config
         self._under_way: dict[str, float] = {}
         self._waiting: Counter[str] = Counter()
         self._just_revisited: set[str] = set()
@@ -53,7 +51,7 @@ class HubRevisits(PipelineUser):
         config = config_of(crawler)
         if not config.enabled or config.topic is None or not config.revisits:
             raise NotConfigured("there is no NOISECLEAN_TOPIC, or NOISECLEAN_REVISITS is 0")
-        revisits = cls(crawler, config)
+        revisits = cls(crawler)
         for handler, signal in (
             (revisits.spider_opened, signals.spider_opened),
             (revisits.spider_idle, signals.spider_idle),

@@ -5,10 +5,12 @@ Those of all blocks of a page, held at once, would take the blocks' number times
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Protocol
 
 _LONGEST_PLACE = 2000
+_STEP_NUMBER = re.compile(r"\[\d+\]")
 
 
 class Elements(Protocol):
@@ -42,3 +44,12 @@ def place(elements: Elements, element: int) -> str:
         length += len(labels[-1]) + 1
         element = elements.parents[element]
     return "/".join(reversed(labels))[-_LONGEST_PLACE:]
+
+
+def place_of_xpath(path: str) -> str:
+    """The tags from BODY down to the element at a path, for blocks whose labels are not known.
+
+    >>> place_of_xpath("/html[1]/body[1]/div[2]/p[1]")
+    'body/div/p'
+    """
+    return _STEP_NUMBER.sub("", path).removeprefix("/html").strip("/")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import nh3
 from lxml import etree
 
-from noiseclean_scrapy.clean_page import Block
+from noiseclean_scrapy.page.block import Block
 from noiseclean_scrapy.page.parse import document_roots, inner_text, parse_html
 from noiseclean_scrapy.report.templating import render
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from noiseclean_scrapy.clean_page import Block, CleanPage
+from noiseclean_scrapy.clean_page import CleanPage
+from noiseclean_scrapy.page.block import Block
 from noiseclean_scrapy.report.inert import inert_document, verdict_of
 from noiseclean_scrapy.report.reasons import parts, reasons, verdict_in_words
 from noiseclean_scrapy.report.survey import Stripe, stripes
@@ -45,9 +46,8 @@ def page_report(page: CleanPage, html: str) -> str:
 def page_view(page: CleanPage, html: str, *, with_document: bool = True) -> PageView:
     """The view of a page that was cleaned from `html`; its document may come from elsewhere."""
     rows = [_row(block, headline=block is page.headline) for block in page.blocks]
-    entries = [{"text": b.text, "score": b.score, "kept": b.kept} for b in page.blocks]
     document = inert_document(html, page.blocks) if with_document else ""
-    return PageView(page, document, rows, stripes(entries))
+    return PageView(page, document, rows, stripes(page.blocks))
 
 
 def _row(block: Block, *, headline: bool) -> dict[str, Any]:

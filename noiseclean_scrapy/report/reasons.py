@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from noiseclean_scrapy.clean_page import Block, CleanPage
+from noiseclean_scrapy.clean_page import CleanPage
 from noiseclean_scrapy.methods.evidence_model.plain_reasons import BECAUSE, VAGUE
+from noiseclean_scrapy.page.block import Block
 
 KINDS = ("prior", "page", "neighbours", "site")
 """What the log-odds of `evidence` are made of."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from noiseclean_scrapy.clusters.cleaning import judge_record
-from noiseclean_scrapy.clusters.cluster import load_site
+from noiseclean_scrapy.clusters.cluster import load_cluster
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import NotStoredError
 from noiseclean_scrapy.methods.base import Model
@@ -58,7 +58,7 @@ def site_report(store: Store, cluster: str, *, config: Config | None = None) -> 
     survey = SiteSurvey()
     for page in store.pages.with_text(cluster):
         survey.add(page)
-    model = load_site(store, cluster, config).model
+    model = load_cluster(store, cluster, config).model
     versions = store.clusters.tree_versions(cluster)
     moments = survey.moments()
     boxes = lay_out(survey.tree)

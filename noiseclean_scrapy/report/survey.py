@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import heapq
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from noiseclean_scrapy.methods.trees.counts import more_frequent_half
+from noiseclean_scrapy.page.block import Block
 from noiseclean_scrapy.page.hashes import hash64
 from noiseclean_scrapy.report.place_tree import Example, PlacedText, PlaceTree
 from noiseclean_scrapy.store import Cleaned, PageRecord
@@ -23,7 +23,6 @@ _MOMENTS = 1500
 _TEXTS = 40_000
 _STRIPES = 48
 _DIGITS = re.compile(r"\d+")
-_STEP_NUMBER = re.compile(r"\[\d+\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +104,8 @@ class SiteSurvey:
         self.visible += record.cleaned.visible_characters
         self.kept += record.cleaned.kept_characters
         for block in blocks:
-            column = min(int(float(block["score"]) * BINS), BINS - 1)
-            self.histogram[max(column, 0)][bool(block["kept"])] += len(block["text"])
+            column = min(int(block.score * BINS), BINS - 1)
+            self.histogram[max(column, 0)][block.kept] += len(block.text)
         self._add_moment(record, record.cleaned)
         self._add_texts(blocks)
         entry = (record.fetched_at, record.key, record)
@@ -147,13 +146,13 @@ class SiteSurvey:
             self._moments = self._moments[::2]
             self._stride *= 2
 
-    def _add_texts(self, blocks: Iterable[Mapping[str, Any]]) -> None:
+    def _add_texts(self, blocks: Iterable[Block]) -> None:
         seen: dict[int, bool] = {}
         for block in blocks:
-            key = hash64(_DIGITS.sub("0", block["text"].lower()))
+            key = hash64(_DIGITS.sub("0", block.text.lower()))
             if key not in self._texts:
-                self._texts[key] = RepeatedText(block["text"][:200], block_place(block))
-            seen[key] = seen.get(key, False) or bool(block["kept"])
+                self._texts[key] = RepeatedText(block.text[:200], block.place)
+            seen[key] = seen.get(key, False) or block.kept
         for key, kept in seen.items():
             self._texts[key].pages += 1
             self._texts[key].dropped_pages += not kept
@@ -162,22 +161,11 @@ class SiteSurvey:
             self._texts = {key: self._texts[key] for key in frequent}
 
 
-def block_place(block: Mapping[str, Any]) -> str:
-    """The label path of a stored block; of one stored without it, the tags of its XPath.
-
-    >>> block_place({"xpath": "/html[1]/body[1]/div[2]/p[1]"})
-    'body/div/p'
-    """
-    if place := block.get("place"):
-        return str(place)
-    return _STEP_NUMBER.sub("", block["xpath"]).removeprefix("/html").strip("/")
-
-
-def stripes(blocks: Iterable[Mapping[str, Any]]) -> tuple[Stripe, ...]:
+def stripes(blocks: Iterable[Block]) -> tuple[Stripe, ...]:
     """The blocks as stripes; neighbours of one verdict are joined while they are small."""
     runs: list[list[tuple[int, float, bool]]] = []
     length = 0  # of the last run
-    entries = [(len(b["text"]), float(b["score"]), bool(b["kept"])) for b in blocks]
+    entries = [(len(b.text), b.score, b.kept) for b in blocks]
     total = sum(length for length, _, _ in entries) or 1
     small = total / _STRIPES
     for entry in entries:
@@ -202,22 +190,20 @@ def _noise(cleaned: Cleaned) -> float:
     return 1 - min(cleaned.kept_characters / cleaned.visible_characters, 1.0)
 
 
-def _placed_texts(
-    record: PageRecord, title: str, blocks: Sequence[Mapping[str, Any]]
-) -> Iterator[PlacedText]:
-    groups: dict[str, list[tuple[int, Mapping[str, Any]]]] = {}
+def _placed_texts(record: PageRecord, title: str, blocks: Sequence[Block]) -> Iterator[PlacedText]:
+    groups: dict[str, list[tuple[int, Block]]] = {}
     for number, block in enumerate(blocks):
-        groups.setdefault(block_place(block), []).append((number, block))
+        groups.setdefault(block.place, []).append((number, block))
     title = title or record.url
     for place, members in groups.items():
         here = [block for _, block in members]
-        longest = max(here, key=lambda block: len(block["text"]))
+        longest = max(here, key=lambda block: len(block.text))
         yield PlacedText(
             place,
             len(here),
-            sum(len(block["text"]) for block in here),
-            sum(len(block["text"]) for block in here if block["kept"]),
-            sum(len(block["text"]) * float(block["score"]) for block in here),
+            sum(len(block.text) for block in here),
+            sum(len(block.text) for block in here if block.kept),
+            sum(len(block.text) * block.score for block in here),
             sum(number for number, _ in members) / len(here) / len(blocks),
-            Example(longest["text"], bool(longest["kept"]), title[:120], record.key),
+            Example(longest.text, longest.kept, title[:120], record.key),
         )

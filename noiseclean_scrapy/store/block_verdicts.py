@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import struct
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ import numpy as np
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from noiseclean_scrapy.clean_page import BlockRow
+    from noiseclean_scrapy.clean_page import CleanPage
 
 _FORM = 1  # no zlib stream begins with it, nor any JSON
 _HEAD = struct.Struct("<BI8sI")  # the form, the checksum of what follows, the digest, the number
@@ -36,15 +36,12 @@ class BlockVerdicts:
     hidden: Sequence[bool]
 
     @classmethod
-    def of(cls, rows: Iterable[BlockRow]) -> Self:
+    def of(cls, page: CleanPage) -> Self:
         """The verdicts on a page's blocks that have a text."""
-        found = [row for row in rows if row.text]
-        return cls(
-            text_digest([row.text for row in found]),
-            [bool(row.kept) for row in found],
-            [row.score for row in found],
-            [bool(row.hidden) for row in found],
-        )
+        columns = (page.table.texts, page.kept, page.scores, page.hidden)
+        rows = (row for row in zip(*columns, strict=True) if row[0])
+        texts, kept, scores, hidden = tuple(zip(*rows, strict=True)) or ((),) * 4
+        return cls(text_digest(texts), kept, scores, hidden)
 
     @classmethod
     def read(cls, packed: bytes) -> Self:

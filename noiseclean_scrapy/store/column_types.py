@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timezone
 from typing import Any
 
@@ -10,6 +10,7 @@ from sqlalchemy import DateTime, Dialect, LargeBinary, Text
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
+from noiseclean_scrapy.page.block import Block
 from noiseclean_scrapy.store.compression import compress, decompress
 from noiseclean_scrapy.store.html_objects import ObjectName
 from noiseclean_scrapy.store.stored_blocks import StoredBlocks
@@ -107,18 +108,16 @@ class CompressedText(TypeDecorator[str]):
         return None if value is None else decompress(value)
 
 
-class PackedBlocks(TypeDecorator[Sequence[Mapping[str, Any]]]):
-    """The blocks of a page, see `StoredBlocks`; mappings of JSON values become such."""
+class PackedBlocks(TypeDecorator[Sequence[Block]]):
+    """The blocks of a page, see `StoredBlocks`; others become such."""
 
     impl = LargeBinary
     cache_ok = True
 
-    def process_bind_param(
-        self, value: Sequence[Mapping[str, Any]] | None, dialect: Dialect
-    ) -> bytes | None:
+    def process_bind_param(self, value: Sequence[Block] | None, dialect: Dialect) -> bytes | None:
         if value is None:
             return None
-        blocks = value if isinstance(value, StoredBlocks) else StoredBlocks.of_mappings(value)
+        blocks = value if isinstance(value, StoredBlocks) else StoredBlocks.of_blocks(value)
         return blocks.packed
 
     def process_result_value(self, value: bytes | None, dialect: Dialect) -> StoredBlocks | None:

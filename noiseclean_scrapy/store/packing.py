@@ -23,7 +23,7 @@ def pack_page(page: PageRecord) -> bytes:
     values: dict[str, Any] = {}
     if page.cleaned is not None:
         blocks = page.cleaned.blocks
-        packed = blocks if isinstance(blocks, StoredBlocks) else StoredBlocks.of_mappings(blocks)
+        packed = blocks if isinstance(blocks, StoredBlocks) else StoredBlocks.of_blocks(blocks)
         cleaned = asdict(replace(page.cleaned, blocks=()))
         values["cleaned"] = {**cleaned, "blocks": b85encode(packed.packed).decode()}
     if page.metadata is not None:

@@ -7,9 +7,10 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from sys import getsizeof
 from types import MappingProxyType, NoneType
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from noiseclean_scrapy.metadata import Metadata
+from noiseclean_scrapy.page.block import Block
 from noiseclean_scrapy.store.stored_blocks import StoredBlocks
 
 _RECORD_BYTES = 1000  # of the objects themselves
@@ -39,18 +40,18 @@ _CLUSTER_TYPES: _Types = MappingProxyType(
 class Cleaned:
     """What cleaning gave for one page.
 
-    ``blocks`` are the verdicts, one mapping of JSON values a block, in document order; they are
-    read back as JSON gives them (tuples as lists). ``clean_version`` is the version of the tree
-    that cleaned the page, 0 before any tree. ``visible_characters`` and ``kept_characters`` count
-    the characters of text on the page and in the clean text. ``fit`` is the share of the page's
-    characters at places that the tree knows, in [0, 1].
+    ``blocks`` are the text blocks with their verdicts, in document order; their evidence is not
+    stored. ``clean_version`` is the version of the tree that cleaned the page, 0 before any tree.
+    ``visible_characters`` and ``kept_characters`` count the characters of text on the page and in
+    the clean text. ``fit`` is the share of the page's characters at places that the tree knows, in
+    [0, 1].
 
     ``title`` and ``text`` are stored with U+FFFD in the place of NUL and lone surrogates.
     """
 
     title: str
     text: str
-    blocks: Sequence[Mapping[str, Any]]
+    blocks: Sequence[Block]
     clean_version: int
     visible_characters: int
     kept_characters: int

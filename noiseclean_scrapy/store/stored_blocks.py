@@ -1,4 +1,4 @@
-"""The blocks of a cleaned page as they are stored: packed, and each a mapping when it is asked for.
+"""The blocks of a cleaned page as they are stored: packed, and each a `Block` when asked for.
 
 Where the page's HTML is stored, the verdicts alone are (see `block_verdicts`), and all else is read
 from it again. Elsewhere the elements stand in what is packed once, each with its parent, and the
@@ -8,36 +8,36 @@ paths of the blocks are made of them: it grows with the page alone.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Any, overload
 
 from noiseclean_scrapy.page import build_page
-from noiseclean_scrapy.page.locations import place, xpath
+from noiseclean_scrapy.page.block import Block, LocatedBlock
+from noiseclean_scrapy.page.locations import place_of_xpath
 from noiseclean_scrapy.store.block_verdicts import BlockVerdicts, are_verdicts, text_digest
 from noiseclean_scrapy.store.compression import compress, decompress
 
 if TYPE_CHECKING:
-    from noiseclean_scrapy.clean_page import BlockRow
-    from noiseclean_scrapy.page import PageTable
+    from noiseclean_scrapy.clean_page import CleanPage
 
 _JSON = json.JSONEncoder(separators=(",", ":"))
-_TYPES: dict[str, type | tuple[type, ...]] = {
-    "text": str,
-    "xpath": str,
-    "place": str,
-    "kept": bool,
-    "score": (int, float),
-    "rule": str,
-    "hidden": bool,
+_DEFAULTS = {
+    "text": "",
+    "xpath": "",
+    "tag": "",
+    "kept": False,
+    "score": 0.0,
+    "place": "",
+    "rule": "",
+    "hidden": False,
 }
+_KINDS = {name: type(default) for name, default in _DEFAULTS.items()} | {"score": Real}
 
 
-class StoredBlocks(Sequence[Mapping[str, Any]]):
+class StoredBlocks(Sequence[Block]):
     """The verdicts on a page's blocks, with their texts; `packed` is all that is in memory of them.
-
-    Each block has its `text`, the `xpath` of its element, its `place` in the layout, whether it was
-    `kept`, its `score`, and the `rule` that decided or `hidden` where that is so.
 
     Unless it `has_texts`, these are read from what `read_html` gives, whenever the blocks are
     looked at. Where that is not the HTML that was judged, or none, the verdicts alone are there:
@@ -62,15 +62,16 @@ class StoredBlocks(Sequence[Mapping[str, Any]]):
         return not are_verdicts(self.packed)
 
     @classmethod
-    def of_verdicts(cls, rows: Iterable[BlockRow]) -> StoredBlocks:
+    def of_verdicts(cls, page: CleanPage) -> StoredBlocks:
         """The blocks of a page whose HTML is stored as well, and that no rule of the user names."""
-        verdicts = BlockVerdicts.of(rows)
+        verdicts = BlockVerdicts.of(page)
         return cls._of_packed(verdicts.pack(), len(verdicts.kept))
 
     @classmethod
-    def of(cls, table: PageTable, rows: Iterable[BlockRow]) -> StoredBlocks:
+    def of(cls, page: CleanPage) -> StoredBlocks:
         """The blocks of a page that have a text."""
-        found = [row for row in rows if row.text]
+        table = page.table
+        found = [number for number, text in enumerate(table.texts) if text]
         texts = dict.fromkeys([*table.node_tests, *table.labels])
         names = {name: number for number, name in enumerate(texts)}
         columns = {
@@ -79,19 +80,19 @@ class StoredBlocks(Sequence[Mapping[str, Any]]):
             "tests": [names[test] for test in table.node_tests],
             "numbers": table.numbers.tolist(),
             "labels": [names[label] for label in table.labels],
-            "owners": [row.element for row in found],
-            "texts": [row.text for row in found],
-            "kept": [bool(row.kept) for row in found],
-            "scores": [round(row.score, 4) for row in found],
-            "rules": [row.rule for row in found],
-            "hidden": [bool(row.hidden) for row in found],
+            "owners": [table.owners[number] for number in found],
+            "texts": [table.texts[number] for number in found],
+            "kept": [bool(page.kept[number]) for number in found],
+            "scores": [round(page.scores[number], 4) for number in found],
+            "rules": [table.rules[number] or "" for number in found],
+            "hidden": [bool(page.hidden[number]) for number in found],
         }
         return cls._of_json(columns, len(found))
 
     @classmethod
-    def of_mappings(cls, blocks: Sequence[Mapping[str, Any]]) -> StoredBlocks:
-        """Blocks that are mappings already, in the form that all were stored in once."""
-        return cls._of_json(list(map(dict, blocks)), len(blocks))
+    def of_blocks(cls, blocks: Sequence[Block]) -> StoredBlocks:
+        """Blocks without their page, in the form that all were stored in once."""
+        return cls._of_json([block.to_dict() for block in blocks], len(blocks))
 
     @classmethod
     def _of_json(cls, value: object, count: int) -> StoredBlocks:
@@ -110,13 +111,13 @@ class StoredBlocks(Sequence[Mapping[str, Any]]):
     def __len__(self) -> int:
         return self._count
 
-    def __iter__(self) -> Iterator[Mapping[str, Any]]:
+    def __iter__(self) -> Iterator[Block]:
         return iter(self._read())
 
     @overload
-    def __getitem__(self, index: int) -> Mapping[str, Any]: ...
+    def __getitem__(self, index: int) -> Block: ...
     @overload
-    def __getitem__(self, index: slice) -> Sequence[Mapping[str, Any]]: ...
+    def __getitem__(self, index: slice) -> Sequence[Block]: ...
     def __getitem__(self, index: int | slice) -> Any:
         return self._read()[index]
 
@@ -128,20 +129,18 @@ class StoredBlocks(Sequence[Mapping[str, Any]]):
     def __repr__(self) -> str:
         return f"<{self._count} blocks in {len(self.packed)} bytes>"
 
-    def _read(self) -> list[Any]:
+    def _read(self) -> list[Block]:
         if not self.has_texts:
-            columns = _made_again(self._verdicts, self.read_html and self.read_html())
-            return [_Block(columns, number) for number in range(len(columns.owners))]
+            return _made_again(self._verdicts, self.read_html and self.read_html()).blocks()
         try:
             value = json.loads(decompress(self.packed))
         except RecursionError:
             raise ValueError("the blocks of a page are nested too deeply") from None
         if isinstance(value, dict):
-            columns = _columns(value)
-            return [_Block(columns, number) for number in range(len(columns.owners))]
-        if not isinstance(value, list) or not all(map(_is_block, value)):
+            return _columns(value).blocks()
+        if not isinstance(value, list):
             raise ValueError("these are no blocks of a page")
-        return value
+        return list(map(_block, value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,47 +158,25 @@ class _Columns:
     rules: Sequence[str]
     hidden: Sequence[bool]
 
-
-class _Block(Mapping[str, Any]):
-    """One of the blocks of a page."""
-
-    __slots__ = ("_columns", "_number")
-
-    def __init__(self, columns: _Columns, number: int) -> None:
-        self._columns = columns
-        self._number = number
-
-    def __getitem__(self, name: str) -> Any:
-        columns, number = self._columns, self._number
-        match name:
-            case "text":
-                return columns.texts[number]
-            case "xpath":
-                return xpath(columns, columns.owners[number])
-            case "place":
-                return place(columns, columns.owners[number])
-            case "kept":
-                return columns.kept[number]
-            case "score":
-                return columns.scores[number]
-            case "rule" if columns.rules[number]:
-                return columns.rules[number]
-            case "hidden" if columns.hidden[number]:
-                return True
-        raise KeyError(name)
-
-    def __iter__(self) -> Iterator[str]:
-        yield from ("text", "xpath", "place", "kept", "score")
-        if self._columns.rules[self._number]:
-            yield "rule"
-        if self._columns.hidden[self._number]:
-            yield "hidden"
-
-    def __len__(self) -> int:
-        return len(list(iter(self)))
-
-    def __repr__(self) -> str:
-        return repr(dict(self))
+    def blocks(self) -> list[Block]:
+        """The blocks, whose tags are the node tests of their elements."""
+        verdicts = zip(
+            self.owners, self.texts, self.kept, self.scores, self.rules, self.hidden, strict=True
+        )
+        return [
+            LocatedBlock(
+                self,
+                owner,
+                text=text,
+                tag=self.node_tests[owner] if owner >= 0 else "",
+                kept=kept,
+                score=score,
+                evidence={},
+                rule=rule,
+                hidden=hidden,
+            )
+            for owner, text, kept, score, rule, hidden in verdicts
+        ]
 
 
 def _made_again(verdicts: BlockVerdicts, html: str | None) -> _Columns:
@@ -217,10 +194,15 @@ def _made_again(verdicts: BlockVerdicts, html: str | None) -> _Columns:
     )
 
 
-def _is_block(value: object) -> bool:
-    return isinstance(value, dict) and all(
-        isinstance(value[name], kind) for name, kind in _TYPES.items() if name in value
-    )
+def _block(value: object) -> Block:
+    """A block of the form that all were stored in once; raises ValueError for anything else."""
+    if not isinstance(value, dict):
+        raise ValueError("these are no blocks of a page")
+    values = {name: value.get(name, default) for name, default in _DEFAULTS.items()}
+    if not all(isinstance(values[name], kind) for name, kind in _KINDS.items()):
+        raise ValueError("these are no blocks of a page")
+    values["place"] = values["place"] or place_of_xpath(values["xpath"])
+    return Block(evidence={}, **values)
 
 
 def _columns(value: dict[str, Any]) -> _Columns:

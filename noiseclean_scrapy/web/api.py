@@ -73,7 +73,7 @@ def page(request: Request) -> Response:
         row["markdown"] = judged.markdown
         row["blocks"] = [block_row(judged, block) for block in judged.blocks]
     elif record.cleaned:
-        row["blocks"] = list(map(dict, record.cleaned.blocks))
+        row["blocks"] = [block.to_dict() for block in record.cleaned.blocks]
     return answer(row)
 
 

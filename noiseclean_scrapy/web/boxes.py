@@ -12,12 +12,11 @@ from lxml import etree
 from lxml.cssselect import CSSSelector
 
 from noiseclean_scrapy.page.labels import stable_tokens
-from noiseclean_scrapy.report.survey import block_place
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-    from noiseclean_scrapy.clean_page import Block
+    from noiseclean_scrapy.page.block import Block
     from noiseclean_scrapy.store import PageRecord
 
 LEVELS = 12
@@ -60,7 +59,7 @@ class PlaceCounts:
         pages: Counter[str] = Counter()
         of = 0
         for record in records:
-            places = {block_place(b) for b in record.cleaned.blocks} if record.cleaned else set()
+            places = {block.place for block in record.cleaned.blocks} if record.cleaned else set()
             pages.update({above for place in places for above in _prefixes(place)})
             of += 1
             if len(pages) > _MOST_PLACES:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any
 
+from noiseclean_scrapy.page.block import Block
 from noiseclean_scrapy.report.survey import SiteSurvey
 from noiseclean_scrapy.store import Cleaned, PageLine, PageRecord, Store
 
@@ -85,7 +85,7 @@ def _sampled(records: list[PageRecord]) -> Iterable[ReviewPage]:
         if share > _LEAST_DOUBT:
             note = f"the method is unsure of {share:.0%} of its text"
             yield ReviewPage(line, "doubtful verdicts", note, min(1.0, 2 * share))
-        texts = {b["text"][:200] for b in cleaned.blocks if b["kept"]} & repeated.keys()
+        texts = {block.text[:200] for block in cleaned.blocks if block.kept} & repeated.keys()
         characters = sum(map(len, texts))
         if characters > _LEAST_REPEATED:
             longest = max(texts, key=len)
@@ -101,8 +101,8 @@ def _with_blocks(record: PageRecord) -> PageRecord:
     return replace(record, cleaned=replace(record.cleaned, blocks=list(record.cleaned.blocks)))
 
 
-def _doubtful(blocks: Iterable[Mapping[str, Any]]) -> int:
-    return sum(len(b["text"]) for b in blocks if abs(float(b["score"]) - 0.5) < _DOUBT)
+def _doubtful(blocks: Iterable[Block]) -> int:
+    return sum(len(block.text) for block in blocks if abs(block.score - 0.5) < _DOUBT)
 
 
 def _line(record: PageRecord, cleaned: Cleaned) -> PageLine:

@@ -12,7 +12,7 @@ from scrapy.utils.test import get_crawler
 
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.crawl.spool import Spool
-from noiseclean_scrapy.crawl.write_queue import WaitingPages
+from noiseclean_scrapy.crawl.write_queue import WriteQueue
 from noiseclean_scrapy.crawl.writer import Writer
 from noiseclean_scrapy.store import Cleaned, PageRecord, Store
 
@@ -24,7 +24,7 @@ TEXT = Cleaned("", "old", (), 1, 3, 3)
 def test_what_is_put_back_stands_below_what_came_since(tmp_path: Path) -> None:
     with Store(f"sqlite:///{tmp_path / 'noiseclean.db'}") as store:
         stats = MemoryStatsCollector(get_crawler())
-        pages = WaitingPages(Config(), stats, Writer(store), Spool(tmp_path / "spool.db"))
+        pages = WriteQueue(Config(), stats, Writer(store), Spool(tmp_path / "spool.db"))
         pages.put_back(OLD)
         assert asyncio.run(pages.find("1")) == OLD
         newer = replace(OLD, body_hash="1", html="<p>new", cleaned=replace(TEXT, text="new"))

@@ -8,7 +8,7 @@ import pickle
 from dataclasses import replace
 from datetime import datetime, timezone
 
-from noiseclean_scrapy.clusters.page_cache import HeldPages, size
+from noiseclean_scrapy.clusters.page_cache import PageCache, size
 from noiseclean_scrapy.methods.evidence_model.evidence_page import EvidencePage
 from noiseclean_scrapy.methods.evidence_model.fingerprints import page_keys
 from noiseclean_scrapy.methods.evidence_model.model import load_model
@@ -26,7 +26,7 @@ def page(of: PageRecord) -> Page:
 
 
 def test_a_page_is_held_until_it_is_taken() -> None:
-    held, one = HeldPages(), record(1)
+    held, one = PageCache(), record(1)
     fog = page(one)
     held.add(one, fog)
     assert held.take(replace(one, html=None)) == fog
@@ -44,7 +44,7 @@ def test_a_page_comes_back_as_it_was_with_what_was_read_in_it() -> None:
     )
     keys = page_keys(article, load_model().read(article).scores)
     original = copy.deepcopy(article)
-    held, one = HeldPages(), record(1)
+    held, one = PageCache(), record(1)
     held.add(one, article)
     back = held.take(one)
     assert back == original
@@ -57,7 +57,7 @@ def test_a_page_comes_back_as_it_was_with_what_was_read_in_it() -> None:
 def test_a_held_page_is_a_handful_of_objects() -> None:
     article = build_page("<p>Fog</p>" * 1000)
     article.elements, article.blocks  # noqa: B018
-    held, one = HeldPages(), record(1)
+    held, one = PageCache(), record(1)
     gc.collect()
     before = len(gc.get_objects())
     held.add(one, article)
@@ -67,7 +67,7 @@ def test_a_held_page_is_a_handful_of_objects() -> None:
 
 
 def test_another_body_or_address_is_another_page() -> None:
-    held, one = HeldPages(), record(1)
+    held, one = PageCache(), record(1)
     held.add(one, page(one))
     assert held.take(replace(one, body_hash="h2")) is None
     assert held.take(replace(one, url="https://example.com/other")) is None
@@ -76,7 +76,7 @@ def test_another_body_or_address_is_another_page() -> None:
 def test_what_was_read_in_a_page_is_remembered_for_longer() -> None:
     html = "<h1>Fog</h1><p>Fog closes the port of Larkham for a day.</p>"
     records = [record(number, html) for number in range(3)]
-    held, pages = HeldPages(room=2 * size(page(records[0]))), [page(one) for one in records]
+    held, pages = PageCache(room=2 * size(page(records[0]))), [page(one) for one in records]
     for one, article in zip(records, pages, strict=True):
         page_keys(article, load_model().read(article).scores)
         held.add(one, article)
@@ -94,7 +94,7 @@ def test_what_was_read_in_a_page_is_remembered_for_longer() -> None:
 
 def test_the_oldest_give_way() -> None:
     records = [record(number) for number in range(4)]
-    held = HeldPages(room=3 * size(page(records[0])))
+    held = PageCache(room=3 * size(page(records[0])))
     for one in (*records, records[-1]):
         held.add(one, page(one))
     assert [held.take(one) is not None for one in records] == [False, True, True, True]
@@ -104,13 +104,13 @@ def test_the_oldest_give_way() -> None:
 
 def test_a_page_larger_than_the_room_is_not_held() -> None:
     one = record(1)
-    held = HeldPages(room=size(page(one)) - 1)
+    held = PageCache(room=size(page(one)) - 1)
     held.add(one, page(one))
     assert held.take(one) is None
 
 
 def test_another_process_holds_its_own_pages() -> None:
-    held, one = HeldPages(room=1000), record(1)
+    held, one = PageCache(room=1000), record(1)
     held.add(one, page(one))
     copy = pickle.loads(pickle.dumps(held))
     assert copy.room == 1000
