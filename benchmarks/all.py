@@ -1,4 +1,4 @@
-"""All figures made anew: each benchmark in turn, in a process of its own.
+"""Run all benchmarks: each in turn, in a process of its own.
 
     python -m benchmarks.all                        # hours
     python -m benchmarks.all --only mining search
@@ -65,7 +65,7 @@ LEFT_OUT = {
     "all": "is this one",
     "documents": "measures nothing, but puts new figures into the documentation",
     "distributed": "needs a Redis and a PostgreSQL server, and measures these",
-    "fewest_features": "trains anew for each number of features, for hours",
+    "fewest_features": "trains once for each number of features, for hours",
     "frontier": "needs a redis-server and, for ten million requests, ten minutes",
     "plan": "measures nothing: arithmetic",
     "politeness": "needs a Redis and a PostgreSQL server",

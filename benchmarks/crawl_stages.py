@@ -33,7 +33,7 @@ STAGES = {
     "scores of blocks": "methods.evidence_model.model:EvidenceModel.read",
     "learning, trees": "cleaner:SiteCleaner.observe_page cleaner:SiteCleaner.to_bytes "
     "cleaner:SiteCleaner.from_bytes cleaner:SiteCleaner.model clusters.training:learn_pages "
-    "clusters.training:Grower.grow clusters.page_cache:PageCache.add",
+    "clusters.training:Training._train clusters.page_cache:PageCache.add",
     "judging, text": "methods.evidence:SiteModel.judge clean_page:clean_page "
     "clean_page:CleanPage.text page.headline:find_headline page.headline:choose_title",
     "author, date, language": "page.facts:page_facts metadata:extract_metadata "
@@ -46,7 +46,7 @@ STAGES = {
     "rows": "store.writing:write_pages store.writing:write_cleaned store.pages:Pages.write "
     "store.page_rows:read_provisional store.cluster_rows:read_cluster "
     "store.cluster_rows:read_clusters "
-    "store.tree_rows:save_tree clusters.training:Grower.run",
+    "store.tree_rows:save_tree clusters.training:Training.run",
 }
 """What the add-on does, and the functions that do it; those that are missing are left out."""
 PACKAGE = "noiseclean_scrapy"

@@ -23,7 +23,7 @@ class LongestCallback:
     own_seconds: float = 0.0
 
     def forget(self) -> None:
-        """Begin anew."""
+        """Begin again."""
         self.seconds = self.processor_seconds = self.own_seconds = 0.0
 
     @classmethod

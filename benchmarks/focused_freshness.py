@@ -153,7 +153,7 @@ class LiveNewspaper(Newspaper):
 
 
 class _LivePages(dict[str, DemoPage]):
-    """Pages by path: a list is made anew for every request, a story answers once it is out."""
+    """Pages by path: a list is made for every request, a story answers once it is out."""
 
     def __init__(self, paper: LiveNewspaper) -> None:
         super().__init__(paper.pages)

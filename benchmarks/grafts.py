@@ -4,7 +4,7 @@ Comments, and further stories below an article, look like content and are none; 
 teach it, since a forum's posts are content where they stand alone. So posts of a forum, another
 article, or a list are grafted behind the content of an article, as noise. On the other hand content
 may stand in several boxes like them: so the content of some pages is wrapped into sections. What is
-one paragraph on a site is a line in a large block on another: so some content is cut anew.
+one paragraph on a site is a line in a large block on another: so some content is split otherwise.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from playwright.sync_api import Page, sync_playwright
 
 from example_project.demo import DemoSite
 from noiseclean_scrapy.clusters.cleaning import to_record
-from noiseclean_scrapy.clusters.cluster import PageCluster, grow_cluster
+from noiseclean_scrapy.clusters.cluster import PageCluster, train_cluster
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.page import build_page
 from noiseclean_scrapy.report import page_report, site_report
@@ -70,8 +70,8 @@ def _learn(store: Store, demo: DemoSite) -> PageCluster:
         )
         store.pages.write([record], method=site.config.tree_kind)
         if number == FIRST_TREE:
-            grow_cluster(store, site)
-    grow_cluster(store, site)
+            train_cluster(store, site)
+    train_cluster(store, site)
     return site
 
 

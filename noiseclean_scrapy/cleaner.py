@@ -123,7 +123,7 @@ class SiteCleaner:
         return cleaner_card(self)
 
     def model(self) -> Model:
-        """What has been learned so far, as an immutable model; built anew after new pages."""
+        """What has been learned so far, as an immutable model; rebuilt after new pages."""
         if self._model is None:
             self._model = self._method.model()
         return self._model
@@ -186,7 +186,7 @@ class SiteCleaner:
             raise TreeDataError(f"the learned tree has options that cannot be: {error}") from error
         learned = bool(state["options"].get("published"))
         if bool(options.get("published", learned)) != learned:
-            raise TreeDataError(f"the tree was learned with published={learned}: learn it anew")
+            raise TreeDataError(f"the tree was learned with published={learned}: learn it again")
         try:
             cleaner = cls(
                 state["method"],

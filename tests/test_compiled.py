@@ -93,7 +93,7 @@ def in_python(function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def test_what_is_compiled_is_that_of_its_source() -> None:
-    """A compiled file of an older source fails here; `pip install -e .` compiles it anew."""
+    """A compiled file of an older source fails here; `pip install -e .` compiles it again."""
     assert {path.name.partition(".")[0] for path in BUILT} == {"blocks", "nodes", "texts"}
     for name in ("blocks", "nodes", "texts"):
         module = import_module(f"noiseclean_scrapy.kernels.{name}")
@@ -115,7 +115,7 @@ def test_what_is_stale_is_not_used(tmp_path: Path) -> None:
     assert done.stdout == f"{package / 'kernels' / '__init__.py'} None True\n"
     assert done.stderr == (
         "Python does what is compiled in blocks: blocks.pyx has changed since; "
-        "`pip install -e .` compiles it anew\n"
+        "`pip install -e .` compiles it again\n"
     )
 
 

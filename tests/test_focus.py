@@ -194,7 +194,7 @@ def test_relevance_is_the_cosine_of_the_weights_of_kept_blocks() -> None:
         return math.log(7 / (1 + frequency.get(term, 0))) + 1
 
     vector = {term: math.log(1 + weight) * idf(term) for term, weight in weights.items()}
-    # The topic's vector is built anew with a tenth more pages: here with all six.
+    # The topic's vector is rebuilt with a tenth more pages: here with all six.
     topic = {term: math.log(2) * idf(term) for term in ("wind", "turbin", "cabl")}
     product = sum(vector.get(term, 0) * weight for term, weight in topic.items())
     expected = product / math.hypot(*vector.values()) / math.hypot(*topic.values())

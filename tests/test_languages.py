@@ -35,7 +35,7 @@ def test_a_page_that_declares_nothing_or_has_little_text_settles_nothing() -> No
     assert languages.language("a", FRENCH, "en") == "fr"
 
 
-def test_one_wrong_declaration_begins_the_count_anew() -> None:
+def test_one_wrong_declaration_restarts_the_count() -> None:
     languages = SiteLanguages()
     for text in [*[ENGLISH] * 9, FRENCH, *[ENGLISH] * 9]:
         languages.language("a", text, "en")

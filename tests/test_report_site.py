@@ -15,7 +15,7 @@ import pytest
 from example_project.demo import DemoSite
 from noiseclean_scrapy import Block, NoiseCleanError
 from noiseclean_scrapy.clusters.cleaning import to_record
-from noiseclean_scrapy.clusters.cluster import PageCluster, grow_cluster
+from noiseclean_scrapy.clusters.cluster import PageCluster, train_cluster
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.methods import METHODS
 from noiseclean_scrapy.page import build_page
@@ -45,7 +45,7 @@ def stored_site(folder: Path, config: Config, *, pages: int, html: bool = True) 
             cleaned=to_record(site.clean(built), 0, config),
         )
         store.pages.write([record], method=config.tree_kind)
-    grow_cluster(store, site)
+    train_cluster(store, site)
     return store
 
 
@@ -217,7 +217,7 @@ def test_a_report_fits_its_window(count: int, width: int, browser: Any, tmp_path
         document = site_report(store, "courier.example")
     with opened(browser, document, tmp_path) as report:
         report.page.set_viewport_size({"width": width, "height": 844})
-        report.page.wait_for_function(IS_DRAWN)  # anew, for this width
+        report.page.wait_for_function(IS_DRAWN)  # again, for this width
         seen = report.page.evaluate(LOOKED_AT)
         report.assert_quiet()
     assert seen["width"] == width

@@ -14,11 +14,11 @@ from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.store import (
     Cleaned,
     ClusterRecord,
-    Growth,
     NewTree,
     PageCounts,
     PageRecord,
     Store,
+    TreeUpdate,
     Written,
     page_rows,
 )
@@ -176,9 +176,9 @@ def test_a_text_of_an_older_tree_is_not_taken(store: Store) -> None:
     ]
 
 
-def grow(
+def add_tree(
     store: Store, *, limit: int = 100, due: int = 1
-) -> tuple[Growth, ClusterRecord, list[str], list[PageRecord]]:
+) -> tuple[TreeUpdate, ClusterRecord, list[str], list[PageRecord]]:
     """Grow the tree of a.example by one letter; what was given and what came of it."""
     given: list[Any] = []
 
@@ -188,35 +188,35 @@ def grow(
             return None
         return NewTree(METHOD, (newest.tree or b"") + b"x", clean_again)
 
-    growth = store.clusters.grow_tree("a.example", method=METHOD, limit=limit, grow=make)
-    return (growth, *given)
+    update = store.clusters.add_tree("a.example", method=METHOD, limit=limit, train=make)
+    return (update, *given)
 
 
 def test_a_tree_grows_by_the_pages_of_all_processes(store: Store, database_url: str) -> None:
     store.pages.write([page(1, cleaned=CLEANED), page(3)], method=METHOD)
     with Store(database_url) as another:
         another.pages.write([page(2, cleaned=CLEANED)], method=METHOD)
-        growth, newest, keys, pages = grow(another, limit=2)
+        update, newest, keys, pages = add_tree(another, limit=2)
     assert newest == ClusterRecord("a.example", METHOD, 0, 3, None)
     assert keys == [page(1).key, page(3).key] == [page.key for page in pages]
-    assert growth == Growth(ClusterRecord("a.example", METHOD, 1, 3, None, 2), (keys[0],))
-    growth, newest, keys, _ = grow(store)
+    assert update == TreeUpdate(ClusterRecord("a.example", METHOD, 1, 3, None, 2), (keys[0],))
+    update, newest, keys, _ = add_tree(store)
     assert newest == ClusterRecord("a.example", METHOD, 1, 3, b"x", 2)
     assert keys == [page(2).key]
-    assert growth.cluster == ClusterRecord("a.example", METHOD, 2, 3, None, 3)
+    assert update.cluster == ClusterRecord("a.example", METHOD, 2, 3, None, 3)
     assert [tree.pages for tree in store.clusters.tree_versions("a.example")] == [2, 3]
     assert store.pages.count() == PageCounts(pages=3, with_text=2, provisional=0)
 
 
 def test_a_tree_that_is_not_due_changes_nothing(store: Store, database_url: str) -> None:
     store.pages.write([page(1), page(2), replace(page(3), html=None)], method=METHOD)
-    growth, *_ = grow(store, due=3)
+    update, *_ = add_tree(store, due=3)
     # The page without HTML cannot be learned, and no longer counts as waiting.
-    assert growth == Growth(ClusterRecord("a.example", METHOD, 0, 3, None, 1), ())
+    assert update == TreeUpdate(ClusterRecord("a.example", METHOD, 0, 3, None, 1), ())
     assert store.pages.count().provisional == 3
     store.pages.delete([page(1).key])
-    growth, *_ = grow(store, due=3)
-    assert growth.cluster.waiting == 1
+    update, *_ = add_tree(store, due=3)
+    assert update.cluster.waiting == 1
 
 
 def test_a_failing_clean_leaves_everything_as_before(store: Store) -> None:

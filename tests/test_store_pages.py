@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -42,6 +43,24 @@ def test_metadata_and_fit_come_back_and_stay(store: Store) -> None:
     assert untold.metadata is None
     write(store, replace(told, metadata=Metadata()))
     assert store.pages.find("1") == replace(told, metadata=Metadata())
+
+
+def test_all_that_a_visit_brings_is_written_and_renewed(store: Store) -> None:
+    first = page("1", "text", html="<p>")
+    news: dict[str, Any] = {
+        "cluster": "b.example",
+        "url": "http://b.example/1",
+        "body_hash": "other",
+        "fetched_at": NOON + timedelta(1),
+    }
+    others = {"key", "position", "learned_version", "html", "cleaned", "metadata"}
+    assert news.keys() == {field.name for field in fields(PageRecord)} - others
+    write(store, first, replace(first, key="2", **news))
+    write(store, replace(first, **news))
+    for key in "12":
+        found = store.pages.find(key)
+        assert found is not None
+        assert {name: getattr(found, name) for name in news} == news
 
 
 def test_a_url_is_found_as_it_was_last_fetched(store: Store) -> None:

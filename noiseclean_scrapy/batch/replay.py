@@ -36,7 +36,7 @@ REPLAY_SETTINGS: dict[str, Any] = {
     "COOKIES_ENABLED": False,
     "HTTPCACHE_ENABLED": False,
     "URLLENGTH_LIMIT": 0,
-    # Bodies are not in the queue, so there is nothing to resume from: a replay begins anew.
+    # Bodies are not in the queue, so there is nothing to resume from: a replay begins again.
     "JOBDIR": None,
     # Should the middleware be lost, requests fail: there is nothing to download with.
     "DOWNLOAD_HANDLERS": dict.fromkeys(("http", "https", "ftp", "s3")),

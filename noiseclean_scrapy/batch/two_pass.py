@@ -168,7 +168,7 @@ class SiteCleaners:
             self[source.site].observe_page(page)
 
     def forget(self, site: str) -> None:
-        """Begin anew with a site."""
+        """Begin again with a site."""
         self._cleaners.pop(site, None)
         self._pages_in_files.pop(site, None)
 

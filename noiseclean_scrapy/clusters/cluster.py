@@ -9,11 +9,17 @@ from functools import partial
 
 from noiseclean_scrapy.clean_page import CleanPage, clean_page
 from noiseclean_scrapy.clusters.cleaning import stored_page
-from noiseclean_scrapy.clusters.training import Grower, Learner, learn_pages, new_cleaner
+from noiseclean_scrapy.clusters.training import (
+    Learner,
+    Training,
+    TrainingResult,
+    learn_pages,
+    new_cleaner,
+)
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.methods import Model
 from noiseclean_scrapy.page import Page
-from noiseclean_scrapy.store import ClusterRecord, Growth, Store
+from noiseclean_scrapy.store import ClusterRecord, Store
 
 _INTERIM_GROWTH = 1.3
 _REDESIGN_FIT = 0.5
@@ -111,7 +117,7 @@ class PageCluster:
 
     @property
     def due(self) -> bool:
-        """Whether the tree should be built (anew) now."""
+        """Whether the tree should be built or rebuilt now."""
         return not self.busy and self.pages - self.covered >= self._pages_due
 
     @property
@@ -144,11 +150,11 @@ class PageCluster:
         self.model = learner.cleaner.model()
         self._interim_pages = learner.cleaner.pages
 
-    def grower(self, *, pages_due: int | None = None) -> Grower:
+    def training(self, *, pages_due: int | None = None) -> Training:
         """What makes the next tree in a thread; it has the learner until `adopt`."""
         least = self._pages_due if pages_due is None else pages_due
         redesigned_version = self.version if self.redesigned else None
-        return Grower(self.name, self.config, self.take_learner(), least, redesigned_version)
+        return Training(self.name, self.config, self.take_learner(), least, redesigned_version)
 
     def adopt(self, learner: Learner, record: ClusterRecord) -> None:
         """Take over a learner that a thread has brought up to the store's newest version."""
@@ -167,13 +173,12 @@ class PageCluster:
             self._pages_per_version = min(self.config.sample_quota, self.config.refresh_pages)
 
 
-def grow_cluster(store: Store, cluster: PageCluster) -> Growth:
-    """Make a tree of all that waits, if anything does, and take it into use."""
-    grower = cluster.grower(pages_due=1)
-    growth = grower.run(store)
-    assert grower.learner
-    cluster.adopt(grower.learner, growth.cluster)
-    return growth
+def train_cluster(store: Store, cluster: PageCluster) -> TrainingResult:
+    """Make a tree of all provisional pages, if there are any, and take it into use."""
+    result = cluster.training(pages_due=1).run(store)
+    assert result.learner
+    cluster.adopt(result.learner, result.cluster)
+    return result
 
 
 def load_cluster(store: Store, name: str, config: Config) -> PageCluster:

@@ -14,7 +14,7 @@ from noiseclean_scrapy.page.words import words
 from noiseclean_scrapy.store import PageRecord, Store
 
 FINAL_VALUES = ("title", "text", "html", "markdown", "tree_version")
-"""Values of items that change with the cluster's tree, and that a feed can be given anew."""
+"""Values of items that change with the cluster's tree, and that a feed can be given again."""
 _MADE_ANEW = frozenset({"html", "markdown"})
 
 

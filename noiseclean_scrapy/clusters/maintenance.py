@@ -1,4 +1,4 @@
-"""Looking after stored clusters: judging their pages, learning them anew, trees from elsewhere."""
+"""Looking after stored clusters: judging their pages, learning them again, trees from elsewhere."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def clean_again(store: Store, model: StoredModel) -> Iterator[int]:
     )
 
 
-def learn_anew(
+def relearn(
     store: Store, cluster: ClusterRecord, config: Config, on_page: Callable[[], object]
 ) -> StoredModel:
     """Learn a cluster from its stored HTML, by the method of `config`, and save a new tree version.

@@ -90,7 +90,7 @@ class PageCache:
         return page if page is not None and page.url == record.url else None
 
     def complete(self, record: PageRecord, page: Page) -> None:
-        """Give a page that was built anew what was read in it before it was evicted."""
+        """Give a page that was rebuilt what was read in it before it was evicted."""
         with self._lock:
             found = self._readings.pop(_name(record))
         if found is not None and found.blocks == len(page.table.texts):

@@ -1,4 +1,4 @@
-"""How the tree of a page cluster grows: provisional pages are learned on top of the newest tree."""
+"""Training of a page cluster: provisional pages are learned on top of its newest tree."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from noiseclean_scrapy.clusters.page_cache import PageCache
 from noiseclean_scrapy.config import Config, by_domain
 from noiseclean_scrapy.errors import TreeDataError
 from noiseclean_scrapy.page import Page
-from noiseclean_scrapy.store import Cleaned, ClusterRecord, Growth, NewTree, PageRecord, Store
+from noiseclean_scrapy.store import Cleaned, ClusterRecord, NewTree, PageRecord, Store
 
 logger = logging.getLogger(__name__)
 
@@ -75,14 +75,29 @@ def repair_tree(store: Store, name: str, config: Config) -> None:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class TrainingResult:
+    """The cluster after a training, its learner, and the keys of pages that were `cleaned` again.
+
+    `built` tells whether there is a new tree, `redesigned` whether it is the first of a new design;
+    `errors` are the keys of pages that could not be learned or cleaned.
+    """
+
+    cluster: ClusterRecord
+    learner: Learner | None
+    cleaned: tuple[str, ...]
+    built: bool
+    redesigned: bool
+    errors: tuple[str, ...]
+
+
 @dataclass(slots=True)
-class Grower:
+class Training:
     """Brings a learner up to date in a transaction of the store, and makes the next tree of it.
 
     `learner` may be None or behind: what it lacks is read from the store. There is a new tree when
-    at least `pages_due` pages wait; `built` tells whether there was. If the newest tree is
-    `redesigned_version`, what it has learned counts less from now on. `errors` are the pages that
-    could not be learned or cleaned. Pages that are `held` are not built again from their HTML.
+    at least `pages_due` pages wait. If the newest tree is `redesigned_version`, what it has learned
+    counts less from now on. Pages that are `held` are not built again from their HTML.
     """
 
     cluster: str
@@ -90,25 +105,34 @@ class Grower:
     learner: Learner | None
     pages_due: int = 1
     redesigned_version: int | None = None
-    built: bool = False
-    errors: list[str] = field(default_factory=list)
     held: PageCache = field(default_factory=PageCache)
+    _built: bool = field(default=False, init=False, repr=False)
+    _errors: list[str] = field(default_factory=list, init=False, repr=False)
     _taken: dict[str, Page] = field(default_factory=dict, init=False, repr=False)
 
-    def without_learner(self) -> Grower:
+    def without_learner(self) -> Training:
         """The same for another process, which reads what is learned from its store."""
         config = replace(self.config, cluster_by=by_domain, topic=None)
         return replace(self, learner=None, config=config, held=PageCache())
 
-    def run(self, store: Store) -> Growth:
-        """Let the store's tree grow; what the store refuses has changed nothing there."""
+    def run(self, store: Store) -> TrainingResult:
+        """Train in the store; what the store refuses has changed nothing there."""
         config = self.config
-        return store.clusters.grow_tree(
+        update = store.clusters.add_tree(
             self.cluster,
             method=config.tree_kind,
             limit=max(config.sample_quota, config.refresh_pages),
-            grow=self.grow,
+            train=self._train,
             holds=self._need_not_learn,
+        )
+        version = update.cluster.version
+        return TrainingResult(
+            update.cluster,
+            self.learner,
+            update.cleaned,
+            built=self._built,
+            redesigned=self._built and version - 1 == self.redesigned_version,
+            errors=tuple(self._errors),
         )
 
     def _need_not_learn(self, record: PageRecord) -> bool:
@@ -128,10 +152,9 @@ class Grower:
             self.held.complete(record, page)
         return page
 
-    def grow(
+    def _train(
         self, newest: ClusterRecord, keys: list[str], pages: Iterator[PageRecord]
     ) -> NewTree | None:
-        """The next tree, as `Store.clusters.grow_tree` asks for it."""
         self.config = self.config.of_tree(newest.method)
         redesigned = newest.version == self.redesigned_version
         if (
@@ -146,12 +169,12 @@ class Grower:
         if redesigned:
             self.learner.cleaner.note_redesign()
         if len(self.learner.keys) < len(keys):
-            self.errors = learn_pages(self.learner, pages, self._page, self.held)
+            self._errors = learn_pages(self.learner, pages, self._page, self.held)
         cleaner = self.learner.cleaner
         cleaner.model()
         tree = cleaner.to_bytes()
         self.learner = Learner(newest.version + 1, cleaner, tree_bytes=len(tree))
-        self.built = True
+        self._built = True
         return NewTree(self.config.tree_kind, tree, self._clean, self._holds)
 
     def _clean(self, record: PageRecord) -> Cleaned | None:
@@ -161,7 +184,7 @@ class Grower:
             return to_record(clean, self.learner.version, self.config, record.cleaned)
         except Exception as error:
             _log(record, "cleaned again", error)
-            self.errors.append(record.key)
+            self._errors.append(record.key)
             return None
 
 

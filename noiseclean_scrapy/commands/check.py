@@ -24,7 +24,7 @@ class Check(Subcommand):
     details = (
         "Reads all that is stored and lists what is damaged, one line each: pages (or their HTML "
         "alone), sites, trees. With --repair damaged pages are forgotten, so that the next crawl "
-        "fetches them again, sites are made anew of their pages, and trees of older trees and the "
+        "fetches them again, sites are rebuilt from their pages, and trees of older trees and the "
         "stored HTML. The exit code is 1 while something is damaged."
     )
 

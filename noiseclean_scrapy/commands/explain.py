@@ -44,7 +44,7 @@ class Explain(Subcommand):
     syntax = "URL|FILE [options]"
     summary = "Say of every block of a page why it was kept or dropped"
     details = (
-        "Judges a stored page anew with its site's newest tree, or an HTML file by itself (with "
+        "Judges a stored page again with its site's newest tree, or an HTML file by itself (with "
         "--site: by a stored site's tree). Each block comes with the three reasons that decided; "
         "--all adds its score in [0, 1] and all that spoke for it (+) and against it (-), as "
         "numbers. The last line accounts for every visible character."

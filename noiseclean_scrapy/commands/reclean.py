@@ -1,4 +1,4 @@
-"""`reclean`: clean stored pages again, with the newest tree or with one learned anew."""
+"""`reclean`: clean stored pages again, with the newest tree or with one learned again."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from noiseclean_scrapy.clusters.maintenance import (
     StoredModel,
     clean_again,
-    learn_anew,
     load_model,
+    relearn,
 )
 from noiseclean_scrapy.commands.base import (
     Call,
@@ -32,19 +32,19 @@ class Reclean(Subcommand):
     details = (
         "Cleans the stored pages of a site (or of all sites) with its newest tree and the "
         "overrides that hold now, and reads their metadata again. With --method the site is first "
-        "learned anew from its stored HTML, and its new tree is saved. Only pages whose HTML is "
+        "learned again from its stored HTML, and its new tree is saved. Only pages whose HTML is "
         "stored can be cleaned again. "
         "Ctrl-C is safe: a page has either its old text or its new one."
     )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("site", metavar="SITE", nargs="?")
-        add_method_options(parser, "the site's own, not learned anew")
+        add_method_options(parser, "the site's own, not learned again")
         add_database_option(parser)
 
     def run(self, call: Call) -> bool:
         if call.opts.option and not call.opts.method:
-            call.opts.parser.error("--option needs --method: the site is learned anew with it")
+            call.opts.parser.error("--option needs --method: the site is learned again with it")
         with call.open_store(write=True) as store:
             sites = [call.find_site(store, name) for name in _names(call, store)]
             done = [_reclean(store, site, call) for site in sites]
@@ -83,7 +83,7 @@ def _reclean(store: Store, site: ClusterRecord, call: Call) -> int:
 def _learn(store: Store, site: ClusterRecord, call: Call) -> StoredModel:
     with new_progress() as progress:
         task = progress.add_task(f"Learning {site.name}", total=store.pages.count(site.name).pages)
-        return learn_anew(store, site, call.config, lambda: progress.advance(task))
+        return relearn(store, site, call.config, lambda: progress.advance(task))
 
 
 def _report(model: StoredModel, done: int, pages: int) -> str:

@@ -13,7 +13,7 @@ from scrapy.utils.asyncio import run_in_thread, sleep
 
 from noiseclean_scrapy.clusters.cluster import PageCluster, load_cluster
 from noiseclean_scrapy.clusters.page_cache import PageCache
-from noiseclean_scrapy.clusters.training import Grower, load_learner, repair_tree
+from noiseclean_scrapy.clusters.training import Training, load_learner, repair_tree
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.crawl.writer import Writer
 from noiseclean_scrapy.errors import TreeDataError
@@ -38,7 +38,7 @@ class ClusterCache:
     """Loads clusters, lets go of idle ones, and brings those in memory up to the store's trees.
 
     Other processes may learn the same clusters: what is here is the newest tree that was heard of,
-    and the pages that this process has observed since. Trees grow in the store, in a thread.
+    and the pages that this process has observed since. Trees are trained in the store, in a thread.
     """
 
     def __init__(self, config: Config, stats: StatsCollector, writer: Writer) -> None:
@@ -115,19 +115,19 @@ class ClusterCache:
             raise
         cluster.adopt_interim(learner)
 
-    def take_due(self) -> list[tuple[PageCluster, Grower]]:
-        """The clusters whose trees are due, with what makes them once the pages are written."""
-        return [(cluster, self._grower(cluster)) for cluster in self if cluster.due]
+    def take_due(self) -> list[tuple[PageCluster, Training]]:
+        """The clusters whose trees are due, and their trainings, for when the pages are written."""
+        return [(cluster, self._training(cluster)) for cluster in self if cluster.due]
 
     def hold(self, record: PageRecord, page: Page) -> None:
         """Keep a page parsed until it is cleaned again, as far as there is room."""
         if not self.writer.is_process:
             self._held.add(record, page)
 
-    async def grow(self, cluster: PageCluster, grower: Grower) -> None:
-        """Let the tree of a cluster grow, and take it into use."""
+    async def train(self, cluster: PageCluster, training: Training) -> None:
+        """Train a cluster, and take its new tree into use."""
         try:
-            grower, growth = await self.writer.train(grower)
+            result = await self.writer.train(training)
         except TreeDataError:
             cluster.give_back(None)
             await self._repair(cluster.name)
@@ -136,18 +136,18 @@ class ClusterCache:
             # The learner is ahead of the store now.
             cluster.give_back(None)
             raise
-        if grower.built:
-            self.stats.inc_value("noiseclean/trees/built")
-            if grower.redesigned_version is not None:
-                self.stats.inc_value("noiseclean/trees/redesigns")
-        if grower.learner:
-            cluster.adopt(grower.learner, growth.cluster)
+        if result.learner:
+            cluster.adopt(result.learner, result.cluster)
         else:
             cluster.give_back(None)
-        if growth.cleaned:
-            self.stats.inc_value("noiseclean/pages/recleaned", len(growth.cleaned))
-        if grower.errors:
-            self.stats.inc_value("noiseclean/errors", len(grower.errors))
+        for stat, count in (
+            ("noiseclean/trees/built", result.built),
+            ("noiseclean/trees/redesigns", result.redesigned),
+            ("noiseclean/pages/recleaned", len(result.cleaned)),
+            ("noiseclean/errors", len(result.errors)),
+        ):
+            if count:
+                self.stats.inc_value(stat, count)
 
     def note_written(self, records: Iterable[PageRecord]) -> None:
         """Take note of pages that have been written."""
@@ -225,11 +225,11 @@ class ClusterCache:
         tries = 2  # one more when the tree has to be repaired
         while cluster.learned > cluster.covered and tries:
             before = cluster.covered
-            await self.grow(cluster, self._grower(cluster, pages_due=1))
+            await self.train(cluster, self._training(cluster, pages_due=1))
             tries = 2 if cluster.covered > before else tries - 1
 
-    def _grower(self, cluster: PageCluster, *, pages_due: int | None = None) -> Grower:
-        return replace(cluster.grower(pages_due=pages_due), held=self._held)
+    def _training(self, cluster: PageCluster, *, pages_due: int | None = None) -> Training:
+        return replace(cluster.training(pages_due=pages_due), held=self._held)
 
     def _note_cluster(self, name: str) -> None:
         self._seen.add(name)

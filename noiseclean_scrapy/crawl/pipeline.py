@@ -223,7 +223,7 @@ class CleanPipeline:
         if kinds:
             logger.warning(
                 "Sites that %s has learned by %s stay with it; only new ones are learned by %s. "
-                "To learn a site anew: scrapy noiseclean reclean SITE --method %s",
+                "To learn a site again: scrapy noiseclean reclean SITE --method %s",
                 self.config.display_url,
                 ", ".join(sorted(kinds)),
                 self.config.tree_kind,

@@ -116,7 +116,7 @@ class CrawlProgress(CrawlComponent):
         logger.info("noiseclean: %s", line, extra={"spider": self.crawler.spider})
 
     def show(self) -> None:
-        """Draw the display anew."""
+        """Draw the display again."""
         assert self._display
         self._display.draw(self.progress, self.clusters)
 

@@ -260,16 +260,16 @@ class Crawl:
         """Write pages, then the trees that cover them; what the store refuses goes on waiting."""
         self._flushing = True
         # Taken now, so that they know no page that is not written.
-        growing = dict(self._clusters.take_due())
+        trainings = dict(self._clusters.take_due())
         stale: list[PageRecord] = []
         try:
             records, written = await self._pages.write()
             self._pages.refused = False
             self._clusters.note_written(records)
             stale = [record for record in records if record.key in written.stale]
-            records.clear()  # their HTML is not held while trees grow
-            for cluster in list(growing):
-                await self._clusters.grow(cluster, growing.pop(cluster))
+            records.clear()  # their HTML is not held during training
+            for cluster in list(trainings):
+                await self._clusters.train(cluster, trainings.pop(cluster))
             await self._clusters.follow(written.clusters)
             await self._clean_stale(stale)
             self._clusters.make_room()
@@ -280,8 +280,8 @@ class Crawl:
         finally:
             for record in stale:  # the store has refused since: their texts are still to be written
                 self._pages.put_back(record)
-            for cluster, grower in growing.items():
-                cluster.give_back(grower.learner)
+            for cluster, training in trainings.items():
+                cluster.give_back(training.learner)
             self._note_damage()
             self._flushing = False
             self._last_flush = monotonic()

@@ -109,15 +109,15 @@ class WriteQueue:
             return records, Written(0, ())
         waiting = dict(self._records)
         began = monotonic() - self.stats.get_value("noiseclean/store/seconds", 0.0)
-        anew = self.damaged.intersection(record.key for record in records)
+        rewrite = self.damaged.intersection(record.key for record in records)
         written = await self.writer.run(
             write_pages,
             records,
             method=self.config.tree_kind,
             metadata=self.config.metadata,
-            anew=anew,
+            rewrite=rewrite,
         )
-        self.damaged -= anew
+        self.damaged -= rewrite
         if spooled:
             await run_in_thread(self.spool.remove, spooled)
         self._writes += 1
@@ -163,7 +163,7 @@ class WriteQueue:
             )
 
     def _find_stored(self, key: str) -> PageRecord | None:
-        """What the store has of a page; one that it cannot read is to be written anew."""
+        """What the store has of a page; one that it cannot read is to be written again."""
         try:
             return self.writer.store.pages.find(key)
         except DamagedError:

@@ -22,12 +22,12 @@ from typing import Any, TypeVar
 
 from scrapy.utils.asyncio import run_in_thread
 
-from noiseclean_scrapy.clusters.training import Grower, load_learner
+from noiseclean_scrapy.clusters.training import Training, TrainingResult, load_learner
 from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.languages import SiteLanguages
 from noiseclean_scrapy.metadata import read_facts
 from noiseclean_scrapy.page.facts import page_facts
-from noiseclean_scrapy.store import Growth, PageRecord, Store, Written
+from noiseclean_scrapy.store import PageRecord, Store, Written
 
 logger = logging.getLogger(__name__)
 
@@ -42,17 +42,16 @@ def write_pages(
     *,
     method: str,
     metadata: bool,
-    anew: Collection[str] = (),
+    rewrite: Collection[str] = (),
 ) -> Written:
     """Write pages; with `metadata`, of those that have a text and HTML that is read as well."""
     records = [_with_metadata(r) if metadata else r for r in records]
-    return store.pages.write(records, method=method, anew=anew)
+    return store.pages.write(records, method=method, rewrite=rewrite)
 
 
-def grow_tree(store: Store, grower: Grower) -> tuple[Grower, Growth]:
-    """Let a tree grow; what made it comes back without what it has learned."""
-    growth = grower.run(store)
-    return grower.without_learner(), growth
+def train(store: Store, training: Training) -> TrainingResult:
+    """Train a cluster; its learner stays here, since it is slow to pickle."""
+    return replace(training.run(store), learner=None)
 
 
 def _with_metadata(record: PageRecord) -> PageRecord:
@@ -76,19 +75,19 @@ class Writer:
         """What the function returns or raises; it has a store as its first argument."""
         return await run_in_thread(function, self.store, *arguments, **options)
 
-    async def train(self, grower: Grower) -> tuple[Grower, Growth]:
-        """Let a tree grow; the grower comes back with what the newest tree has learned."""
-        return grower, await run_in_thread(grower.run, self.store)
+    async def train(self, training: Training) -> TrainingResult:
+        """Train a cluster; the result has what the newest tree has learned."""
+        return await run_in_thread(training.run, self.store)
 
     def close(self) -> None:
-        """Wait for nothing: all that was run has ended."""
+        """Do nothing: all that was run has ended."""
 
 
 class ProcessWriter(Writer):
     """Runs functions of modules in a process of its own, with arguments that can be pickled.
 
     A process that has died is started again, and what it left open is tried once more: what was
-    done after all is not done twice: pages are written by key, and trees grow by provisional pages.
+    done after all is not done twice: pages are written by key, and trees learn provisional pages.
     """
 
     is_process = True
@@ -109,11 +108,10 @@ class ProcessWriter(Writer):
         result: Result = await run_in_thread(self._call, (function, arguments, options))
         return result
 
-    async def train(self, grower: Grower) -> tuple[Grower, Growth]:
-        grown, growth = await self.run(grow_tree, grower.without_learner())
-        loaded = await run_in_thread(load_learner, self.store, grower.cluster, grower.config)
-        grown.learner = loaded[0] if loaded else None
-        return grown, growth
+    async def train(self, training: Training) -> TrainingResult:
+        result = await self.run(train, training.without_learner())
+        loaded = await run_in_thread(load_learner, self.store, training.cluster, training.config)
+        return replace(result, learner=loaded[0] if loaded else None)
 
     def close(self) -> None:
         """Let the process end."""

@@ -24,7 +24,7 @@ def save_focus(focus: Focus, spider: Spider) -> bytes:
     """Frequencies of terms, budgets spent, hubs with their requests, revisits made.
 
     Pickled, as Scrapy keeps its own state in a job. A hub whose callback is no method of the spider
-    cannot be kept. Weights are learned anew.
+    cannot be kept. Weights are learned again.
     """
     hubs = []
     for hub in focus.hubs:

@@ -116,7 +116,7 @@ class TopicVectors:
     """The topic as a vector, once a language: its texts stemmed as that language has it.
 
     Each example gives a vector of length 1; their sum is cut to its 100 heaviest terms (Rocchio's
-    centroid). Built anew when the crawl has a tenth more pages, since idf changes with them.
+    centroid). Rebuilt when the crawl has a tenth more pages, since idf changes with them.
     """
 
     def __init__(self, examples: Sequence[Example], space: TermSpace, stemmer: Stemmer) -> None:

@@ -19,7 +19,7 @@ _FIT_PAGES = 10
 class SiteWeights:
     """One site's compressed structure tree, learned from its first `quota` pages.
 
-    The model is built anew each time the pages have doubled. A site whose pages stop fitting it (a
+    The model is rebuilt each time the pages have doubled. A site whose pages stop fitting it (a
     redesign) is learned from the beginning.
     """
 

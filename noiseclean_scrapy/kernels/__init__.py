@@ -48,7 +48,7 @@ def staleness(module: Any) -> str:
     digest = sha256(source.read_bytes()).hexdigest()
     if getattr(module, "SOURCE", None) == digest:
         return ""
-    return f"{source.name} has changed since; `pip install -e .` compiles it anew"
+    return f"{source.name} has changed since; `pip install -e .` compiles it again"
 
 
 def installed_lxml() -> tuple[str, str]:
@@ -64,7 +64,7 @@ def misfit(lxml: str, libxml2: str) -> str:
     return (
         f"it was built for lxml {lxml} with libxml2 {libxml2}, but lxml {installed[0]} with "
         f"libxml2 {installed[1]} is installed; results are the same. Install lxml {lxml}, or "
-        f"noiseclean-scrapy anew, for speed"
+        f"noiseclean-scrapy again, for speed"
     )
 
 

@@ -15,11 +15,11 @@ from noiseclean_scrapy.store.database import Database
 from noiseclean_scrapy.store.records import (
     Cleaned,
     ClusterRecord,
-    Growth,
     Holds,
     NewTree,
     PageRecord,
     SiteSummary,
+    TreeUpdate,
     TreeVersionRecord,
 )
 from noiseclean_scrapy.store.schema import cluster_table, is_provisional, page_table, tree_table
@@ -139,25 +139,25 @@ class Clusters:
             new = NewTree(method, tree, clean)
             return self._save(connection, row, new, version=version, upto=learned)
 
-    def grow_tree(
+    def add_tree(
         self,
         cluster: str,
         *,
         method: str,
         limit: int,
-        grow: Callable[[ClusterRecord, list[str], Iterator[PageRecord]], NewTree | None],
+        train: Callable[[ClusterRecord, list[str], Iterator[PageRecord]], NewTree | None],
         holds: Holds = lambda page: False,
-    ) -> Growth:
+    ) -> TreeUpdate:
         """Give a cluster a new tree that covers its first ``limit`` provisional pages, or none.
 
-        ``grow`` (which must not use this store) is given the cluster with its newest tree, the keys
-        of these pages, and the pages with their HTML (unless `holds`, which is asked just before,
-        says that it is not needed), to be read before it returns. The tree that
-        it returns becomes the next version, and these pages are cleaned again, as by `save_tree`;
+        ``train`` (which must not use this store) is given the cluster with its newest tree, the
+        keys of these pages, and the pages with their HTML (unless `holds`, which is asked just
+        before, says that it is not needed), to be read before it returns. The tree that it returns
+        becomes the next version, and these pages are cleaned again, as by `save_tree`;
         None changes nothing. Until the end nobody else can write to this cluster (SQLite: to this
         database), so that a page is learned by one process, once.
 
-        What ``grow`` raises comes through, and nothing has changed.
+        What ``train`` raises comes through, and nothing has changed.
         """
         with self._database.transaction(write=True) as connection:
             row = writing.lock_cluster(connection, cluster, method=method)
@@ -165,7 +165,9 @@ class Clusters:
             assert newest
             upto, keys = tree_rows.next_pages(connection, cluster, limit)
             unread = DamageLog()
-            new = grow(newest, keys, tree_rows.read_pages(connection, cluster, upto, holds, unread))
+            new = train(
+                newest, keys, tree_rows.read_pages(connection, cluster, upto, holds, unread)
+            )
             writing.forget_html(connection, sorted(unread.keys))
             self._database.damage.take(unread)
             cleaned: list[str] = []
@@ -174,7 +176,7 @@ class Clusters:
             else:
                 tree_rows.count_covered(connection, row, 0)
             (since,) = cluster_rows.read_clusters(connection, cluster_table.c.name == row.name)
-            return Growth(since, tuple(cleaned))
+            return TreeUpdate(since, tuple(cleaned))
 
     def replace_damaged_tree(
         self, cluster: str, *, version: int, tree: bytes, known_version: int
@@ -203,7 +205,7 @@ class Clusters:
             return [row.name for row in rows if cluster_rows.is_damaged_cluster(row)]
 
     def mend(self, name: str) -> None:
-        """Make the row of a damaged cluster anew, of its trees and its pages."""
+        """Rebuild the row of a damaged cluster from its trees and its pages."""
         with self._database.transaction(write=True) as connection:
             writing.lock_cluster(connection, name, method="")
 

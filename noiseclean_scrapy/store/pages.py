@@ -112,7 +112,7 @@ class Pages:
         return self._in_chunks(read_chunk, page_rows.provisional_place, (0, ""))
 
     def write(
-        self, pages: Sequence[PageRecord], *, method: str, anew: Collection[str] = ()
+        self, pages: Sequence[PageRecord], *, method: str, rewrite: Collection[str] = ()
     ) -> Written:
         """Insert or update ``pages`` by key; the same call twice leaves the same rows.
 
@@ -121,7 +121,7 @@ class Pages:
         its cluster; ``cleaned``, ``metadata`` and ``html`` that are None leave what is stored. A
         text that comes from a tree older than the one that covers its page is not taken. HTML is
         stored for provisional pages only, unless ``store_html``. What is stored of the pages whose
-        keys are in ``anew`` is deleted first.
+        keys are in ``rewrite`` is deleted first.
         """
         if not pages:
             return Written(0, ())
@@ -136,9 +136,9 @@ class Pages:
                 method=method,
                 store_html=self._database.store_html,
                 analyzer=self._database.indexer,
-                anew=anew,
+                rewrite=rewrite,
             )
-        self._database.damage.keys.difference_update(anew)
+        self._database.damage.keys.difference_update(rewrite)
         return written
 
     def clean_again(

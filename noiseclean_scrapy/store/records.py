@@ -161,8 +161,8 @@ class NewTree:
 
 
 @dataclass(frozen=True, slots=True)
-class Growth:
-    """What growing a tree has done: the cluster since, the keys of the pages cleaned again."""
+class TreeUpdate:
+    """A cluster after `add_tree`, and the keys of the pages that the new tree has cleaned again."""
 
     cluster: ClusterRecord
     cleaned: tuple[str, ...]

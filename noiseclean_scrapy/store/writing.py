@@ -56,7 +56,7 @@ def lock_cluster(connection: Connection, name: str, *, method: str, learned: int
 
 
 def _mended_cluster(connection: Connection, name: str, method: str) -> Row[Any]:
-    """The row of a cluster, made anew of its trees and its pages."""
+    """The row of a cluster, rebuilt from its trees and its pages."""
     newest = (
         select(func.coalesce(func.max(tree_table.c.version), 0))
         .where(tree_table.c.cluster == name)
@@ -87,15 +87,15 @@ def write_pages(
     method: str,
     store_html: bool,
     analyzer: Analyzer | None,
-    anew: Collection[str] = (),
+    rewrite: Collection[str] = (),
 ) -> Written:
     """Upsert pages, what is known of them and their cleaning, and the HTML that is still needed."""
     # Every writer takes its locks in the same order, clusters first: no deadlock.
     pages = sorted(pages, key=lambda page: page.key)
     names = sorted({storable_text(page.cluster) for page in pages})
     clusters = {name: lock_cluster(connection, name, method=method) for name in names}
-    if anew:
-        delete_pages(connection, sorted(anew))
+    if rewrite:
+        delete_pages(connection, sorted(rewrite))
     positions = _new_positions(connection, pages, clusters)
     rows = [_page_row(page, positions.get(storable_text(page.key))) for page in pages]
     connection.execute(_page_upsert(connection), rows)
@@ -258,11 +258,11 @@ def renew_damaged(
 
 
 def forget_html(connection: Connection, keys: Sequence[str]) -> None:
-    """Delete the HTML of locked pages, which are to be learned anew when they are fetched again."""
+    """Delete the HTML of locked pages, which are to be learned at their next visit."""
     for chunk in in_chunks(keys):
         connection.execute(delete(html_table).where(html_table.c.key.in_(chunk)))
-        anew = update(page_table).where(page_table.c.key.in_(chunk))
-        connection.execute(anew.values(position=None, learned_version=None))
+        unlearned = update(page_table).where(page_table.c.key.in_(chunk))
+        connection.execute(unlearned.values(position=None, learned_version=None))
 
 
 def delete_pages_and_trees(connection: Connection, cluster: str) -> int:
@@ -313,15 +313,16 @@ def _insert(connection: Connection, table: Table) -> postgresql.Insert | sqlite.
     return sqlite.insert(table)
 
 
+_OF_VISIT = sorted(
+    {field.name for field in fields(PageRecord)}
+    & set(page_table.c.keys()) - {"key", "position", "learned_version"}
+)
+"""The columns that each visit of a page writes."""
+
+
 def _page_row(page: PageRecord, position: int | None) -> dict[str, Any]:
-    return {
-        "key": page.key,
-        "cluster": page.cluster,
-        "url": page.url,
-        "body_hash": page.body_hash,
-        "fetched_at": page.fetched_at,
-        "position": position,
-    }
+    values = {name: getattr(page, name) for name in _OF_VISIT}
+    return {"key": page.key, "position": position, **values}
 
 
 def _page_upsert(connection: Connection) -> postgresql.Insert | sqlite.Insert:
@@ -332,10 +333,7 @@ def _page_upsert(connection: Connection) -> postgresql.Insert | sqlite.Insert:
     return statement.on_conflict_do_update(
         index_elements=[page_table.c.key],
         set_={
-            "cluster": new.cluster,
-            "url": new.url,
-            "body_hash": new.body_hash,
-            "fetched_at": new.fetched_at,
+            **{name: new[name] for name in _OF_VISIT},
             "position": case(
                 (stays, func.coalesce(page_table.c.position, new.position)), else_=new.position
             ),

@@ -26,7 +26,7 @@ from scrapy.utils.test import get_crawler
 from sqlalchemy import Engine, event
 
 from noiseclean_scrapy import SiteCleaner
-from noiseclean_scrapy.clusters.maintenance import learn_anew
+from noiseclean_scrapy.clusters.maintenance import relearn
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.crawl.session import Crawl
 from noiseclean_scrapy.crawl.writer import Writer
@@ -109,12 +109,12 @@ def _crawl(url: str, **settings: Any) -> None:
 
 
 def _reclean(url: str) -> None:
-    """Learn the site anew by another method, and clean its pages again."""
+    """Learn the site again by another method, and clean its pages again."""
     config = Config(database_url=url, method="style-tree")
     with Store(url, store_html=True) as store:
         site = store.clusters.find("a.example")
         assert site
-        model = learn_anew(store, site, config, lambda: None)
+        model = relearn(store, site, config, lambda: None)
         list(store.pages.clean_again(site.name, model.clean))
 
 

@@ -160,7 +160,7 @@ class SiteEvidence:
         self._prune()
         self.pages *= factor
         self.sample.decay(factor)
-        self._count_anew()
+        self._recount()
 
     def state(self) -> dict[str, Any]:
         """All votes, as JSON values in a fixed order."""
@@ -173,7 +173,7 @@ class SiteEvidence:
         sample = PageSample(self.sample.most)
         sample.restore(state)
         self.pages, self.sample = pages, sample
-        self._count_anew()
+        self._recount()
         self._prune()
 
     def _add(self, votes: PageVotes) -> None:
@@ -187,7 +187,7 @@ class SiteEvidence:
         for votes in self.sample.prune():
             self._tally(votes, -votes.weight)
 
-    def _count_anew(self) -> None:
+    def _recount(self) -> None:
         self.places, self.texts = {}, {}
         for votes in self.sample.votes.values():
             self._tally(votes, votes.weight)

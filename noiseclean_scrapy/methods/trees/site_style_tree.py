@@ -157,7 +157,7 @@ class SiteStyleTree:
         self._count()
 
     def bound(self) -> None:
-        """Count nodes and features anew, and drop what is above the caps."""
+        """Count nodes and features again, and drop what is above the caps."""
         self._count()
         self._bound()
 
