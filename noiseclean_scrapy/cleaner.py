@@ -103,6 +103,8 @@ class SiteCleaner:
         OSError. `CleanPage.problem` tells why there is no text. `overrides` that hold on `url`
         decide before what was learned.
         """
+        if not isinstance(overrides, Overrides):
+            raise TypeError(f"overrides are what Overrides.read(path) gives, not {overrides!r}")
         url = url or address(html)
         source = load(html, self.budget.markup)
         rules = overrides.rules_for(url)

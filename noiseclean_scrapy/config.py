@@ -17,6 +17,7 @@ from noiseclean_scrapy.errors import ConfigurationError, UnknownMethodError
 from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.methods import METHODS, create_method, find_method, method_parameters
 from noiseclean_scrapy.page import DEFAULT_BUDGET, PageBudget
+from noiseclean_scrapy.page.budget import LARGEST
 from noiseclean_scrapy.page.inline import MarkupOptions
 from noiseclean_scrapy.page.overrides import NO_OVERRIDES, Overrides
 from noiseclean_scrapy.page.patterns import Pattern
@@ -70,8 +71,9 @@ def _count(name: str, value: Any) -> int:
         number = int(value)
     except (OverflowError, TypeError, ValueError):
         number = 0
-    if number < 1 or isinstance(value, bool) or (isinstance(value, float) and number != value):
-        raise _error(name, value, "a whole number of at least 1")
+    is_whole = not isinstance(value, bool) and not (isinstance(value, float) and number != value)
+    if not is_whole or not 1 <= number <= LARGEST:
+        raise _error(name, value, f"a whole number from 1 to {LARGEST:,}")
     return number
 
 
@@ -84,8 +86,8 @@ def _seconds(name: str, value: Any) -> float:
         number = float(value)
     except (TypeError, ValueError):
         number = 0.0
-    if not 0 < number < float("inf") or isinstance(value, bool):
-        raise _error(name, value, "a number of seconds above 0")
+    if not 0 < number <= LARGEST or isinstance(value, bool):
+        raise _error(name, value, f"a number of seconds above 0, and at most {LARGEST:,}")
     return number
 
 

@@ -66,9 +66,9 @@ def test_settings_of_the_command_line_are_read() -> None:
 
 
 @pytest.mark.parametrize("name", ["sample_quota", "refresh_pages", "batch_size", "max_tree_nodes"])
-@pytest.mark.parametrize("value", [0, -3, "many", True, 2.5, float("inf"), [5]])
+@pytest.mark.parametrize("value", [0, -3, "many", True, 2.5, float("inf"), [5], 10**9 + 1])
 def test_counts_are_whole_numbers(name: str, value: Any) -> None:
-    assert_refuses(name, value, "a whole number of at least 1", repr(value))
+    assert_refuses(name, value, "a whole number from 1 to 1,000,000,000", repr(value))
 
 
 @pytest.mark.parametrize(
@@ -92,6 +92,8 @@ def test_counts_are_whole_numbers(name: str, value: Any) -> None:
         ("fields", {5: "text"}, "a dict of item field to value name"),
         ("fields", '["text"]', "a dict of item field to value name"),
         ("method_options", "lean", "a dict of option name to value"),
+        ("idle_seconds", 1e12, "a number of seconds above 0, and at most 1,000,000,000"),
+        ("batch_seconds", -1, "a number of seconds above 0"),
         ("metrics", "9410", "an address to listen at, such as 127.0.0.1:9410"),
         ("frontier", "localhost", "a Redis URL such as redis://host:6379/0"),
         ("frontier_part", 1, "below the number of parts in NOISECLEAN_FRONTIER"),

@@ -170,8 +170,8 @@ def test_a_wrong_setting_stops_the_crawl_and_is_named(tmp_path: Path, site: Page
     plans = [Plan(ChainSpider, settings, arguments) for settings in wrong]
     value, name = crawling.crawl(tmp_path, *plans)
     assert value.error == (
-        "ConfigurationError: NOISECLEAN_SAMPLE_QUOTA must be a whole number of at least 1, "
-        "not 'lots'"
+        "ConfigurationError: NOISECLEAN_SAMPLE_QUOTA must be a whole number from 1 to "
+        "1,000,000,000, not 'lots'"
     )
     assert name.error == (
         "ConfigurationError: there is no setting NOISECLEAN_SAMPEL_QUOTA; "

@@ -20,6 +20,7 @@ from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.clusters.cleaning import to_record
 from noiseclean_scrapy.commands.output import json_bytes
 from noiseclean_scrapy.config import Config
+from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.metadata import extract_metadata
 from noiseclean_scrapy.methods import METHODS
 from noiseclean_scrapy.page import PageBudget, build_page
@@ -42,6 +43,13 @@ def test_any_method_learns_cleans_and_saves(name: str) -> None:
     page = HOSTILE[name](15).replace(BETWEEN_PAGES, b"")
     for number in range(len(METHODS)):
         check(bytes([number, number, len(name)]) + page + BETWEEN_PAGES + STORY.encode())
+
+
+@pytest.mark.parametrize("bound", [0, -1, 1.5, True, 2**70, "many"])
+@pytest.mark.parametrize("name", ["markup", "elements"])
+def test_a_budget_that_cannot_be_is_refused(name: str, bound: Any) -> None:
+    with pytest.raises(ConfigurationError, match=f"^{name} must be a whole number from 1 to 1,000"):
+        PageBudget(**{name: bound})
 
 
 @pytest.mark.parametrize("name", HOSTILE)

@@ -147,6 +147,8 @@ def test_what_cannot_be_a_page_is_a_type_error() -> None:
         cleaner.clean(Selector("<p>a").css("p"))  # type: ignore[arg-type]
     with pytest.raises(FileNotFoundError):
         cleaner.clean(Path("/nowhere/page.html"))
+    with pytest.raises(TypeError, match=r"what Overrides.read\(path\) gives, not 'rules.toml'"):
+        cleaner.clean("<p>a", overrides="rules.toml")  # type: ignore[arg-type]
 
 
 def test_of_files_no_more_is_read_than_the_budget(tmp_path: Path) -> None:

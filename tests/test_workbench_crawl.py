@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import threading
 from collections.abc import Iterator
@@ -102,6 +103,17 @@ def test_figures_are_those_of_the_stats() -> None:
         watch.state.expire()
         watch.state.get()
         assert watch.state.get().a_minute["noiseclean/pages/seen"] > 0
+
+
+def test_what_is_no_number_is_not_told() -> None:
+    with metrics() as crawls:
+        crawls.stats |= {"noiseclean/errors": math.nan, "noiseclean/pages/seen": math.inf}
+        crawls.stats["noiseclean/focus/histogram"] = [math.inf, math.inf]
+        state = CrawlWatch(crawls.url).state.get()
+    assert not state.problem
+    assert state.stats["noiseclean/store/seconds"] == 12.3
+    assert not {"noiseclean/errors", "noiseclean/pages/seen"} & state.stats.keys()
+    assert state.histogram == ()
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from noiseclean_scrapy.errors import ConfigurationError
+
+LARGEST = 10**9
+"""The most that a bound may be: what is above it does not fit into a database, a time or C."""
 _END = 10_000
 _SHORT, _LONG = 20_000, 300_000
 _WIDE = 4000
@@ -30,12 +34,21 @@ class PageBudget:
     them grows with the square of their number. `hidden` tells whether text counts that the page's
     markup hides from readers, `display` that elements are told apart as the papers do, by their
     display attributes alone.
+
+    Raises ConfigurationError for bounds that are no whole numbers from 1 to a billion.
     """
 
     markup: int = 5 * 2**20
     elements: int = 25_000
     hidden: bool = False
     display: bool = False
+
+    def __post_init__(self) -> None:
+        for name, bound in (("markup", self.markup), ("elements", self.elements)):
+            if type(bound) is not int or not 1 <= bound <= LARGEST:
+                raise ConfigurationError(
+                    f"{name} must be a whole number from 1 to {LARGEST:,}, not {bound!r}"
+                )
 
     def cut_bytes(self, data: bytes) -> bytes:
         """The bytes that are read: all, or those before the last tag within the budget."""

@@ -6,6 +6,7 @@ import http.client
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
+from math import isfinite
 from time import monotonic
 from types import MappingProxyType
 from typing import Any
@@ -118,7 +119,7 @@ class CrawlWatch:
         for family in families:
             if family.name == HISTOGRAM:
                 histogram = _counts(family)
-            elif family.samples:
+            elif family.samples and isfinite(family.samples[0].value):
                 sample = family.samples[0]
                 stats[family.documentation] = sample.value
                 spider = sample.labels.get("spider", spider)
@@ -152,4 +153,6 @@ class CrawlWatch:
 def _counts(family: Any) -> tuple[int, ...]:
     """The numbers in the bins of a histogram, which Prometheus sums up from the left."""
     sums = [0, *(s.value for s in family.samples if s.name.endswith("_bucket"))][:-1]
+    if not all(map(isfinite, sums)):
+        return ()
     return tuple(int(above - below) for below, above in pairwise(sums))
