@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import scrapy
 from scrapy.crawler import Crawler
 from scrapy.http import HtmlResponse, Response
 from scrapy.utils.request import fingerprint
+from scrapy.utils.trackref import iter_all
 
 from noiseclean_scrapy.crawl import cluster_cache
 from noiseclean_scrapy.crawl.pipeline import CleanPipeline
@@ -266,3 +268,42 @@ def test_addresses_are_allowed_denied_and_grouped(tmp_path: Path) -> None:
     assert {"number": "3"} in crawled["callable"].items
     (alone,) = (item for item in crawled["domain"].items if item["number"] == "4")
     assert alone["title"] == "Story 4"
+
+
+class KeepingSpider(scrapy.Spider):
+    """Keeps all its responses, and selects from the first one again and again."""
+
+    name = "keeping"
+    url: str
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> KeepingSpider:
+        gc.disable()  # in the crawl's own process
+        return super().from_crawler(crawler, *args, **kwargs)
+
+    async def start(self) -> AsyncIterator[Any]:
+        self.responses: list[Response] = []
+        for number in range(20):
+            yield scrapy.Request(f"{self.url}/{number}")
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        self.responses.append(response)
+        first = self.responses[0].css("h1::text").get()
+        yield {
+            "headline": response.css("h1::text").get(),
+            "is_first": first == "Story 0",
+            "parsed": len(list(iter_all("Selector"))),
+        }
+
+
+def test_what_is_parsed_goes_when_the_callback_has_ended(tmp_path: Path) -> None:
+    pages = {f"/{number}": story(number) for number in range(20)}
+    settings = {"CONCURRENT_REQUESTS": 1}
+    with crawl_site.serve(pages) as server:
+        (crawled,) = crawling.crawl(tmp_path, Plan(KeepingSpider, settings, {"url": server.url}))
+    assert sorted(item["headline"] for item in crawled.items) == sorted(
+        f"Story {number}" for number in range(20)
+    )
+    assert all(item["is_first"] for item in crawled.items)
+    # The page of the callback, and the one that is selected from again.
+    assert max(item["parsed"] for item in crawled.items) == 2

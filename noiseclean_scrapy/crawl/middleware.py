@@ -118,19 +118,32 @@ class ClusterMiddleware(CrawlComponent):
 
 
 class ItemTieMiddleware(CrawlComponent):
-    """Spider middleware that remembers which response every item came from."""
+    """Spider middleware that remembers which response every item came from.
+
+    It also sees when a callback has ended, and so when what is parsed can go.
+    """
 
     def process_spider_output(self, response: Response, result: Iterable[Any]) -> Iterator[Any]:
-        for output in result:
-            self._tie(output, response)
-            yield output
+        try:
+            for output in result:
+                self._tie(output, response)
+                yield output
+        finally:
+            self._release(response)
 
     async def process_spider_output_async(
         self, response: Response, result: AsyncIterator[Any]
     ) -> AsyncIterator[Any]:
-        async for output in result:
-            self._tie(output, response)
-            yield output
+        try:
+            async for output in result:
+                self._tie(output, response)
+                yield output
+        finally:
+            self._release(response)
+
+    def _release(self, response: Response) -> None:
+        if self.crawl:
+            self.crawl.release(response)
 
     def _tie(self, output: Any, response: Response) -> None:
         if self.pipeline and not isinstance(output, Request) and is_item(output):

@@ -148,6 +148,15 @@ class Crawl:
             return own
         return self._recent.get(url, own)
 
+    def release(self, response: Response) -> None:
+        """Let go of what is parsed of a page: the spider's callback has ended.
+
+        A response and its selector hold each other, and so the whole tree, until the garbage
+        collector comes. Whoever selects from the response later parses it again.
+        """
+        if response in self._visits and hasattr(response, "_cached_selector"):
+            response._cached_selector = None
+
     async def clean(self, visit: Visit) -> CleanPage:
         """The visit's page, cleaned with the newest tree of its cluster."""
         cluster = await self._cluster(visit.record.cluster)
