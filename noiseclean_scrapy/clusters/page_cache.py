@@ -10,7 +10,7 @@ from typing import Generic, NamedTuple, TypeAlias, TypeVar
 from noiseclean_scrapy.page import Page
 from noiseclean_scrapy.store import PageRecord
 
-ROOM = 24 << 20
+ROOM = 48 << 20
 """Bytes that held pages may take, about; a page of a newspaper takes 100,000."""
 _READINGS_ROOM = 16 << 20
 _READ_BLOCK = 130  # what was read in a block
