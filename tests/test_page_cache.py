@@ -64,6 +64,10 @@ def test_a_held_page_is_a_handful_of_objects() -> None:
     del article
     gc.collect()
     assert len(gc.get_objects()) < before - 1990
+    # Nor does the collector look at the texts and names in it.
+    gc.collect()
+    found = [o for o in gc.get_objects() if isinstance(o, (list, tuple)) and "Fog" in o[:1]]
+    assert not found
 
 
 def test_another_body_or_address_is_another_page() -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from dataclasses import replace
-from typing import Generic, NamedTuple, TypeAlias, TypeVar
+from dataclasses import fields, replace
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
-from noiseclean_scrapy.page import Page
+from noiseclean_scrapy.page import Page, PageTable
 from noiseclean_scrapy.store import PageRecord
 
 ROOM = 48 << 20
@@ -76,7 +76,7 @@ class PageCache:
         """Hold the page of a record."""
         if not self.room:
             return
-        held = replace(page)  # without the objects that were made of it
+        held = replace(page, table=_as(tuple, page.table))  # without what was made of it
         held.kept = page.kept
         with self._lock:
             for name, evicted in self._pages.put(_name(record), held, size(held)):
@@ -86,8 +86,12 @@ class PageCache:
     def take(self, record: PageRecord) -> Page | None:
         """The page of a record, which is held no longer; None where it is not the same page."""
         with self._lock:
-            page = self._pages.pop(_name(record))
-        return page if page is not None and page.url == record.url else None
+            held = self._pages.pop(_name(record))
+        if held is None or held.url != record.url:
+            return None
+        page = replace(held, table=_as(list, held.table))
+        page.kept = held.kept
+        return page
 
     def complete(self, record: PageRecord, page: Page) -> None:
         """Give a page that was rebuilt what was read in it before it was evicted."""
@@ -95,6 +99,18 @@ class PageCache:
             found = self._readings.pop(_name(record))
         if found is not None and found.blocks == len(page.table.texts):
             page.kept = found.kept
+
+
+def _as(kind: type[list[Any]] | type[tuple[Any, ...]], table: PageTable) -> PageTable:
+    """The table with its columns of strings as lists, or as tuples.
+
+    The garbage collector looks at each value of a list, and at a tuple of strings once.
+    """
+    columns = {field.name: getattr(table, field.name) for field in fields(table)}
+    changed: dict[str, Any] = {
+        name: kind(column) for name, column in columns.items() if isinstance(column, (list, tuple))
+    }
+    return replace(table, **changed)
 
 
 def _name(record: PageRecord) -> _Name:

@@ -32,6 +32,7 @@ from noiseclean_scrapy.metadata import (
     Metadata,
     load_libraries,
 )
+from noiseclean_scrapy.page.urls import site_name
 from noiseclean_scrapy.store import Store
 
 if TYPE_CHECKING:
@@ -123,8 +124,7 @@ class CleanPipeline:
             raise CloseSpider("noiseclean_store_error") from error
         if self.config.metadata and not await run_in_thread(load_libraries):
             logger.warning(LIBRARIES_MISSING)
-        # What methods load at their first page takes longer than any page should wait.
-        await run_in_thread(new_cleaner(None, self.config).clean, "<p>a b</p>")
+        await run_in_thread(_load, self.config)
         # What is loaded by now stays: the collector need not look at it again and again.
         gc.collect()
         gc.freeze()
@@ -295,6 +295,12 @@ class CleanPipeline:
             100 * (1 - kept / visible) if visible else 0,
             self.config.display_url,
         )
+
+
+def _load(config: Config) -> None:
+    """Load what is loaded at the first page, which takes longer than any page should wait."""
+    new_cleaner(None, config).clean("<p>a b</p>")
+    site_name("http://news.example/")
 
 
 def _is_empty(value: Any) -> bool:
