@@ -15,9 +15,11 @@ from tests.support import databases
 CRAWLER = """
 import sys
 from datetime import datetime, timezone
+from noiseclean_scrapy import Block
 from noiseclean_scrapy.store import Cleaned, PageRecord, Store
 url, cluster, pages = sys.argv[1], sys.argv[2], int(sys.argv[3])
-cleaned = Cleaned("t", "x" * 2000, ({"kept": True},), 0, 2000, 2000)
+block = Block("Fog", "/p", "p", True, 0.5, {})
+cleaned = Cleaned("t", "x" * 2000, [block], 0, 2000, 2000)
 with Store(url) as store:
     for position in range(1, pages + 1):
         key = f"{cluster}-{position:06}"
@@ -28,7 +30,7 @@ with Store(url) as store:
         if position % 10 == 0:
             version = position // 10
             tree = b"tree" * 1000
-            again = Cleaned("t", "y" * 2000, ({"kept": True},), version, 2000, 2000)
+            again = Cleaned("t", "y" * 2000, [block], version, 2000, 2000)
             store.clusters.save_tree(cluster, method="evidence", version=version, tree=tree,
                             learned=position, clean=lambda page: again)
 """

@@ -11,6 +11,7 @@ import struct
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,10 +39,13 @@ class BlockVerdicts:
     @classmethod
     def of(cls, page: CleanPage) -> Self:
         """The verdicts on a page's blocks that have a text."""
-        columns = (page.table.texts, page.kept, page.scores, page.hidden)
-        rows = (row for row in zip(*columns, strict=True) if row[0])
-        texts, kept, scores, hidden = tuple(zip(*rows, strict=True)) or ((),) * 4
-        return cls(text_digest(texts), kept, scores, hidden)
+        texts = page.table.texts
+        return cls(
+            text_digest(list(filter(None, texts))),
+            list(compress(page.kept, texts)),
+            list(compress(page.scores, texts)),
+            list(compress(page.hidden, texts)),
+        )
 
     @classmethod
     def read(cls, packed: bytes) -> Self:
