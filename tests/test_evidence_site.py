@@ -386,7 +386,7 @@ def test_votes_are_bounded() -> None:
 def test_a_page_votes_on_a_bounded_number_of_texts_and_places() -> None:
     body = "".join(f"<i{n}><p>{chr(0x4E00 + n)}</i{n}>" for n in range(2 * sample.MOST_KEYS))
     evidence = learn([page_of(body)])
-    assert len(evidence.texts) == len(evidence.places) == sample.MOST_KEYS
+    assert len(evidence.texts) == len(evidence.place_sums) == sample.MOST_KEYS
 
 
 @given(st.lists(st.integers(0, 60), max_size=60), st.randoms(use_true_random=False))
@@ -402,7 +402,9 @@ def test_the_sample_depends_on_the_pages_alone(numbers: list[int], random: Any) 
     assert whole.state() == learn(shuffled, small).state() == half.state()
     counted = SiteEvidence(small)
     counted.restore(whole.state())
-    assert (counted.texts, counted.places) == (whole.texts, whole.places)
+    assert counted.texts == whole.texts
+    assert counted.place_pages == whole.place_pages
+    assert counted.place_sums == whole.place_sums
 
 
 def test_a_new_design_is_in_the_sample_after_many_pages() -> None:

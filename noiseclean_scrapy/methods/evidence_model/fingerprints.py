@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from array import array
+
 import numpy as np
 
 from noiseclean_scrapy.methods.evidence_model.evidence_page import EvidencePage
@@ -30,19 +32,19 @@ class PageKeys:
     def __init__(self, page: Page, scores: Floats) -> None:
         self.scores = scores
         if not page.table.texts:
-            self.places: list[int] = []
-            self.texts: list[int] = []
+            self.places, self.texts = array("Q"), array("Q")
             self.own = self.around = np.zeros(0, dtype=np.int64)
             self.means = np.zeros(0)
         else:
             places = page_places(page)
-            self.places, self.own, self.around = places.keys, places.own, places.around
+            self.places = array("Q", places.keys)
+            self.own, self.around = places.own, places.around
             self.means = np.round(places.means(scores) * QUANTUM) / QUANTUM
             own = np.array(self.places, dtype=np.uint64)[self.own]
-            self.texts = (text_table(page).keys ^ own).tolist()
+            self.texts = array("Q", (text_table(page).keys ^ own).tolist())
         self.layout = min(self.places, default=0)
         content = content_signature(page.table.texts, scores)
-        names = (self.layout, *words(page.title), content or self.texts)
+        names = (self.layout, *words(page.title), content or self.texts.tolist())
         self.signature = hash64("\0".join(map(str, names)))
 
 

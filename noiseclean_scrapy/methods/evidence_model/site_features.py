@@ -49,7 +49,6 @@ _INSERT = re.compile(
     re.IGNORECASE,
 )
 _Sums: TypeAlias = tuple[Floats, Floats, Floats, NDArray[np.bool_]]
-_NO_VOTES = (0.0, 0.0)
 _NOBODY = PageVotes(0, 0, array("Q"), array("Q"), array("d"), 0.0)
 _LEAST = 2.0**-10
 
@@ -88,7 +87,9 @@ class SiteEvidence:
         self.max_entries = max_entries
         self.pages = 0.0
         self.sample = PageSample(max(1, max_entries // ENTRIES))
-        self.places: dict[int, tuple[float, float]] = {}
+        # Numbers alone: the garbage collector does not look at them.
+        self.place_pages: dict[int, float] = {}
+        self.place_sums: dict[int, float] = {}
         self.texts: dict[int, float] = {}
 
     def observe(self, page: Page, scores: Floats) -> None:
@@ -123,11 +124,10 @@ class SiteEvidence:
         """
         weight, texts = own.weight, frozenset(own.texts)
         means = dict(zip(own.places, own.means, strict=True))
-        sums = [self.places.get(place, _NO_VOTES) for place in keys.places]
-        known = np.array([votes > 0 for votes, _ in sums], dtype=bool)[keys.own]
+        seen = np.array([self.place_pages.get(place, 0.0) for place in keys.places])
         mine = np.array([place in means for place in keys.places])
-        pages = np.array([votes for votes, _ in sums]) - weight * mine
-        total = np.array([total for _, total in sums])
+        pages = seen - weight * mine
+        total = np.array([self.place_sums.get(place, 0.0) for place in keys.places])
         total -= weight * np.array([means.get(place, 0.0) for place in keys.places])
         there = np.clip(total / np.where(pages > 0, pages, 1.0), -CLIP, CLIP)
         pull = PLACE_WEIGHT * _trust(pages)
@@ -136,7 +136,7 @@ class SiteEvidence:
         moved += pull[keys.around] * (there[keys.around] - here)
         shown = np.array([self.texts.get(text, 0.0) for text in keys.texts])
         shown -= weight * np.array([text in texts for text in keys.texts])
-        return moved, pages[keys.own], shown, known
+        return moved, pages[keys.own], shown, (seen > 0)[keys.own]
 
     def merge(self, other: SiteEvidence) -> None:
         """Add what was learned from other pages; copies of pages count once."""
@@ -152,7 +152,8 @@ class SiteEvidence:
         copied.pages = self.pages
         copied.sample.votes = dict(self.sample.votes)
         copied.texts = dict(self.texts)
-        copied.places = dict(self.places)
+        copied.place_pages = dict(self.place_pages)
+        copied.place_sums = dict(self.place_sums)
         return copied
 
     def decay(self, factor: float) -> None:
@@ -188,13 +189,13 @@ class SiteEvidence:
             self._tally(votes, -votes.weight)
 
     def _recount(self) -> None:
-        self.places, self.texts = {}, {}
+        self.place_pages, self.place_sums, self.texts = {}, {}, {}
         for votes in self.sample.votes.values():
             self._tally(votes, votes.weight)
 
     def _tally(self, votes: PageVotes, weight: float) -> None:
         """Add a page's votes to the sums, or take them out where `weight` is below 0."""
-        texts, places = self.texts, self.places
+        texts, pages, sums = self.texts, self.place_pages, self.place_sums
         for text in votes.texts:
             total = texts.get(text, 0.0) + weight
             if total:
@@ -202,11 +203,12 @@ class SiteEvidence:
             else:
                 del texts[text]
         for place, mean in zip(votes.places, votes.means, strict=True):
-            pages, total = places.get(place, _NO_VOTES)
-            if pages + weight:
-                places[place] = pages + weight, total + weight * mean
+            count = pages.get(place, 0.0) + weight
+            if count:
+                pages[place] = count
+                sums[place] = sums.get(place, 0.0) + weight * mean
             else:
-                del places[place]
+                del pages[place], sums[place]
 
 
 def _pages_of_layout(support: Floats) -> Floats:
