@@ -15,7 +15,7 @@ from noiseclean_scrapy.store import PageRecord, Store
 
 FINAL_VALUES = ("title", "text", "html", "markdown", "tree_version")
 """Values of items that change with the cluster's tree, and that a feed can be given again."""
-_MADE_ANEW = frozenset({"html", "markdown"})
+_MADE_AGAIN = frozenset({"html", "markdown"})
 
 
 class FinalValues:
@@ -66,7 +66,7 @@ class FinalValues:
             "text": cleaned.text,
             "tree_version": cleaned.clean_version,
         }
-        if not _MADE_ANEW.isdisjoint(ours.values()):
+        if not _MADE_AGAIN.isdisjoint(ours.values()):
             html = self.store.pages.html(record.key)
             if html is not None:
                 page = self._model(record.cluster).judge(replace(record, html=html))
@@ -90,7 +90,7 @@ def _may_be_ours(source: str, value: Any, texts: Collection[str]) -> bool:
     text = str(value or "")
     if source == "tree_version":
         return text.isdecimal() or not text
-    if source in _MADE_ANEW:
+    if source in _MADE_AGAIN:
         own = build_page(text).text if source == "html" else text
         return set(words(own)) <= {word for block in texts for word in words(block)}
     begun = ""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING
@@ -108,12 +109,9 @@ class ClusterCache:
         """Take what a cluster without a tree has learned so far into use."""
         learner = cluster.take_learner()
         assert learner
-        try:
+        async with self._lent(cluster):
             await run_in_thread(learner.cleaner.model)
-        except BaseException:
-            cluster.give_back(None)
-            raise
-        cluster.adopt_interim(learner)
+            cluster.adopt_interim(learner)
 
     def take_due(self) -> list[tuple[PageCluster, Training]]:
         """The clusters whose trees are due, and their trainings, for when the pages are written."""
@@ -126,28 +124,20 @@ class ClusterCache:
 
     async def train(self, cluster: PageCluster, training: Training) -> None:
         """Train a cluster, and take its new tree into use."""
-        try:
+        async with self._lent(cluster):
             result = await self.writer.train(training)
-        except TreeDataError:
-            cluster.give_back(None)
-            await self._repair(cluster.name)
-            return
-        except BaseException:
-            # The learner is ahead of the store now.
-            cluster.give_back(None)
-            raise
-        if result.learner:
-            cluster.adopt(result.learner, result.cluster)
-        else:
-            cluster.give_back(None)
-        for stat, count in (
-            ("noiseclean/trees/built", result.built),
-            ("noiseclean/trees/redesigns", result.redesigned),
-            ("noiseclean/pages/recleaned", len(result.cleaned)),
-            ("noiseclean/errors", len(result.errors)),
-        ):
-            if count:
-                self.stats.inc_value(stat, count)
+            if result.learner:
+                cluster.adopt(result.learner, result.cluster)
+            else:
+                cluster.give_back(None)
+            for stat, count in (
+                ("noiseclean/trees/built", result.built),
+                ("noiseclean/trees/redesigns", result.redesigned),
+                ("noiseclean/pages/recleaned", len(result.cleaned)),
+                ("noiseclean/errors", len(result.errors)),
+            ):
+                if count:
+                    self.stats.inc_value(stat, count)
 
     def note_written(self, records: Iterable[PageRecord]) -> None:
         """Take note of pages that have been written."""
@@ -171,19 +161,27 @@ class ClusterCache:
 
     async def _renew(self, cluster: PageCluster) -> None:
         cluster.take_learner()
-        try:
+        async with self._lent(cluster):
             loaded = await run_in_thread(load_learner, self.store, cluster.name, cluster.config)
+            if loaded is None:
+                cluster.give_back(None)
+            else:
+                cluster.adopt(*loaded)
+
+    @asynccontextmanager
+    async def _lent(self, cluster: PageCluster) -> AsyncIterator[None]:
+        """While a thread has a cluster's learner: after a failure it may be ahead, and is dropped.
+
+        A damaged tree is repaired, and that is the end of what was to be done.
+        """
+        try:
+            yield
         except TreeDataError:
             cluster.give_back(None)
             await self._repair(cluster.name)
-            return
         except BaseException:
             cluster.give_back(None)
             raise
-        if loaded is None:
-            cluster.give_back(None)
-        else:
-            cluster.adopt(*loaded)
 
     async def _repair(self, name: str) -> None:
         self.stats.inc_value("noiseclean/errors")

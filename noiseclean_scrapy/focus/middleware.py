@@ -58,10 +58,9 @@ class FocusMiddleware(CrawlComponent):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        config = config_of(crawler)
-        if not config.enabled or config.topic is None:
-            raise NotConfigured("NOISECLEAN_ENABLED is False, or there is no NOISECLEAN_TOPIC")
-        middleware = cls(crawler)
+        if config_of(crawler).topic is None:
+            raise NotConfigured("there is no NOISECLEAN_TOPIC")
+        middleware = super().from_crawler(crawler)
         crawler.signals.connect(middleware.spider_opened, signals.spider_opened)
         crawler.signals.connect(middleware.spider_closed, signals.spider_closed)
         return middleware

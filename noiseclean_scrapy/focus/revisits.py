@@ -49,9 +49,9 @@ class HubRevisits(CrawlComponent):
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         config = config_of(crawler)
-        if not config.enabled or config.topic is None or not config.revisits:
+        if config.topic is None or not config.revisits:
             raise NotConfigured("there is no NOISECLEAN_TOPIC, or NOISECLEAN_REVISITS is 0")
-        revisits = cls(crawler)
+        revisits = super().from_crawler(crawler)
         for handler, signal in (
             (revisits.spider_opened, signals.spider_opened),
             (revisits.spider_idle, signals.spider_idle),

@@ -117,8 +117,7 @@ class PackedBlocks(TypeDecorator[Sequence[Block]]):
     def process_bind_param(self, value: Sequence[Block] | None, dialect: Dialect) -> bytes | None:
         if value is None:
             return None
-        blocks = value if isinstance(value, StoredBlocks) else StoredBlocks.of_blocks(value)
-        return blocks.packed
+        return StoredBlocks.of_blocks(value).packed
 
     def process_result_value(self, value: bytes | None, dialect: Dialect) -> StoredBlocks | None:
         return None if value is None else StoredBlocks(value)

@@ -22,10 +22,9 @@ def pack_page(page: PageRecord) -> bytes:
     """All that is known of a page."""
     values: dict[str, Any] = {}
     if page.cleaned is not None:
-        blocks = page.cleaned.blocks
-        packed = blocks if isinstance(blocks, StoredBlocks) else StoredBlocks.of_blocks(blocks)
+        blocks = StoredBlocks.of_blocks(page.cleaned.blocks)
         cleaned = asdict(replace(page.cleaned, blocks=()))
-        values["cleaned"] = {**cleaned, "blocks": b85encode(packed.packed).decode()}
+        values["cleaned"] = {**cleaned, "blocks": b85encode(blocks.packed).decode()}
     if page.metadata is not None:
         values["metadata"] = asdict(page.metadata)
     plain = asdict(replace(page, cleaned=None, metadata=None))

@@ -91,7 +91,9 @@ class StoredBlocks(Sequence[Block]):
 
     @classmethod
     def of_blocks(cls, blocks: Sequence[Block]) -> StoredBlocks:
-        """Blocks without their page, in the form that all were stored in once."""
+        """Blocks as they are stored; those without their page, in the form that all had once."""
+        if isinstance(blocks, cls):
+            return blocks
         return cls._of_json([block.to_dict() for block in blocks], len(blocks))
 
     @classmethod

@@ -37,7 +37,7 @@ class PageEvidence:
 
     @cached_property
     def matrix(self) -> NDArray[np.float32]:
-        """(blocks, features), not kept: it is large, and of few pages it is asked for."""
+        """(blocks, features); not kept with the page: it is large, and few pages are explained."""
         matrix = self.model.matrix(self.model.features(self.page))
         EvidencePage.of(self.page).drop_tables()
         return matrix
