@@ -6,12 +6,15 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 from w3lib.encoding import http_content_type_encoding
 
 from noiseclean_scrapy.page.parse import is_utf8
+
+if TYPE_CHECKING:
+    from scrapy.http import HtmlResponse
 
 logger = logging.getLogger(__name__)
 
@@ -46,6 +49,15 @@ class ArchivedPage:
         """UTF-8 where no header names a charset and the bytes are that, whatever META says."""
         named = http_content_type_encoding(self.headers.get("Content-Type", ""))
         return "utf-8" if named is None and is_utf8(self.body) else None
+
+    def response(self, url: str = "") -> HtmlResponse:
+        """The page as Scrapy would have it, at its own address or at `url`."""
+        from scrapy.http import HtmlResponse
+
+        headers = dict(self.headers)
+        return HtmlResponse(
+            url or self.url, self.status, headers, self.body, encoding=self.encoding
+        )
 
 
 @dataclass(frozen=True, slots=True)

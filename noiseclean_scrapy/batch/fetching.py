@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from scrapy import Request, Spider
 from scrapy.http import HtmlResponse, Response
 from scrapy.spidermiddlewares.httperror import HttpError
-from scrapy.utils.request import fingerprint
 
 from noiseclean_scrapy.batch.addresses import is_web_address
 from noiseclean_scrapy.batch.running import run_spider
+from noiseclean_scrapy.batch.sampling import page_fingerprint
 from noiseclean_scrapy.batch.two_pass import SourcePage
 from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.store import PageRecord, Store
@@ -137,4 +137,4 @@ def _reason(failure: Failure) -> str:
 
 
 def _key(url: str) -> str:
-    return fingerprint(Request(url)).hex()
+    return page_fingerprint(url).hex()

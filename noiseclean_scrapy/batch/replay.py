@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, Spider, signals
 from scrapy.exceptions import CloseSpider, IgnoreRequest, NotConfigured
-from scrapy.http import HtmlResponse, Response
+from scrapy.http import Response
 from scrapy.utils.asyncio import run_in_thread
 
 from noiseclean_scrapy.batch.archive import ArchivedPage, ProblemKind, read_archive
@@ -66,13 +66,7 @@ class ReplayMiddleware:
         if page is None:
             self.crawler.stats.inc_value("noiseclean/archive/refused")
             raise IgnoreRequest(f"Not in the archive, and a replay uses no network: {request.url}")
-        return HtmlResponse(
-            request.url,
-            status=page.status,
-            headers=dict(page.headers),
-            body=page.body,
-            encoding=page.encoding,
-        )
+        return page.response(request.url)
 
 
 class ReplaySpider(Spider):

@@ -81,34 +81,18 @@ def clean_archives(
     because an archive is there and cannot be read.
     """
     config = config or Config()
-    if content not in CONTENTS:
-        raise ConfigurationError(f"content={content!r} is none of {', '.join(CONTENTS)}")
-    if segment_size is not None and segment_size < 1:
-        raise ConfigurationError(f"segment_size={segment_size!r} is not a whole number from 1 on")
+    _check_values(content, segment_size)
     archives = list_archives(inputs, base=base)
     target = Output(spark, output)
     earlier = Output(spark, trees) if trees else None
     if earlier and earlier.place == target.place:
         raise ConfigurationError(f"{output!r} is both the output and what its trees are taken from")
-    described = describe(
-        archives,
-        config,
-        content,
-        segment_size=segment_size,
-        earlier=earlier.finished(config) if earlier else None,
-    )
+    before = earlier.finished(config) if earlier else None
+    described = describe(archives, config, content, segment_size=segment_size, earlier=before)
     report = target.begin(described, overwrite=overwrite)
+    size = segment_size or len(archives)
     steps = Steps(
-        spark,
-        target,
-        earlier,
-        archives,
-        segment_size or len(archives),
-        config,
-        content,
-        partitions,
-        share_pages,
-        max_failed,
+        spark, target, earlier, archives, size, config, content, partitions, share_pages, max_failed
     )
     if report is not None and not steps.forget_missing(report):
         return report
@@ -118,6 +102,13 @@ def clean_archives(
         cleaned = [steps.clean(segment, told) for segment, told in enumerate(learned)]
         sites = steps.new_trees().count()
         return target.tell("report", report_of(len(archives), sites, learned, cleaned))
+
+
+def _check_values(content: str, segment_size: int | None) -> None:
+    if content not in CONTENTS:
+        raise ConfigurationError(f"content={content!r} is none of {', '.join(CONTENTS)}")
+    if segment_size is not None and segment_size < 1:
+        raise ConfigurationError(f"segment_size={segment_size!r} is not a whole number from 1 on")
 
 
 def _check(spark: SparkSession, config: Config) -> None:

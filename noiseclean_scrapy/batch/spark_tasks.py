@@ -8,8 +8,10 @@ the pages (`page_rows`) and the trees (`tree_rows`) to the shards and cleans the
 from __future__ import annotations
 
 import logging
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
@@ -151,14 +153,13 @@ def shard_of(site: str, share: int, shards: int) -> int:
 
 
 def _learn_rows(archives: Iterable[Row], job: Job) -> Iterator[Row]:
-    samples: dict[str, _Counted] = {}
+    size = job.config.archive_sample
+    samples: defaultdict[str, SiteSample] = defaultdict(partial(SiteSample, size))
+    pages: Counter[str] = Counter()
     for archive, record, source, counts in _archive_pages(archives, job, "learn"):
-        counted = samples.get(source.site)
-        if counted is None:
-            counted = samples[source.site] = _Counted(SiteSample(job.config.archive_sample))
-        counted.pages += 1
+        pages[source.site] += 1
         key = sampling_key(source.url)
-        if counted.sample.add(key):
+        if samples[source.site].add(key):
             yield {
                 "site": source.site,
                 "part": archive["file"] % PARTS,
@@ -168,14 +169,8 @@ def _learn_rows(archives: Iterable[Row], job: Job) -> Iterator[Row]:
                 "pages": 0,
                 "taught": _taught(source, job.config, counts),
             }
-    for site, counted in samples.items():
-        yield _count_row(site, 0, counted.pages)
-
-
-@dataclass(slots=True)
-class _Counted:
-    sample: SiteSample
-    pages: int = 0
+    for site, number in pages.items():
+        yield _count_row(site, 0, number)
 
 
 def _count_row(site: str, part: int, pages: int) -> Row:

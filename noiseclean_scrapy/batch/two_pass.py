@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
@@ -76,15 +76,13 @@ class Learning:
 
     def __init__(self, cleaners: SiteCleaners) -> None:
         self.cleaners = cleaners
-        self._samples: dict[str, SiteSample] = {}
+        size = cleaners.config.archive_sample
+        self._samples: defaultdict[str, SiteSample] = defaultdict(partial(SiteSample, size))
 
     def learn(self, pages: Iterable[SourcePage]) -> Iterator[SourcePage]:
         """Learn the pages, and give them back; their keys are remembered, a sample of each site."""
-        size = self.cleaners.config.archive_sample
         for source in pages:
-            sample = self._samples.get(source.site)
-            if sample is None:
-                sample = self._samples[source.site] = SiteSample(size)
+            sample = self._samples[source.site]
             if sample.add(sampling_key(source.url)) and not sample.is_exceeded:
                 self.cleaners.observe(source)
             yield source
@@ -203,17 +201,9 @@ def build_source_page(source: SourcePage, config: Config) -> Page:
 
 
 def _source_page(page: ArchivedPage, config: Config) -> SourcePage | None:
-    from scrapy.http import HtmlResponse
-
     from noiseclean_scrapy.crawl.bounded import bounded_response
 
-    response = HtmlResponse(
-        page.url,
-        status=page.status,
-        headers=dict(page.headers),
-        body=page.body,
-        encoding=page.encoding,
-    )
+    response = page.response()
     site = config.cluster_by(response) if config.wants(page.url) else None
     text = bounded_response(response, config.page_budget).text
     return SourcePage(page.id, page.url, site, text, page.fetched_at) if site else None
