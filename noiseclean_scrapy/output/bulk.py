@@ -44,46 +44,6 @@ def meilisearch_lines(documents: Iterable[Document]) -> Iterator[bytes]:
         yield _line({**asdict(document), "time": int(document.time.timestamp())})
 
 
-class ElasticsearchFiles:
-    """Files for the `_bulk` interface of Elasticsearch and OpenSearch: `000001.bulk.ndjson`, ...
-
-    `max_bytes` bounds their size, unless a single document is larger.
-    """
-
-    def __init__(self, folder: Path | str, index: str, *, max_bytes: int = _FILE_BYTES) -> None:
-        self._folder = _Folder(folder, max_bytes)
-        self._index = index
-
-    def add(self, documents: Sequence[Document]) -> None:
-        self._folder.write("bulk.ndjson", elasticsearch_lines(documents, self._index))
-
-    def delete(self, keys: Sequence[str]) -> None:
-        self._folder.write("bulk.ndjson", elasticsearch_deletions(keys, self._index))
-
-    def commit(self) -> None:
-        self._folder.commit()
-
-
-class MeilisearchFiles:
-    """Files for Meilisearch: `000001.documents.ndjson` and `000002.deletions.json`, ...
-
-    The first kind is for the route `documents`, the second for `documents/delete-batch`.
-    """
-
-    def __init__(self, folder: Path | str, *, max_bytes: int = _FILE_BYTES) -> None:
-        self._folder = _Folder(folder, max_bytes)
-
-    def add(self, documents: Sequence[Document]) -> None:
-        self._folder.write("documents.ndjson", meilisearch_lines(documents))
-
-    def delete(self, keys: Sequence[str]) -> None:
-        if keys:
-            self._folder.write("deletions.json", [_line(list(keys))])
-
-    def commit(self) -> None:
-        self._folder.commit()
-
-
 class _Folder:
     """Numbered files that appear all at once, one after the other, at a commit."""
 
@@ -92,7 +52,7 @@ class _Folder:
         self._max_bytes = max_bytes
         self._waiting: list[tuple[str, bytearray]] = []
 
-    def write(self, kind: str, records: Iterable[bytes]) -> None:
+    def _write(self, kind: str, records: Iterable[bytes]) -> None:
         """Add records, none of which is divided, to the end of the uncommitted ones."""
         for record in records:
             if not self._goes_on(kind, len(record)):
@@ -112,6 +72,40 @@ class _Folder:
         for number, (kind, content) in enumerate(self._waiting, last + 1):
             _write_file(self._path / f"{number:06}.{kind}", content)
         self._waiting.clear()
+
+
+class ElasticsearchFiles(_Folder):
+    """Files for the `_bulk` interface of Elasticsearch and OpenSearch: `000001.bulk.ndjson`, ...
+
+    `max_bytes` bounds their size, unless a single document is larger.
+    """
+
+    def __init__(self, folder: Path | str, index: str, *, max_bytes: int = _FILE_BYTES) -> None:
+        super().__init__(folder, max_bytes)
+        self._index = index
+
+    def add(self, documents: Sequence[Document]) -> None:
+        self._write("bulk.ndjson", elasticsearch_lines(documents, self._index))
+
+    def delete(self, keys: Sequence[str]) -> None:
+        self._write("bulk.ndjson", elasticsearch_deletions(keys, self._index))
+
+
+class MeilisearchFiles(_Folder):
+    """Files for Meilisearch: `000001.documents.ndjson` and `000002.deletions.json`, ...
+
+    The first kind is for the route `documents`, the second for `documents/delete-batch`.
+    """
+
+    def __init__(self, folder: Path | str, *, max_bytes: int = _FILE_BYTES) -> None:
+        super().__init__(folder, max_bytes)
+
+    def add(self, documents: Sequence[Document]) -> None:
+        self._write("documents.ndjson", meilisearch_lines(documents))
+
+    def delete(self, keys: Sequence[str]) -> None:
+        if keys:
+            self._write("deletions.json", [_line(list(keys))])
 
 
 def _write_file(path: Path, content: bytes | bytearray) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from noiseclean_scrapy.metadata import Metadata
+from noiseclean_scrapy.output.rows import page_row
 from noiseclean_scrapy.store import PageRecord, SearchResults, Store
 
 _BATCH_PAGES = 1000
@@ -34,20 +34,8 @@ class Document:
         """The document of a page, which must have a text."""
         if page.cleaned is None:
             raise ValueError(f"the page {page.key} has no text: only cleaned pages are indexed")
-        facts = page.metadata or Metadata()
-        return cls(
-            key=page.key,
-            url=page.url,
-            site=page.cluster,
-            title=page.cleaned.title,
-            text=page.cleaned.text,
-            fetched_at=page.fetched_at,
-            author=facts.author,
-            published=facts.published,
-            language=facts.language,
-            canonical_url=facts.canonical_url,
-            image=facts.image,
-        )
+        row = page_row(page)
+        return cls(**{name: row[name] for name in cls.__slots__})
 
     @property
     def time(self) -> datetime:

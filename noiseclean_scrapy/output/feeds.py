@@ -89,9 +89,7 @@ def rewrite_feed(
                 raise _UnchangedError
     except _UnchangedError:
         pass
-    except FeedError as error:
-        raise FeedError(f"{str(path)!r} stays as it is: {error}") from error
-    except (OSError, ValueError, TypeError, etree.LxmlError, csv.Error) as error:
+    except (FeedError, OSError, ValueError, TypeError, etree.LxmlError, csv.Error) as error:
         raise FeedError(f"{str(path)!r} stays as it is: {error}") from error
     return count
 

@@ -91,8 +91,8 @@ class TantivyIndex:
         alternatives = analyze_query(query, self._analyzer, languages)
         if not alternatives:
             return SearchResults(0, ())
-        filters = [*self._filters(pages)]
-        wanted = self._all([self._any(map(self._alternative, alternatives)), *filters])
+        parts = [self._any(map(self._alternative, alternatives)), *self._filters(pages)]
+        wanted = tantivy.Query.boolean_query([(tantivy.Occur.Must, part) for part in parts])
         # Its type stubs do not tell of the count.
         # It makes room for as many as are asked for.
         most, first = min(limit, searcher.num_docs), min(offset, searcher.num_docs)
@@ -186,10 +186,6 @@ class TantivyIndex:
     def _any(self, queries: Iterable[tantivy.Query]) -> tantivy.Query:
         should = tantivy.Occur.Should
         return tantivy.Query.boolean_query([(should, query) for query in queries])
-
-    def _all(self, queries: Iterable[tantivy.Query]) -> tantivy.Query:
-        must = tantivy.Occur.Must
-        return tantivy.Query.boolean_query([(must, query) for query in queries])
 
 
 def _schema() -> tantivy.Schema:
