@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from noiseclean_scrapy.report.place_tree import Place, PlaceTree
+from noiseclean_scrapy.report.place_tree import Place, PlaceTree, below
 
 BOXES = 700
 """Most boxes of one drawing."""
@@ -131,11 +131,5 @@ def _chain(place: Place) -> tuple[list[str], Place]:
 
 def _nth_largest(root: Place, count: int) -> int:
     """The characters of the `count`-th largest place, 0 with fewer places."""
-    sizes = []
-    waiting = list(root.below.values())
-    while waiting:
-        place = waiting.pop()
-        sizes.append(place.characters)
-        waiting += place.below.values()
-    sizes.sort(reverse=True)
+    sizes = sorted((place.characters for place in below(root)), reverse=True)
     return sizes[count - 1] if len(sizes) >= count else 0

@@ -9,7 +9,7 @@ from noiseclean_scrapy.clean_page import CleanPage
 from noiseclean_scrapy.page.block import Block
 from noiseclean_scrapy.report.inert import inert_document, verdict_of
 from noiseclean_scrapy.report.reasons import parts, reasons, verdict_in_words
-from noiseclean_scrapy.report.survey import Stripe, stripes
+from noiseclean_scrapy.report.survey import Stripe, noise, stripes
 from noiseclean_scrapy.report.templating import render
 
 
@@ -25,8 +25,7 @@ class PageView:
     @property
     def noise(self) -> float:
         """Share of the page's text that was left out."""
-        visible = self.page.visible_characters
-        return 1 - min(self.page.kept_characters / visible, 1.0) if visible else 0.0
+        return noise(self.page)
 
     @property
     def kept_blocks(self) -> int:

@@ -128,16 +128,16 @@ class PlaceTree:
 
     def _prune(self) -> None:
         # The sort is stable: of a place and the only one in it, the outer stays first.
-        places = sorted(_places(self.root), key=lambda place: -place.characters)
-        kept = {id(place) for place in places[: 1 + self._limit // 2]}
-        for place in places:
+        places = sorted(below(self.root), key=lambda place: -place.characters)
+        kept = {id(place) for place in places[: self._limit // 2]}
+        for place in [self.root, *places]:
             place.below = {name: child for name, child in place.below.items() if id(child) in kept}
-        self._size = len(kept) - 1
+        self._size = len(kept)
 
 
-def _places(root: Place) -> Iterator[Place]:
-    """`root` and all places below it, each after the one that holds it."""
-    waiting = [root]
+def below(root: Place) -> Iterator[Place]:
+    """All places below `root`, each after the one that holds it."""
+    waiting = [*root.below.values()]
     while waiting:
         place = waiting.pop()
         yield place

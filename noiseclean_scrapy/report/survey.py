@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from noiseclean_scrapy.clean_page import CleanPage
 from noiseclean_scrapy.methods.trees.counts import more_frequent_half
 from noiseclean_scrapy.page.block import Block
 from noiseclean_scrapy.page.hashes import hash64
@@ -70,7 +71,7 @@ class GalleryPage:
     @property
     def noise(self) -> float:
         """Share of the page's text that was left out."""
-        return _noise(self.cleaned)
+        return noise(self.cleaned)
 
 
 class SiteSurvey:
@@ -140,7 +141,7 @@ class SiteSurvey:
         # Pages come by key, a hash: each n-th of them is a fair sample.
         if (self.pages - 1) % self._stride == 0:
             self._moments.append(
-                Moment(record.fetched_at, _noise(cleaned), cleaned.fit, cleaned.title[:120])
+                Moment(record.fetched_at, noise(cleaned), cleaned.fit, cleaned.title[:120])
             )
         if len(self._moments) > _MOMENTS:
             self._moments = self._moments[::2]
@@ -184,10 +185,11 @@ def _stripe(run: list[tuple[int, float, bool]], total: int) -> Stripe:
     return Stripe(length / total, importance, run[0][2])
 
 
-def _noise(cleaned: Cleaned) -> float:
-    if not cleaned.visible_characters:
+def noise(page: Cleaned | CleanPage) -> float:
+    """Share of a page's text that was left out."""
+    if not page.visible_characters:
         return 0.0
-    return 1 - min(cleaned.kept_characters / cleaned.visible_characters, 1.0)
+    return 1 - min(page.kept_characters / page.visible_characters, 1.0)
 
 
 def _placed_texts(record: PageRecord, title: str, blocks: Sequence[Block]) -> Iterator[PlacedText]:
