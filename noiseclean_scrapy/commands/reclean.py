@@ -45,14 +45,12 @@ class Reclean(Subcommand):
     def run(self, call: Call) -> bool:
         if call.opts.option and not call.opts.method:
             call.opts.parser.error("--option needs --method: the site is learned again with it")
+        one = call.opts.site
         with call.open_store(write=True) as store:
-            sites = [call.find_site(store, name) for name in _names(call, store)]
+            names = [one] if one else [site.name for site in store.clusters.all()]
+            sites = [call.find_site(store, name) for name in names]
             done = [_reclean(store, site, call) for site in sites]
         return any(done)
-
-
-def _names(call: Call, store: Store) -> list[str]:
-    return [call.opts.site] if call.opts.site else [site.name for site in store.clusters.all()]
 
 
 def _reclean(store: Store, site: ClusterRecord, call: Call) -> int:

@@ -17,7 +17,7 @@ from noiseclean_scrapy.commands.base import (
     add_json_option,
     whole_number,
 )
-from noiseclean_scrapy.commands.output import print_json, tell
+from noiseclean_scrapy.commands.output import counted, print_json, tell
 from noiseclean_scrapy.commands.terminal import stdout_console
 from noiseclean_scrapy.store.search.ranking import MATCH_END, MATCH_START
 
@@ -82,8 +82,8 @@ def _print_results(results: SearchResults) -> None:
     for hit in results.hits:
         _print_hit(console, hit)
     shown, total = len(results.hits), results.total
-    what = f"{total} page{'s' * (total != 1)}"
-    tell(f"{what} found" + (f", the best {shown} shown; --limit shows more" * (shown < total)))
+    more = f", the best {shown} shown; --limit shows more" * (shown < total)
+    tell(f"{counted(total, 'page')} found{more}")
 
 
 def _print_hit(console: Console, hit: Hit) -> None:

@@ -22,6 +22,7 @@ from noiseclean_scrapy.focus.focus import Focus, Reading
 from noiseclean_scrapy.focus.job import load_focus, save_focus
 from noiseclean_scrapy.focus.potential import PRIORITY_SCALE
 from noiseclean_scrapy.page.urls import site_name
+from noiseclean_scrapy.replaced import replaced
 from noiseclean_scrapy.topic import page_example
 
 if TYPE_CHECKING:
@@ -278,7 +279,5 @@ class FocusSpiderMiddleware(CrawlComponent):
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Write a file as a whole or not at all."""
-    new = path.with_name(path.name + ".new")
-    new.write_bytes(data)
-    new.replace(path)
+    with replaced(path) as file:
+        file.write(data)

@@ -65,42 +65,39 @@ def create_app(
     app.state.review = Refreshing(partial(review_queue, bench.store), _REVIEW_SECONDS)
     app.state.listeners = 0
     app.state.is_closing = False
-    app.state.static = {name: _static_source(name).encode() for name in STATIC}
+    app.state.static = {name: source(name, package=__package__).encode() for name in STATIC}
     return app
 
 
 def _routes() -> list[Route]:
-    def reads(path: str, endpoint: Callable[..., object]) -> Route:
-        return Route(path, endpoint, methods=["GET"])
-
     def changes(path: str, endpoint: Callable[..., object]) -> Route:
         return Route(path, endpoint, methods=["POST"])
 
     return [
-        reads("/", views.sites),
-        reads("/sites/{site:path}", views.site),
-        reads("/search", views.search),
-        reads("/pages/{key}", views.page),
-        reads("/frames/{key}", views.frame),
-        reads("/review", views.review),
-        reads("/rules", views.rules),
-        reads("/crawl", views.crawl),
-        reads("/proposals/{id}", views.proposal),
-        reads("/open", views.open_with_token),
-        reads("/static/{name}", static),
-        reads("/events", live.events),
-        reads("/api/openapi.json", api.openapi),
-        reads("/api/sites", api.sites),
-        reads("/api/search", api.search),
-        reads("/api/pages", api.pages),
-        reads("/api/pages/{key}", api.page),
-        reads("/api/pages/{key}/places", api.places),
-        reads("/api/review", api.review),
-        reads("/api/changes", api.changes),
-        reads("/api/crawls", api.crawls),
+        Route("/", views.sites),
+        Route("/sites/{site:path}", views.site),
+        Route("/search", views.search),
+        Route("/pages/{key}", views.page),
+        Route("/frames/{key}", views.frame),
+        Route("/review", views.review),
+        Route("/rules", views.rules),
+        Route("/crawl", views.crawl),
+        Route("/proposals/{id}", views.proposal),
+        Route("/open", views.open_with_token),
+        Route("/static/{name}", static),
+        Route("/events", live.events),
+        Route("/api/openapi.json", api.openapi),
+        Route("/api/sites", api.sites),
+        Route("/api/search", api.search),
+        Route("/api/pages", api.pages),
+        Route("/api/pages/{key}", api.page),
+        Route("/api/pages/{key}/places", api.places),
+        Route("/api/review", api.review),
+        Route("/api/changes", api.changes),
+        Route("/api/crawls", api.crawls),
         changes("/api/changes/{id}/undo", api.undo),
         changes("/api/proposals", api.propose),
-        reads("/api/proposals/{id}", api.proposal),
+        Route("/api/proposals/{id}", api.proposal),
         changes("/api/proposals/{id}/take", api.take),
     ]
 
@@ -111,10 +108,6 @@ def static(request: Request) -> Response:
     if name not in STATIC:
         raise HTTPException(404)
     return Response(request.app.state.static[name], media_type=STATIC[name])
-
-
-def _static_source(name: str) -> str:
-    return source(name, package=__package__)
 
 
 async def _failure(request: Request, error: Exception) -> Response:
