@@ -42,7 +42,7 @@ RUNS: dict[str, list[str]] = {
     "drift": ["drift --markdown {logs}/drift.md"],
     "poisoning": ["poisoning --markdown {logs}/poisoning.md"],
     "focused": ["focused --harvest", "focused --freshness --seeds 4 --markdown"],
-    "focused_bounds": ["focused_bounds"],
+    "focused_bounds": ["focused_bounds --markdown"],
     "robustness": ["robustness --all-corpora --thousand-pages"],
     "hostile": ["hostile --markdown"],
     "memory": [
@@ -52,7 +52,7 @@ RUNS: dict[str, list[str]] = {
     ],
     "speed": ["speed --pages 18 --markdown"],
     "crawl": ["crawl --rounds 1 --markdown"],
-    "crawl_stages": ["crawl_stages"],
+    "crawl_stages": ["crawl_stages --markdown"],
     "spark": ["spark --markdown"],
     "pointing": ["pointing --markdown {logs}/pointing.md"],
     "workbench": ["workbench --markdown {logs}/workbench.md"],

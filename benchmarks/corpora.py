@@ -63,14 +63,19 @@ def by_site(pages: Iterable[CorpusPage]) -> dict[str, list[CorpusPage]]:
     return sites
 
 
-@lru_cache
 def load_scorer(shared: Path) -> ModuleType:
     """The scorer as a module."""
-    spec = importlib.util.spec_from_file_location("score", shared / "bench/score.py")
+    return load_module(shared / "bench/score.py")
+
+
+@lru_cache
+def load_module(path: Path) -> ModuleType:
+    """A module of the folder, by its file."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec
     assert spec.loader
     module = importlib.util.module_from_spec(spec)
-    sys.modules["score"] = module
+    sys.modules[path.stem] = module
     spec.loader.exec_module(module)
     return module
 

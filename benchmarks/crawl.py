@@ -13,17 +13,13 @@ another checkout, compiled there, crawls as well.
 
 from __future__ import annotations
 
-import argparse
 import cProfile
-import json
-import multiprocessing
 import os
 import statistics
 import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -31,14 +27,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import scrapy
-from rich.console import Console
 from scrapy.crawler import CrawlerProcess
 from scrapy.http import Response, TextResponse
 
-from benchmarks.corpora import ROOT, environment
+from benchmarks.corpora import environment
 from benchmarks.event_loop import LongestCallback
 from benchmarks.loopback import serve
-from benchmarks.robustness import peak_mib
+from benchmarks.measuring import in_new_process, peak_mib
+from benchmarks.reporting import earlier_figures, publish_figures, report_parser
 from benchmarks.tables import Table
 from benchmarks.web import Newspapers
 
@@ -85,7 +81,7 @@ class Task:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = report_parser(__doc__, "crawl")
     parser.add_argument("--sites", type=int, default=10)
     parser.add_argument("--articles", type=int, default=400, help="of each site; 90 more pages")
     parser.add_argument("--rounds", type=int, default=3)
@@ -93,8 +89,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--before", type=Path, help="a checkout of an earlier revision")
     parser.add_argument("--list", action="store_true", help="visit a list, follow no links")
     parser.add_argument("--profile", type=Path, help="write cProfile's figures of the crawl")
-    parser.add_argument("--out", type=Path, default=ROOT / "benchmarks/results/crawl.json")
-    parser.add_argument("--markdown", action="store_true", help="print the table as Markdown")
     args = parser.parse_args(argv)
     names = args.candidate or list(CANDIDATES)
     web = Newspapers(args.sites, args.articles)
@@ -111,15 +105,12 @@ def main(argv: Sequence[str] | None = None) -> int:
                 candidate, checkout = checkouts[name]
                 task = Task(candidate, proxy, urls, not args.list, args.profile, checkout)
                 rounds[name].append(in_own_process(crawl, task))
-    report = environment(VERSIONS) | {"rounds": args.rounds, "crawls": summary(rounds)}
+    figures = environment(VERSIONS) | {"rounds": args.rounds, "crawls": summary(rounds)}
     part = f"{'list' if args.list else 'links'}, {args.sites} sites of {args.articles} articles"
     title = f"Crawl of {args.sites} sites, {'a list of addresses' if args.list else 'links'}"
-    rows = [[n, *(str(r.get(c, "")) for c in COLUMNS)] for n, r in report["crawls"].items()]
+    rows = [[n, *(str(r.get(c, "")) for c in COLUMNS)] for n, r in figures["crawls"].items()]
     table = Table(title, ["", *COLUMNS.values()], rows)
-    print(table.to_markdown()) if args.markdown else Console().print(table.to_rich())
-    known = json.loads(args.out.read_text()) if args.out.exists() else {}
-    args.out.parent.mkdir(parents=True, exist_ok=True)
-    args.out.write_text(json.dumps({**known, part: report}, indent=1) + "\n", encoding="utf-8")
+    publish_figures(args, [table], {**earlier_figures(args), part: figures})
     return 0
 
 
@@ -139,7 +130,7 @@ def summary(rounds: dict[str, list[dict[str, float]]]) -> dict[str, dict[str, fl
 def in_own_process(crawl: Callable[[Task], dict[str, float]], task: Task) -> dict[str, float]:
     """What the crawl took, by the package of the task's checkout."""
     if task.checkout is None:
-        return _in_new_process(crawl, task)
+        return in_new_process(crawl, task)
     path = list(sys.path)
     with tempfile.TemporaryDirectory() as folder:
         # Only the package is the earlier one, not the benchmark.
@@ -148,15 +139,10 @@ def in_own_process(crawl: Callable[[Task], dict[str, float]], task: Task) -> dic
         here = Path.cwd()
         os.chdir(folder)  # and a process that it starts
         try:
-            return _in_new_process(crawl, task)
+            return in_new_process(crawl, task)
         finally:
             os.chdir(here)
             sys.path[:] = path
-
-
-def _in_new_process(crawl: Callable[[Task], dict[str, float]], task: Task) -> dict[str, float]:
-    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-        return pool.submit(crawl, task).result()
 
 
 def crawl(task: Task) -> dict[str, float]:

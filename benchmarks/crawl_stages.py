@@ -10,10 +10,8 @@ between them, in Scrapy and in SQLAlchemy's engine, is not in the picture.
 
 from __future__ import annotations
 
-import argparse
 import functools
 import importlib
-import json
 import sys
 import threading
 import time
@@ -25,6 +23,7 @@ from typing import Any
 from benchmarks.corpora import ROOT, environment
 from benchmarks.crawl import VERSIONS, Task, crawl, in_own_process
 from benchmarks.loopback import serve
+from benchmarks.reporting import publish_figures, report_parser
 from benchmarks.tables import Table
 from benchmarks.web import Newspapers
 
@@ -108,11 +107,10 @@ class Stopwatch:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Command line."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = report_parser(__doc__, "crawl_stages")
     parser.add_argument("--sites", type=int, default=5)
     parser.add_argument("--articles", type=int, default=110, help="of each site")
     parser.add_argument("--before", type=Path, help="a checkout of an earlier revision")
-    parser.add_argument("--out", type=Path, default=ROOT / "benchmarks/results/crawl_stages.json")
     parser.add_argument("--picture", type=Path, default=ROOT / "docs/images/crawl-stages.svg")
     args = parser.parse_args(argv)
     web = Newspapers(args.sites, args.articles)
@@ -123,11 +121,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         for name, checkout in {**checkouts, "now": None}.items():
             task = Task("add-on", proxy, urls, True, None, checkout)
             stages[name] = in_own_process(timed_crawl, task)
-    report = {**environment(VERSIONS), "stages": stages}
-    args.out.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
     rows = [[stage, *(f"{found[stage]:.2f}" for found in stages.values())] for stage in STAGES]
     rows.append(["all of these", *(f"{sum(found.values()):.1f}" for found in stages.values())])
-    print(Table("CPU ms a page", ["", *stages], rows).to_markdown())
+    table = Table("CPU ms a page", ["", *stages], rows)
+    publish_figures(args, [table], {**environment(VERSIONS), "stages": stages})
     draw(stages, args.picture)
     return 0
 

@@ -13,7 +13,6 @@ Results of several runs, with one part each, are kept together in the results fi
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import multiprocessing
@@ -29,7 +28,6 @@ from pathlib import Path
 from typing import Any
 
 import redis
-from rich.console import Console
 from scrapy.crawler import CrawlerProcess
 from scrapy.exceptions import ScrapyDeprecationWarning
 from scrapy.http import Response, TextResponse
@@ -38,7 +36,8 @@ from sqlalchemy import Connection, create_engine, make_url, text
 
 from benchmarks.corpora import ROOT, environment
 from benchmarks.loopback import serve
-from benchmarks.robustness import peak_mib
+from benchmarks.measuring import peak_mib
+from benchmarks.reporting import earlier_figures, publish_figures, report_parser
 from benchmarks.tables import Table
 from benchmarks.web import Newspapers
 from noiseclean_scrapy.clusters.maintenance import load_model
@@ -112,17 +111,14 @@ class SharedSpider(RedisSpider):  # type: ignore[misc]
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = report_parser(__doc__, "distributed")
     parser.add_argument("--web", choices=WEBS, action="append", help="one site or many; both")
     parser.add_argument("--pages", type=int, default=5000, help="of the web, about")
     parser.add_argument("--processes", type=int, action="append", help="default 1, 2 and 4")
     parser.add_argument("--kill", action="store_true", help="kill a process at 40 percent")
-    parser.add_argument("--out", type=Path, default=ROOT / "benchmarks/results/distributed.json")
     parser.add_argument("--texts", type=Path, default=ROOT / "build/distributed-texts.json")
-    parser.add_argument("--markdown", action="store_true", help="print the table as Markdown")
     args = parser.parse_args(argv)
-    known = json.loads(args.out.read_text()) if args.out.exists() else {"crawls": {}}
-    crawls = known["crawls"]
+    crawls = earlier_figures(args).get("crawls", {})
     for kind in args.web or list(WEBS):
         sites = WEBS[kind]
         web = Newspapers(sites, max(args.pages // sites - OTHER_PAGES, 5))
@@ -134,17 +130,17 @@ def main(argv: Sequence[str] | None = None) -> int:
                 ending = ", one killed" if args.kill else ""
                 name = f"{sites} / {args.pages} / {processes}{ending}"
                 crawls[name] = figures | {"same": compare(database, texts)}
-            report = {**environment(VERSIONS), "crawls": crawls}
-            args.out.parent.mkdir(parents=True, exist_ok=True)
-            args.out.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
-    rows = [[n, *(str(r.get(c, "")) for c in COLUMNS)] for n, r in crawls.items()]
-    table = Table(
-        "One crawl, several processes",
-        ["sites / pages asked for / processes", *COLUMNS.values()],
-        rows,
-    )
-    print(table.to_markdown()) if args.markdown else Console().print(table.to_rich())
+            figures = {**environment(VERSIONS), "crawls": crawls}
+            publish_figures(args, (), figures)
+    publish_figures(args, [table(crawls)], {**environment(VERSIONS), "crawls": crawls})
     return 0
+
+
+def table(crawls: Mapping[str, Mapping[str, Any]]) -> Table:
+    """A row for each crawl."""
+    rows = [[n, *(str(r.get(c, "")) for c in COLUMNS)] for n, r in crawls.items()]
+    header = ["sites / pages asked for / processes", *COLUMNS.values()]
+    return Table("One crawl, several processes", header, rows)
 
 
 def crawl(task: Task, processes: int, *, kill: bool, pages: int) -> dict[str, Any]:

@@ -12,7 +12,6 @@ after all. False alarms are counted on a stream of pages of one design.
 
 from __future__ import annotations
 
-import argparse
 import random
 import re
 import sys
@@ -21,8 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from benchmarks.corpora import ROOT, SHARED, by_site, environment, load_scorer, read_corpus
-from benchmarks.quality import publish
+from benchmarks.corpora import SHARED, by_site, environment, load_scorer, read_corpus
+from benchmarks.reporting import publish_figures, report_parser
 from benchmarks.tables import Table
 from example_project.demo import DemoSite
 from noiseclean_scrapy import SiteCleaner
@@ -63,12 +62,10 @@ class Redesign:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Command line; returns the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = report_parser(__doc__, "drift")
     parser.add_argument("--shared", type=Path, default=SHARED)
     parser.add_argument("--method", action="append", choices=METHODS)
     parser.add_argument("--stream", type=int, default=STREAM, help="pages without a redesign")
-    parser.add_argument("--out", type=Path, default=ROOT / "benchmarks/results/drift.json")
-    parser.add_argument("--markdown", type=Path)
     args = parser.parse_args(argv)
     scorer = load_scorer(args.shared)
     redesigns = {"demo newspaper": [demo_redesign()], "big9-dev": big9_redesigns(args.shared)}
@@ -78,7 +75,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             results[f"{method}, {name}"] = mean_of([measure(method, one, scorer) for one in group])
         results[f"{method}, demo newspaper"]["alarms"] = false_alarms(method, args.stream)
     figures = {**environment(VERSIONS), "stream": args.stream, "results": results}
-    publish([table(results)], figures, args.markdown, args.out)
+    publish_figures(args, [table(results)], figures)
     return 0
 
 

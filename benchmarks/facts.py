@@ -11,7 +11,6 @@ alone; quote half b.
 
 from __future__ import annotations
 
-import argparse
 import importlib.metadata
 import re
 import sys
@@ -22,7 +21,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from benchmarks.corpora import SHARED, CorpusPage, environment, read_corpus
-from benchmarks.quality import RESULTS, publish
+from benchmarks.reporting import publish_figures, report_parser
 from benchmarks.tables import Table
 from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.metadata import extract_metadata
@@ -149,12 +148,11 @@ def mean_scores(found: Iterable[tuple[CorpusPage, Facts]]) -> dict[str, float]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Command line; returns the exit status."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = report_parser(__doc__, "facts")
     parser.add_argument("--shared", type=Path, default=SHARED)
     parser.add_argument("--tool", action="append", choices=TOOLS, help="default: all")
     parser.add_argument("--half", action="append", choices=HALVES, help="default: all three")
     parser.add_argument("--misses", action="store_true", help="print what is wrong of ours")
-    parser.add_argument("--out", type=Path, default=RESULTS / "facts.json")
     args = parser.parse_args(argv)
     corpus = args.shared / "corpora" / CORPUS
     if not corpus.is_dir():
@@ -179,7 +177,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         }
         if args.misses and tool is ours:
             _print_misses(found)
-    publish(tables(results), {**environment(versions), "results": results}, None, args.out)
+    publish_figures(args, tables(results), {**environment(versions), "results": results})
     return 0
 
 

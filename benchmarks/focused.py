@@ -9,8 +9,6 @@ Results go to `benchmarks/results/focused.json`, a picture to `docs/images/focus
 
 from __future__ import annotations
 
-import argparse
-import json
 import random
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,15 +16,14 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from rich.console import Console
-
 from benchmarks.corpora import ROOT, environment
-from benchmarks.focused_crawls import STRATEGIES, harvest, run_apart
+from benchmarks.focused_crawls import STRATEGIES, harvest
 from benchmarks.focused_freshness import POLICIES, freshness
+from benchmarks.measuring import in_new_process
+from benchmarks.reporting import earlier_figures, publish_figures, report_parser
 from benchmarks.tables import Table
 
 VERSIONS = ("noiseclean-scrapy", "Scrapy", "lxml", "snowballstemmer", "matplotlib")
-RESULTS = ROOT / "benchmarks/results/focused.json"
 PICTURE = ROOT / "docs/images/focused.png"
 FIRST_SEED = 10
 """The formula's constants were chosen on seeds 0 to 2."""
@@ -36,41 +33,36 @@ _SAMPLES = 2_000
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = report_parser(__doc__, "focused")
     parser.add_argument("--harvest", action="store_true")
     parser.add_argument("--freshness", action="store_true")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--articles", type=int, default=240, help="stories of each newspaper")
     parser.add_argument("--pages", type=int, default=max(POINTS), help="pages fetched in a crawl")
     parser.add_argument("--seconds", type=float, default=45.0, help="of a crawl for --freshness")
-    parser.add_argument("--markdown", action="store_true")
-    parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--picture", type=Path, default=PICTURE)
     args = parser.parse_args(argv)
     if not (args.harvest or args.freshness):
         parser.error("choose --harvest or --freshness, or both")
-    report = json.loads(args.out.read_text()) if args.out.exists() else {}
-    report.update(environment(VERSIONS))
+    figures = {**earlier_figures(args), **environment(VERSIONS)}
     seeds = range(FIRST_SEED, FIRST_SEED + args.seeds)
     if args.harvest:
         runs = [
-            run_apart(harvest, strategy, seed, args.articles, args.pages)
+            in_new_process(harvest, strategy, seed, args.articles, args.pages)
             for seed in seeds
             for strategy in STRATEGIES
         ]
-        report["harvest"] = summarise_harvest(runs)
+        figures["harvest"] = summarise_harvest(runs)
     if args.freshness:
         runs = [
-            run_apart(freshness, policy, seed, args.articles, args.seconds)
+            in_new_process(freshness, policy, seed, args.articles, args.seconds)
             for seed in seeds
             for policy in POLICIES
         ]
-        report["freshness"] = summarise_freshness(runs)
-    args.out.write_text(json.dumps(report) + "\n")
-    for table in tables(report):
-        print(table.to_markdown()) if args.markdown else Console().print(table.to_rich())
-    if "harvest" in report:
-        draw(report["harvest"], args.picture)
+        figures["freshness"] = summarise_freshness(runs)
+    publish_figures(args, tables(figures), figures)
+    if "harvest" in figures:
+        draw(figures["harvest"], args.picture)
     return 0
 
 

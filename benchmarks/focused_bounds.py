@@ -8,15 +8,13 @@ in `docs/focused.md`.
 
 from __future__ import annotations
 
-import argparse
-import json
 import random
 import sys
 from collections import defaultdict
 from collections.abc import Sequence
-from pathlib import Path
 
-from benchmarks.corpora import ROOT, SHARED, CorpusPage, environment, read_corpus
+from benchmarks.corpora import SHARED, CorpusPage, environment, read_corpus
+from benchmarks.reporting import publish_figures, report_parser
 from benchmarks.tables import Table
 from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.clean_page import clean_page
@@ -33,9 +31,8 @@ SEEDS = range(3)
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = report_parser(__doc__, "focused_bounds")
     parser.add_argument("--relevant", type=int, default=40, help="recipes in the mixture")
-    parser.add_argument("--out", type=Path, default=ROOT / "benchmarks/results/focused_bounds.json")
     args = parser.parse_args(argv)
     recipes, news = (read_corpus(SHARED / "corpora" / n) for n in ("recipes-dev", "fundus-dev"))
     rows = []
@@ -45,10 +42,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         mixed += [(page, False) for page in news]
         rng.shuffle(mixed)
         rows.append([f"mixture {seed + 1}", *kept(mixed)])
-    report = {**environment(["noiseclean-scrapy"]), "rows": rows}
-    args.out.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
     header = ["recipes among news", *(f"above {bound}" for bound in FIXED), "above the bound"]
-    print(Table("Relevant pages, and others", header, rows).to_markdown())
+    table = Table("Relevant pages, and others", header, rows)
+    publish_figures(args, [table], {**environment(["noiseclean-scrapy"]), "rows": rows})
     return 0
 
 

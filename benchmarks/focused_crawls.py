@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import tempfile
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -133,14 +131,6 @@ class FollowingSpider(scrapy.Spider):
         self.fetched.append(response.url)
         if isinstance(response, HtmlResponse):
             yield from response.follow_all(self._links.extract_links(response))
-
-
-def run_apart(function: Any, *arguments: Any) -> Any:
-    """What a function gives that ran in a new process: a reactor runs only once."""
-    context = multiprocessing.get_context("spawn")
-    # Not Pool: it ends its workers by a signal, which Scrapy catches.
-    with ProcessPoolExecutor(1, mp_context=context) as executor:
-        return executor.submit(function, *arguments).result()
 
 
 def harvest(strategy: str, seed: int, articles: int, pages: int) -> dict[str, Any]:

@@ -3,24 +3,22 @@
     python -m benchmarks.frontier --requests 10000000
 
 Made-up addresses of many sites are pushed to a Redis server of its own in batches, as crawls do,
-four of five of them for a second time; then a part of them is taken and finished. Prints Markdown.
+four of five of them for a second time; then a part of them is taken and finished.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import pickle
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from hashlib import sha1
-from pathlib import Path
 from typing import Any
 
 from redis import Redis
 
-from benchmarks.corpora import ROOT, environment
+from benchmarks.corpora import environment
+from benchmarks.reporting import publish_figures, report_parser
 from benchmarks.tables import Table
 from noiseclean_scrapy.frontier.part import Part, Push
 from tests.support.redis_queues import private_redis
@@ -32,16 +30,15 @@ TAKEN = 100_000
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = report_parser(__doc__, "frontier")
     parser.add_argument("--requests", type=int, default=1_000_000, help="different addresses")
-    parser.add_argument("--out", type=Path, default=ROOT / "benchmarks/results/frontier.json")
     args = parser.parse_args(argv)
     with private_redis() as server:
         figures = measure(server.url, args.requests)
-    report = {**environment(["noiseclean-scrapy", "redis"]), "figures": figures}
-    args.out.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
     rows = [[name, f"{value:,}"] for name, value in figures.items()]
-    print(Table("The frontier's Redis", ["figure", "value"], rows).to_markdown())
+    table = Table("The frontier's Redis", ["figure", "value"], rows)
+    versions = environment(["noiseclean-scrapy", "redis"])
+    publish_figures(args, [table], {**versions, "figures": figures})
     return 0
 
 

@@ -8,21 +8,17 @@ measures itself; that needs Linux. Time is CPU time.
 
 from __future__ import annotations
 
-import argparse
-import json
 import multiprocessing
 import sys
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
-from benchmarks.corpora import ROOT, environment
+from benchmarks.corpora import environment
 from benchmarks.hostile_pages import HOSTILE
-from benchmarks.robustness import peak_mib
+from benchmarks.measuring import peak_mib
+from benchmarks.reporting import publish_figures, report_parser
+from benchmarks.tables import Table
 from example_project.demo import DemoSite
 from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.metadata import extract_metadata, load_libraries
@@ -35,21 +31,24 @@ VERSIONS = ("noiseclean-scrapy", "lxml", "parsel", "trafilatura")
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Command line; the exit status is 1 where a page was given up or raised an exception."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = report_parser(__doc__, "hostile")
     parser.add_argument("--page", action="append", choices=HOSTILE, help="default: all")
-    parser.add_argument("--markdown", action="store_true", help="the worst ten as Markdown")
-    parser.add_argument("--out", type=Path, default=ROOT / "benchmarks/results/hostile.json")
     args = parser.parse_args(argv)
-    report: dict[str, Any] = environment(VERSIONS)
+    figures: dict[str, Any] = environment(VERSIONS)
     measure(None, 0)  # what is loaded once is loaded before
-    report["ordinary"] = ordinary = in_own_process(None, 0)
+    figures["ordinary"] = ordinary = in_own_process(None, 0)
     rows: dict[str, Any] = {}
-    report["pages"] = rows
-    args.out.parent.mkdir(parents=True, exist_ok=True)
+    figures["pages"] = rows
     for name in args.page or HOSTILE:
         rows[name] = in_own_process(name, size_of(name))
-        args.out.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
-    _print(rows, ordinary, markdown=args.markdown)
+        publish_figures(args, (), figures)
+    publish_figures(args, [_table(rows, most=10 if args.markdown else len(rows))], figures)
+    done = [row for row in rows.values() if row]
+    print(f"ordinary page: {ordinary['seconds']:.3f} s, {ordinary['mib']:.0f} MiB")
+    print(
+        f"{len(done)} of {len(rows)} pages; worst: {max(row['seconds'] for row in done):.1f} s, "
+        f"{max(row['mib'] for row in done):.0f} MiB"
+    )
     return any("seconds" not in row for row in rows.values())
 
 
@@ -113,25 +112,12 @@ def measure(name: str | None, size: int) -> dict[str, Any]:
     }
 
 
-def _print(rows: dict[str, Any], ordinary: dict[str, Any], *, markdown: bool) -> None:
+def _table(rows: dict[str, Any], most: int) -> Table:
+    """The pages that cost most."""
     order = sorted(rows, key=lambda name: -rows[name].get("seconds", LIMIT))
     columns = ("MB", "blocks", "cut", "learn", "clean", "markup", "metadata", "seconds", "MiB")
-    lines = [(name, *_cells(rows[name])) for name in order]
-    if markdown:
-        print(f"| page | {' | '.join(columns)} |\n|---{'|--:' * len(columns)}|")
-        for line in lines[:10]:
-            print(f"| {' | '.join(line)} |")
-    else:
-        table = Table("page", *columns)
-        for line in lines:
-            table.add_row(*line)
-        Console().print(table)
-    done = [row for row in rows.values() if row]
-    print(f"ordinary page: {ordinary['seconds']:.3f} s, {ordinary['mib']:.0f} MiB")
-    print(
-        f"{len(done)} of {len(rows)} pages; worst: {max(row['seconds'] for row in done):.1f} s, "
-        f"{max(row['mib'] for row in done):.0f} MiB"
-    )
+    lines = [(name, *_cells(rows[name])) for name in order[:most]]
+    return Table("Hostile pages, the worst first", ["page", *columns], lines)
 
 
 def _cells(row: dict[str, Any]) -> list[str]:

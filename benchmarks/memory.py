@@ -10,27 +10,23 @@ site has left memory before it is needed again; beside it the same crawl without
 
 from __future__ import annotations
 
-import argparse
 import gc
-import json
-import multiprocessing
 import os
-import re
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
 import scrapy
-from rich.console import Console
 from scrapy.crawler import CrawlerProcess
 from scrapy.http import Response
 
 from benchmarks.corpora import ROOT, environment
 from benchmarks.loopback import serve
+from benchmarks.measuring import in_new_process, resident_mib
+from benchmarks.reporting import earlier_figures, publish_figures, report_parser
 from benchmarks.tables import Table
 from benchmarks.web import Newspapers
 from example_project.demo import DemoSite
@@ -48,44 +44,32 @@ Curve = list[tuple[int, float]]
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = report_parser(__doc__, "memory")
     parser.add_argument("part", choices=["trees", "sites"])
     parser.add_argument("--pages", type=int, default=50_000, help="pages that a tree learns")
     parser.add_argument("--method", action="append", choices=METHODS, help="default: all")
     parser.add_argument("--sites", type=int, default=10_000, help="sites of the crawl")
-    parser.add_argument("--out", type=Path, default=ROOT / "benchmarks/results/memory.json")
     parser.add_argument("--picture", type=Path, default=ROOT / "docs/images/memory.svg")
-    parser.add_argument("--markdown", action="store_true", help="print the table as Markdown")
     args = parser.parse_args(argv)
-    report = json.loads(args.out.read_text()) if args.out.exists() else {}
-    report |= environment(VERSIONS)
+    figures = {**earlier_figures(args), **environment(VERSIONS)}
     if args.part == "trees":
         methods = args.method or list(METHODS)
-        curves = {name: in_own_process(learn_pages, name, args.pages) for name in methods}
+        curves = {name: in_new_process(learn_pages, name, args.pages) for name in methods}
         title = "MiB that a tree adds, by pages learned"
     else:
         with serve(Newspapers(args.sites, 2, editions=10, large=False)) as proxy:
             curves = {
-                name: in_own_process(crawl_sites, name, args.sites, proxy)
+                name: in_new_process(crawl_sites, name, args.sites, proxy)
                 for name in ("bare", "add-on")
             }
         title = f"MiB of a crawl of {args.sites:,} sites, by pages seen"
-    report[args.part] = {**report.get(args.part, {}), **curves}
+    figures[args.part] = {**figures.get(args.part, {}), **curves}
     steps = [step for step, _ in max(curves.values(), key=len)]
     rows = [[name, *(f"{mib:.0f}" for _, mib in curve)] for name, curve in curves.items()]
     table = Table(title, ["", *(f"{step:,}" for step in steps)], rows)
-    print(table.to_markdown()) if args.markdown else Console().print(table.to_rich())
-    args.out.parent.mkdir(parents=True, exist_ok=True)
-    args.out.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
-    draw(report, args.picture)
+    publish_figures(args, [table], figures)
+    draw(figures, args.picture)
     return 0
-
-
-def in_own_process(measure: Any, *arguments: Any) -> Curve:
-    """What a function of this module measures, in a new process."""
-    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-        curve: Curve = pool.submit(measure, *arguments).result()
-        return curve
 
 
 def learn_pages(method: str, pages: int) -> Curve:
@@ -96,9 +80,9 @@ def learn_pages(method: str, pages: int) -> Curve:
     for number, html in enumerate(islice(endless_newspaper(), pages), 1):
         cleaner.observe(html)
         if number == 1:  # caches of words and stemmers are filled as well
-            start = resident_mib()
+            start = collected_mib()
         if number in LEARNED or number == pages:
-            add_point(curve, number, resident_mib() - start)
+            add_point(curve, number, collected_mib() - start)
     return curve
 
 
@@ -145,7 +129,7 @@ class SitesSpider(scrapy.Spider):
     def parse(self, response: Response) -> Iterator[Any]:
         self.seen += 1
         if self.seen % (2 * self.sites // POINTS) == 0:
-            add_point(self.curve, self.seen, resident_mib())
+            add_point(self.curve, self.seen, collected_mib())
         yield {"headline": response.css("h1::text").get()}
 
 
@@ -155,16 +139,13 @@ def add_point(curve: Curve, pages: int, mib: float) -> None:
     print(f"{pages:,} pages: {mib:.0f} MiB", file=sys.stderr)
 
 
-def resident_mib(*, collected: bool = True) -> float:
-    """Memory of this process, after a garbage collection or as it is."""
-    if collected:
-        gc.collect()
-    status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
-    (kib,) = re.findall(r"^VmRSS:\s+(\d+) kB$", status, flags=re.MULTILINE)
-    return int(kib) / 1024
+def collected_mib() -> float:
+    """Memory of this process after a garbage collection."""
+    gc.collect()
+    return resident_mib()
 
 
-def draw(report: dict[str, Any], path: Path) -> None:
+def draw(figures: dict[str, Any], path: Path) -> None:
     """The curves as a picture; without matplotlib there is none."""
     try:
         from matplotlib.figure import Figure
@@ -172,10 +153,10 @@ def draw(report: dict[str, Any], path: Path) -> None:
         return
     figure = Figure(figsize=(10, 4), layout="constrained")
     parts = {"trees": "one site's tree, by pages learned", "sites": "a crawl, by pages seen"}
-    parts = {part: title for part, title in parts.items() if part in report}
+    parts = {part: title for part, title in parts.items() if part in figures}
     places = figure.subplots(1, len(parts), squeeze=False)[0]
     for axes, (part, title) in zip(places, parts.items(), strict=True):
-        for name, curve in report[part].items():
+        for name, curve in figures[part].items():
             axes.plot(*zip(*curve, strict=True), marker="o", markersize=3, label=name)
         axes.set(title=f"Memory of {title}", xlabel="pages", ylabel="MiB")
         axes.set_ylim(bottom=0)

@@ -13,13 +13,10 @@ beside the repository. It needs the extra `bench`.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
-
-from rich.console import Console
 
 from benchmarks.corpora import ROOT, SHARED, environment
 from benchmarks.experiments import classification, clustering, features, levels
@@ -30,7 +27,7 @@ from benchmarks.experiments.labelled import (
     read_labelled,
 )
 from benchmarks.extraction import NO_CLEANING
-from benchmarks.quality import WIDTH
+from benchmarks.reporting import earlier_figures, publish_figures, report_parser
 from benchmarks.tables import Table
 from noiseclean_scrapy.methods import METHODS
 
@@ -44,30 +41,19 @@ VERSIONS = ("noiseclean-scrapy", "numpy", "scikit-learn", "scipy")
 def main(argv: Sequence[str] | None = None) -> int:
     """Command line; returns the exit status."""
     args = _parser().parse_args(argv)
-    console = Console()
-    if not console.is_terminal:
-        console.width = WIDTH
-    report = json.loads(args.out.read_text(encoding="utf-8")) if args.out.exists() else {}
+    found = earlier_figures(args)
     if set(ON_LABELS) & set(args.experiment):
         for data in args.data:
             for experiment, figures in mine(data, args).items():
-                known = report.setdefault(experiment, {})
+                known = found.setdefault(experiment, {})
                 known[Path(data).name] = joined(known.get(Path(data).name, {}), figures)
     if "features" in args.experiment:
-        report["features"] = {**environment(VERSIONS), **features.run(args.shared, args.pictures)}
+        found["features"] = {**environment(VERSIONS), **features.run(args.shared, args.pictures)}
     if "levels" in args.experiment:
-        report["levels"] = {**environment(VERSIONS), **levels.run(args.shared)}
+        found["levels"] = {**environment(VERSIONS), **levels.run(args.shared)}
     if "clustering" in args.experiment:
-        clustering.draw(report["clustering"], args.pictures / "clustering.png")
-    sections = []
-    for table in mining_tables(report):
-        console.print(table.to_rich())
-        sections.append(table.to_markdown())
-    if args.markdown:
-        args.markdown.write_text("\n".join(sections), encoding="utf-8")
-    if args.experiment:
-        args.out.parent.mkdir(parents=True, exist_ok=True)
-        args.out.write_text(json.dumps(report, separators=(",", ":")) + "\n", encoding="utf-8")
+        clustering.draw(found["clustering"], args.pictures / "clustering.png")
+    publish_figures(args, mining_tables(found), found)
     return 0
 
 
@@ -118,7 +104,7 @@ def mining_tables(report: Mapping[str, Any]) -> Iterator[Table]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = report_parser(__doc__, "mining")
     parser.add_argument(
         "--experiment",
         nargs="*",
@@ -137,8 +123,6 @@ def _parser() -> argparse.ArgumentParser:
         help="thresholds to give the style tree besides its own choice, default: 0.2 0.4 0.6",
     )
     parser.add_argument("--shared", type=Path, default=SHARED)
-    parser.add_argument("--out", type=Path, default=ROOT / "benchmarks/results/mining.json")
-    parser.add_argument("--markdown", type=Path, help="the tables as Markdown")
     parser.add_argument("--pictures", type=Path, default=ROOT / "docs/images", help="their folder")
     return parser
 

@@ -11,7 +11,6 @@ corpora are in the folder `shared` beside the repository.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -19,10 +18,7 @@ from statistics import fmean
 from types import ModuleType
 from typing import Any
 
-from rich.console import Console
-
 from benchmarks.corpora import (
-    ROOT,
     SHARED,
     CorpusPage,
     by_site,
@@ -30,7 +26,8 @@ from benchmarks.corpora import (
     load_scorer,
     read_corpus,
 )
-from benchmarks.quality import CORPORA, VERSIONS, WIDTH
+from benchmarks.quality import CORPORA, VERSIONS
+from benchmarks.reporting import earlier_figures, publish_figures, report_parser
 from benchmarks.scores import MANY_PAGES
 from benchmarks.tables import Table
 from noiseclean_scrapy import SiteCleaner
@@ -43,24 +40,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Command line; returns the exit status."""
     args = _parser().parse_args(argv)
     scorer = load_scorer(args.shared)
-    report = json.loads(args.out.read_text(encoding="utf-8")) if args.out.exists() else {}
-    results = report.setdefault("results", {})
+    results = earlier_figures(args).get("results", {})
     for corpus in args.corpus:
         pages = read_corpus(args.shared / "corpora" / corpus)
         sites = [site for site in by_site(pages).values() if len(site) >= MANY_PAGES]
         for method in args.method:
             results.setdefault(corpus, {})[method] = compare(scorer, method, sites)
-    report.update(environment(VERSIONS))
-    console = Console()
-    if not console.is_terminal:
-        console.width = WIDTH
-    sections = []
-    for table in tables(results):
-        console.print(table.to_rich())
-        sections.append(table.to_markdown())
-    if args.markdown:
-        args.markdown.write_text("\n".join(sections), encoding="utf-8")
-    args.out.write_text(json.dumps(report, separators=(",", ":")) + "\n", encoding="utf-8")
+    publish_figures(args, tables(results), {**environment(VERSIONS), "results": results})
     return 0
 
 
@@ -139,14 +125,12 @@ _CELLS: dict[str, Callable[[Mapping[str, Any]], str]] = {
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = report_parser(__doc__, "papers")
     parser.add_argument("--shared", type=Path, default=SHARED)
     parser.add_argument(
         "--corpus", nargs="+", default=CORPORA, help=f"default: {' '.join(CORPORA)}"
     )
     parser.add_argument("--method", nargs="+", choices=PUBLISHED, default=list(PUBLISHED))
-    parser.add_argument("--out", type=Path, default=ROOT / "benchmarks/results/papers.json")
-    parser.add_argument("--markdown", type=Path, help="the tables as Markdown")
     return parser
 
 

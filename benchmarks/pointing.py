@@ -12,7 +12,6 @@ other pages, which nobody has looked at.
 
 from __future__ import annotations
 
-import argparse
 import logging
 import sys
 from collections import Counter
@@ -24,7 +23,6 @@ from types import ModuleType
 from typing import Any
 
 from benchmarks.corpora import (
-    ROOT,
     SHARED,
     CorpusPage,
     by_site,
@@ -32,7 +30,7 @@ from benchmarks.corpora import (
     load_scorer,
     read_corpus,
 )
-from benchmarks.quality import publish
+from benchmarks.reporting import publish_figures, report_parser
 from benchmarks.tables import Table
 from noiseclean_scrapy import CleanPage, SiteCleaner
 from noiseclean_scrapy.page.block import Block
@@ -90,12 +88,10 @@ class Click:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Command line; returns the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = report_parser(__doc__, "pointing")
     parser.add_argument("--shared", type=Path, default=SHARED)
     parser.add_argument("--corpus", action="append", choices=CORPORA, help="default: all")
     parser.add_argument("--sites", type=int, default=SITES)
-    parser.add_argument("--out", type=Path, default=ROOT / "benchmarks/results/pointing.json")
-    parser.add_argument("--markdown", type=Path)
     args = parser.parse_args(argv)
     logging.disable(logging.INFO)
     scorer = load_scorer(args.shared)
@@ -114,7 +110,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         "results": results,
         "mean": [fmean(site["f1"][n] for site in results) for n in range(CLICKS + 1)],
     }
-    publish([table(figures)], figures, args.markdown, args.out)
+    publish_figures(args, [table(figures)], figures)
     return 0
 
 

@@ -10,8 +10,6 @@ the site's pages that deletes the paragraph of half of the victims.
 
 from __future__ import annotations
 
-import argparse
-import importlib.util
 import logging
 import random
 import re
@@ -21,12 +19,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from statistics import median_high
-from types import ModuleType
 from typing import Any
 
-from benchmarks.corpora import ROOT, SHARED, environment
+from benchmarks.corpora import SHARED, environment, load_module
 from benchmarks.extraction import is_installed
-from benchmarks.quality import publish
+from benchmarks.reporting import publish_figures, report_parser
 from benchmarks.tables import Table
 from example_project.demo import DemoPage, DemoSite
 from noiseclean_scrapy import SiteCleaner
@@ -113,12 +110,10 @@ ATTACKS: dict[str, Attack] = {
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Command line; returns the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = report_parser(__doc__, "poisoning")
     parser.add_argument("--shared", type=Path, default=SHARED)
     parser.add_argument("--method", action="append", choices=METHODS, help="default: all")
     parser.add_argument("--victims", type=int, default=VICTIMS)
-    parser.add_argument("--out", type=Path, default=ROOT / "benchmarks/results/poisoning.json")
-    parser.add_argument("--markdown", type=Path)
     args = parser.parse_args(argv)
     logging.disable(logging.INFO)
     articles = [
@@ -141,7 +136,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     }
     versions = [*VERSIONS, *([PEER] if PEER in cleaners else [])]
     figures = {**environment(versions), "honest": HONEST, "steps": STEPS, "results": results}
-    publish([table(results)], figures, args.markdown, args.out)
+    publish_figures(args, [table(results)], figures)
     return 0
 
 
@@ -174,7 +169,7 @@ class PeerSite:
 
     def __init__(self, runner: Path, honest: Sequence[DemoPage]) -> None:
         self._honest = honest
-        self._clean = _module(runner).SITE_PEERS[PEER][0]()
+        self._clean = load_module(runner).SITE_PEERS[PEER][0]()
 
     def texts(self, victim: Victim, poison: Sequence[str]) -> Iterator[str]:
         """As of `MethodSite`; the attacker's addresses are next to the victim's."""
@@ -231,16 +226,6 @@ def _cell(figures: Mapping[str, Any]) -> str:
         return "lost without attack"
     share = figures["median"]
     return f"over {max(STEPS) / (HONEST + max(STEPS)):.0%}" if share == NEVER else f"{share:.0%}"
-
-
-def _module(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location("peers", path)
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["peers"] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 if __name__ == "__main__":

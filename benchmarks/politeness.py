@@ -9,30 +9,26 @@ each page is asked for. Needs the Redis and the PostgreSQL server of the tests.
 
 from __future__ import annotations
 
-import argparse
-import json
 import multiprocessing
 import sys
-import threading
 import time
 import warnings
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
-from pathlib import Path
 from statistics import median
 from typing import Any
 
 import scrapy
-from rich.console import Console
 from scrapy.crawler import Crawler, CrawlerProcess
 from scrapy.exceptions import DontCloseSpider, ScrapyDeprecationWarning
 from scrapy.http import Response, TextResponse
 
-from benchmarks.corpora import ROOT, environment
+from benchmarks.corpora import environment
 from benchmarks.distributed import REDIS_URL, own_database, own_keys
+from benchmarks.reporting import publish_figures, report_parser
 from benchmarks.tables import Table
+from tests.support.servers import Request, serving
 
 PAGES = 90
 DELAY = 0.5
@@ -71,17 +67,13 @@ class SiteSpider(scrapy.Spider):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path, default=ROOT / "benchmarks/results/politeness.json")
-    parser.add_argument("--markdown", action="store_true", help="print the table as Markdown")
+    parser = report_parser(__doc__, "politeness")
     args = parser.parse_args(argv)
     runs = {f"{kind}, {number}": measure(kind, number) for kind, number in RUNS}
-    report = {**environment(VERSIONS), "delay": DELAY, "runs": runs}
-    args.out.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
     rows = [[name, *map(str, run.values())] for name, run in runs.items()]
     header = ["requests shared by, processes", *next(iter(runs.values()))]
     table = Table(f"One site, DOWNLOAD_DELAY = {DELAY}", header, rows)
-    print(table.to_markdown()) if args.markdown else Console().print(table.to_rich())
+    publish_figures(args, [table], {**environment(VERSIONS), "delay": DELAY, "runs": runs})
     return 0
 
 
@@ -110,30 +102,14 @@ def serve_site() -> Iterator[tuple[str, list[float]]]:
     """The address of a site, and the times (seconds) at which its pages were asked for."""
     times: list[float] = []
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            times.append(time.monotonic())
-            number = self.path[1:]
-            links = "".join(f"<a href='/{n}'>Page {n}</a>" for n in range(PAGES))
-            body = f"<p>Page {number} of the site has this text.</p>{links}".encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html; charset=utf-8")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+    def respond(request: Request) -> None:
+        times.append(time.monotonic())
+        number = request.path[1:]
+        links = "".join(f"<a href='/{n}'>Page {n}</a>" for n in range(PAGES))
+        request.answer(f"<p>Page {number} of the site has this text.</p>{links}")
 
-        def log_message(self, format: str, *args: object) -> None:
-            """The times are the log."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}", times
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with serving(respond) as port:
+        yield f"http://127.0.0.1:{port}", times
 
 
 def _crawl(kind: str, name: str, url: str, database: str) -> None:

@@ -9,23 +9,18 @@ measuring it needs Linux.
 
 from __future__ import annotations
 
-import argparse
-import json
-import multiprocessing
-import re
 import sys
 import time
 import traceback
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from rich.console import Console
-from rich.table import Table
-
-from benchmarks.corpora import ROOT, SHARED, by_site, environment, read_corpus
+from benchmarks.corpora import SHARED, by_site, environment, read_corpus
+from benchmarks.measuring import in_new_process, peak_mib
+from benchmarks.reporting import publish_figures, report_parser
+from benchmarks.tables import Table
 from example_project.demo import DemoSite
 from noiseclean_scrapy.clean_page import CleanPage, clean_page
 from noiseclean_scrapy.cleaner import SiteCleaner
@@ -41,29 +36,28 @@ VERSIONS = ("noiseclean-scrapy", "lxml", "parsel")
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Command line; the exit status is 1 where a method raised an exception."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = report_parser(__doc__, "robustness")
     parser.add_argument("--shared", type=Path, default=SHARED)
     parser.add_argument("--method", action="append", choices=METHODS, help="default: all")
     parser.add_argument("--all-corpora", action="store_true")
     parser.add_argument("--thousand-pages", action="store_true")
-    parser.add_argument("--out", type=Path, default=ROOT / "benchmarks/results/robustness.json")
     args = parser.parse_args(argv)
     if not (args.all_corpora or args.thousand_pages):
         parser.error("choose --all-corpora or --thousand-pages, or both")
     methods = args.method or list(METHODS)
-    report: dict[str, Any] = environment(VERSIONS)
+    figures: dict[str, Any] = environment(VERSIONS)
+    tables = []
     failures = 0
     if args.all_corpora:
         manifests = sorted((args.shared / "corpora").glob("*/manifest.jsonl"))
-        report["corpora"] = {m.parent.name: clean_corpus(m.parent, methods) for m in manifests}
-        _print_corpora(report["corpora"])
-        rows = (row for corpus in report["corpora"].values() for row in corpus["methods"].values())
+        figures["corpora"] = {m.parent.name: clean_corpus(m.parent, methods) for m in manifests}
+        tables.append(_corpora_table(figures["corpora"]))
+        rows = (row for corpus in figures["corpora"].values() for row in corpus["methods"].values())
         failures = sum(len(row["exceptions"]) for row in rows)
     if args.thousand_pages:
-        report["thousand_pages"] = {method: in_own_process(method) for method in methods}
-        _print_memory(report["thousand_pages"])
-    args.out.parent.mkdir(parents=True, exist_ok=True)
-    args.out.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+        figures["thousand_pages"] = {name: in_new_process(learn_pages, name) for name in methods}
+        tables.append(_memory_table(figures["thousand_pages"]))
+    publish_figures(args, tables, figures)
     return 1 if failures else 0
 
 
@@ -100,13 +94,6 @@ def _attempt(action: Callable[[], T], page_id: str, exceptions: list[str]) -> T 
         return None
 
 
-def in_own_process(method: str, count: int = PAGES) -> dict[str, Any]:
-    """`learn_pages` with the default settings in a new process."""
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(1, mp_context=context) as pool:
-        return pool.submit(learn_pages, method, count).result()
-
-
 def learn_pages(method: str, count: int = PAGES, **options: Any) -> dict[str, Any]:
     """Learn `count` pages of a made-up newspaper: tree nodes, and memory in MiB.
 
@@ -138,28 +125,24 @@ def tree_nodes(method: Method) -> int:
     return method.tree.nodes if isinstance(method, TreeMethod) else 0
 
 
-def peak_mib() -> float:
-    # Not ru_maxrss: a new process takes that over from the one that started it.
-    status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
-    (kib,) = re.findall(r"^VmHWM:\s+(\d+) kB$", status, flags=re.MULTILINE)
-    return round(int(kib) / 1024, 1)
+def _corpora_table(corpora: dict[str, Any]) -> Table:
+    header = ["corpus", "pages", "sites", "method", "exceptions", "no text kept"]
+    rows = [
+        [corpus, row["pages"], row["sites"], method, len(found["exceptions"]), found["empty"]]
+        for corpus, row in corpora.items()
+        for method, found in row["methods"].items()
+    ]
+    cells = [list(map(str, row)) for row in rows]
+    return Table("Every page of every corpus", header, cells)
 
 
-def _print_corpora(corpora: dict[str, Any]) -> None:
-    table = Table("corpus", "pages", "sites", "method", "exceptions", "no text kept")
-    for corpus, row in corpora.items():
-        for method, found in row["methods"].items():
-            figures = row["pages"], row["sites"], method, len(found["exceptions"]), found["empty"]
-            table.add_row(corpus, *map(str, figures))
-    Console().print(table)
-
-
-def _print_memory(methods: dict[str, Any]) -> None:
-    names = ("most_nodes", "start_mib", "half_mib", "learned_mib", "peak_mib", "stored_mib")
-    table = Table("method", *names, "seconds")
-    for method, figures in methods.items():
-        table.add_row(method, *(str(figures.get(name, "")) for name in (*names, "seconds")))
-    Console().print(table)
+def _memory_table(methods: dict[str, Any]) -> Table:
+    mib = ("start_mib", "half_mib", "learned_mib", "peak_mib", "stored_mib")
+    names = ("most_nodes", *mib, "seconds")
+    rows = [
+        [method, *(str(found.get(name, "")) for name in names)] for method, found in methods.items()
+    ]
+    return Table(f"{PAGES:,} pages of one site", ["method", *names], rows)
 
 
 if __name__ == "__main__":

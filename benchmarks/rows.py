@@ -12,8 +12,6 @@ With --filled the database has so many pages before, copied by SQL, and is asked
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,11 +24,11 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from rich.console import Console
 from sqlalchemy import create_engine, text
 
-from benchmarks.corpora import ROOT, environment
+from benchmarks.corpora import environment
 from benchmarks.distributed import own_database
+from benchmarks.reporting import earlier_figures, publish_figures, report_parser
 from benchmarks.row_copies import measure_filled
 from benchmarks.tables import Table
 from noiseclean_scrapy.store import Cleaned, PageRecord, Store
@@ -72,25 +70,20 @@ NOON = datetime(2026, 1, 1, 12, tzinfo=timezone.utc)
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = report_parser(__doc__, "rows")
     parser.add_argument("--pages", type=int, default=20_000)
     parser.add_argument("--filled", type=int, action="append", help="pages that are there before")
-    parser.add_argument("--out", type=Path, default=ROOT / "benchmarks/results/rows.json")
-    parser.add_argument("--markdown", action="store_true", help="print the table as Markdown")
     args = parser.parse_args(argv)
     if args.filled:
         runs = {f"{n:,} pages": measure_filled(n, args.pages, write_site) for n in args.filled}
     else:
         runs = {name: measure(args.pages, run) for name, run in RUNS.items()}
     versions = environment(["noiseclean-scrapy", "sqlalchemy", "psycopg"])
-    report = {**versions, "runs": runs, "pages": args.pages}
-    if args.out.exists():  # these runs are kept beside those
-        before = json.loads(args.out.read_text("utf-8"))
+    figures = {**versions, "runs": runs, "pages": args.pages}
+    if before := earlier_figures(args):  # these runs are kept beside those
         kept = {"filled": before["filled"]} if "filled" in before else {}
-        report = {**before, "filled": report} if args.filled else {**report, **kept}
-    args.out.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
-    table = table_of(runs)
-    print(table.to_markdown()) if args.markdown else Console().print(table.to_rich())
+        figures = {**before, "filled": figures} if args.filled else {**figures, **kept}
+    publish_figures(args, [table_of(runs)], figures)
     return 0
 
 

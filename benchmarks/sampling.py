@@ -11,7 +11,6 @@ repository.
 
 from __future__ import annotations
 
-import argparse
 import random
 import re
 import sys
@@ -24,7 +23,8 @@ from typing import Any
 from urllib.parse import urljoin
 
 from benchmarks.corpora import SHARED, by_site, environment, load_scorer, read_corpus
-from benchmarks.quality import CORPORA, RESULTS, VERSIONS, publish
+from benchmarks.quality import CORPORA, VERSIONS
+from benchmarks.reporting import publish_figures, report_parser
 from benchmarks.tables import Table
 from example_project.demo import DemoSite
 from noiseclean_scrapy import SiteCleaner
@@ -56,14 +56,12 @@ class SampledSite:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Command line; returns the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = report_parser(__doc__, "sampling")
     parser.add_argument("--shared", type=Path, default=SHARED)
     parser.add_argument("--corpus", nargs="*", default=CORPORA)
     parser.add_argument("--method", nargs="+", choices=METHODS, default=list(METHODS))
     parser.add_argument("--draws", type=int, default=DRAWS, help="random samples a site and size")
     parser.add_argument("--articles", type=int, default=120, help="stories of the demo newspaper")
-    parser.add_argument("--out", type=Path, default=RESULTS / "sampling.json")
-    parser.add_argument("--markdown", type=Path, help="the tables as Markdown")
     args = parser.parse_args(argv)
     scorer = load_scorer(args.shared)
     sites = [*corpus_sites(args.shared, args.corpus), demo_site(args.articles)]
@@ -75,7 +73,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         for site in sites
     }
     figures = {**environment(VERSIONS), "draws": args.draws, "spread": SPREAD, "results": results}
-    publish([table(results, args.draws)], figures, args.markdown, args.out)
+    publish_figures(args, [table(results, args.draws)], figures)
     return 0
 
 

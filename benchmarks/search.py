@@ -21,10 +21,10 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.corpora import ROOT, SHARED, environment, read_corpus
+from benchmarks.corpora import SHARED, environment, read_corpus
 from benchmarks.extraction import NO_CLEANING, crawl, run_peer
 from benchmarks.indexes import build_index, empty_database
-from benchmarks.quality import RUNNER, installed_peers, publish
+from benchmarks.quality import RUNNER, installed_peers
 from benchmarks.queries import (
     KINDS,
     TOPIC,
@@ -36,6 +36,7 @@ from benchmarks.queries import (
     topics,
 )
 from benchmarks.ranking import ALL, CUT, ndcg, precision, reciprocal_rank, summarise
+from benchmarks.reporting import publish_figures, report_parser
 from benchmarks.scores import GOLD
 from benchmarks.tables import Table, interval, signed
 from noiseclean_scrapy.methods import METHODS
@@ -68,7 +69,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         documents += read_documents(corpus, texts)
     figures = measure(documents, args.postgresql, args.pages)
     versions = dict.fromkeys([*VERSIONS, *sorted(set(peers.values()))])
-    publish(search_tables(figures), {**environment(versions), **figures}, args.markdown, args.out)
+    publish_figures(args, search_tables(figures), {**environment(versions), **figures})
     return 0
 
 
@@ -190,7 +191,7 @@ def search_tables(figures: Mapping[str, Any]) -> Iterator[Table]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = report_parser(__doc__, "search")
     parser.add_argument("--shared", type=Path, default=SHARED)
     parser.add_argument("--corpus", action="append", help=f"default: {', '.join(CORPORA)}")
     parser.add_argument("--method", choices=METHODS, default="evidence")
@@ -199,8 +200,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--texts", type=Path, help="folder that keeps the peers' texts for reuse")
     parser.add_argument("--pages", type=int, default=PAGES, help="to draw queries from, a corpus")
     parser.add_argument("--postgresql", metavar="URL", help="index there instead of in SQLite")
-    parser.add_argument("--out", type=Path, default=ROOT / "benchmarks/results/search.json")
-    parser.add_argument("--markdown", type=Path, help="the tables as Markdown")
     return parser
 
 

@@ -13,10 +13,7 @@ below 20 minutes by more than a quarter.
 
 from __future__ import annotations
 
-import argparse
-import json
 import logging
-import multiprocessing
 import os
 import sqlite3
 import sys
@@ -24,7 +21,6 @@ import tempfile
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from itertools import count
@@ -33,14 +29,15 @@ from typing import Any
 
 import numpy as np
 import scrapy
-from rich.console import Console
 from scrapy.crawler import CrawlerProcess
 from scrapy.http import Response
 from sqlalchemy import create_engine, make_url
 
-from benchmarks.corpora import ROOT, environment
+from benchmarks.corpora import environment
 from benchmarks.loopback import serve
-from benchmarks.memory import VERSIONS, resident_mib
+from benchmarks.measuring import in_new_process, resident_mib
+from benchmarks.memory import VERSIONS
+from benchmarks.reporting import publish_figures, report_parser
 from benchmarks.tables import Table
 from benchmarks.troubled_web import TroubledWeb
 from noiseclean_scrapy.crawl.spool import Spool
@@ -83,12 +80,11 @@ class Outcome:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = report_parser(__doc__, "soak")
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--sites", type=int, default=20)
     parser.add_argument("--tree-nodes", type=int, default=3000, help="reached in the first half")
     parser.add_argument("--database", help="an empty PostgreSQL database; default: an SQLite file")
-    parser.add_argument("--out", type=Path, default=ROOT / "benchmarks/results/soak.json")
     args = parser.parse_args(argv)
     web = TroubledWeb(args.sites)
     with tempfile.TemporaryDirectory() as folder, serve(web) as proxy:
@@ -100,18 +96,14 @@ def main(argv: Sequence[str] | None = None) -> int:
             "NOISECLEAN_SAMPLE_QUOTA": 30,
             "NOISECLEAN_SPOOL": f"{folder}/spool",
         }
-        context = multiprocessing.get_context("spawn")
-        with ProcessPoolExecutor(1, mp_context=context) as pool, hiccups(url, 60 * args.minutes):
+        with hiccups(url, 60 * args.minutes):
             arguments = (web.hosts, web.paths, 60 * args.minutes)
-            work = pool.submit(run_crawl, settings, proxy, folder, arguments)
-            stats, samples, errors = work.result()
+            stats, samples, errors = in_new_process(run_crawl, settings, proxy, folder, arguments)
         outcome = judge(url, Path(folder), stats, samples, errors)
-    Console().print(table(outcome, args.minutes).to_rich())
+    versions = environment(VERSIONS) | {"minutes": args.minutes, "sites": args.sites}
+    publish_figures(args, [table(outcome, args.minutes)], versions | asdict(outcome))
     for message in [*outcome.lost, *outcome.errors][:20]:
         print(message, file=sys.stderr)
-    report = environment(VERSIONS) | {"minutes": args.minutes, "sites": args.sites}
-    args.out.parent.mkdir(parents=True, exist_ok=True)
-    args.out.write_text(json.dumps(report | asdict(outcome), indent=1) + "\n", encoding="utf-8")
     is_flat = outcome.growth <= (GROWTH if args.minutes >= LONG_MINUTES else SHORT_GROWTH)
     return 0 if is_flat and not outcome.lost and not outcome.errors else 1
 
@@ -173,9 +165,7 @@ class SoakSpider(scrapy.Spider):
         self.seen += 1
         passed = time.monotonic() - self.begun
         if passed >= self.seconds * (len(self.samples) + 1) / SAMPLES:
-            self.samples.append(
-                (round(passed, 1), self.seen, round(resident_mib(collected=False), 1))
-            )
+            self.samples.append((round(passed, 1), self.seen, round(resident_mib(), 1)))
         if isinstance(response, scrapy.http.HtmlResponse):
             self.items.write(f"{response.url}\n")
             yield {"url": response.url}

@@ -7,7 +7,6 @@ to one month of Common Crawl.
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import io
 import json
@@ -22,9 +21,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import rich
-
 from benchmarks.corpora import ROOT, SHARED, CorpusPage, environment, read_corpus
+from benchmarks.reporting import publish_figures, report_parser
 from benchmarks.tables import Table
 from noiseclean_scrapy.batch.addresses import slug
 from noiseclean_scrapy.batch.two_pass import (
@@ -36,7 +34,6 @@ from noiseclean_scrapy.batch.two_pass import (
 from noiseclean_scrapy.config import Config
 
 CORPORA = ("cleanportaleval", "big9-dev", "blogs-dev")
-RESULTS = ROOT / "benchmarks/results/spark.json"
 CODECS = ("lz4", "zstd")
 MONTH = {"pages": 2.6e9, "archives": 90_000, "archive_bytes": 1.0e9, "sites": 38e6}
 """One month of Common Crawl, rounded: its pages, WARC files, their gzipped size, its domains."""
@@ -46,12 +43,10 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 def main(argv: Sequence[str] | None = None) -> int:
     """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = report_parser(__doc__, "spark")
     parser.add_argument("--corpora", nargs="+", default=CORPORA)
     parser.add_argument("--cores", nargs="+", type=int, default=[1, 2])
     parser.add_argument("--archives", type=int, default=8, help="WARC files that are written")
-    parser.add_argument("--markdown", action="store_true")
-    parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--run", nargs=3, metavar=("FOLDER", "CORES", "CODEC"), help="one job only")
     opts = parser.parse_args(argv)
     if opts.run:
@@ -63,7 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             page for corpus in opts.corpora for page in read_corpus(SHARED / "corpora" / corpus)
         ]
         archives = write_archives(folder, pages, opts.archives)
-        report = {
+        figures = {
             **environment(["pyspark", "pyarrow", "scrapy"]),
             "corpora": list(opts.corpora),
             "input": {
@@ -80,11 +75,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             ],
             "trees": tree_sizes(folder / "output"),
         }
-    report["month"] = month(report)
-    opts.out.parent.mkdir(parents=True, exist_ok=True)
-    opts.out.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
-    for table in tables(report):
-        print(table.to_markdown()) if opts.markdown else rich.print(table.to_rich())
+    figures["month"] = month(figures)
+    publish_figures(opts, tables(figures), figures)
     return 0
 
 

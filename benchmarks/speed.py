@@ -12,17 +12,13 @@ parsed pages; a bare loop over the nodes is what no reading in Python can be fas
 
 from __future__ import annotations
 
-import argparse
-import json
 import logging
-import multiprocessing
 import runpy
 import statistics
 import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
@@ -31,12 +27,12 @@ from typing import Any
 
 import numpy as np
 from parsel import Selector
-from rich.console import Console
 
 from benchmarks.corpora import ROOT, SHARED, CorpusPage, by_site, environment, read_corpus
 from benchmarks.extraction import is_installed
 from benchmarks.growth import LEARNED, PANELS, PARAGRAPHS, draw_growth, growth, milliseconds
-from benchmarks.robustness import peak_mib
+from benchmarks.measuring import in_new_process, peak_mib
+from benchmarks.reporting import publish_figures, report_parser
 from benchmarks.tables import Table
 from noiseclean_scrapy import kernels
 from noiseclean_scrapy.cleaner import SiteCleaner
@@ -64,16 +60,14 @@ class Candidate:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = report_parser(__doc__, "speed")
     parser.add_argument("--shared", type=Path, default=SHARED)
     parser.add_argument("--corpus", default="big9-dev")
     parser.add_argument("--pages", type=int, default=36, help="so many pages, of all sites alike")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--method", action="append", choices=METHODS, help="default: all")
     parser.add_argument("--peer", action="append", help=f"default: {', '.join(PEERS)}")
-    parser.add_argument("--out", type=Path, default=ROOT / "benchmarks/results/speed.json")
     parser.add_argument("--picture", type=Path, default=PICTURE, help="of the growth of cost")
-    parser.add_argument("--markdown", action="store_true", help="print tables as Markdown")
     args = parser.parse_args(argv)
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)
@@ -84,33 +78,30 @@ def main(argv: Sequence[str] | None = None) -> int:
     pages = read_corpus(args.shared / "corpora" / args.corpus)
     sites = by_site(pages)
     chosen = list(_alike(sites.values(), args.pages))
-    report: dict[str, Any] = environment([*VERSIONS, *(_distribution(runner, p) for p in peers)])
-    report |= {"corpus": args.corpus, "pages": len(chosen), "rounds": args.rounds}
-    report["bytes"] = round(statistics.mean(len(page.html) for page in chosen))
+    figures: dict[str, Any] = environment([*VERSIONS, *(_distribution(runner, p) for p in peers)])
+    figures |= {"corpus": args.corpus, "pages": len(chosen), "rounds": args.rounds}
+    figures["bytes"] = round(statistics.mean(len(page.html) for page in chosen))
     page_candidates = page_peers(runner, [peer for peer in peers if peer in runner["PAGE_PEERS"]])
     candidates = {**page_candidates, **our_candidates(methods, sites)}
-    report["cost"] = _with_ratios(measure(candidates, chosen, args.rounds))
+    figures["cost"] = _with_ratios(measure(candidates, chosen, args.rounds))
     parts = measure({FLOOR: candidates[FLOOR], **PARTS}, chosen, args.rounds)
-    report["parts"] = _with_ratios(parts)
+    figures["parts"] = _with_ratios(parts)
     for peer in peers:
         if peer in runner["SITE_PEERS"]:
             cost = site_peer_cost(runner["SITE_PEERS"][peer][0](), sites, args.rounds)
-            report["cost"][peer] = {"mean_ms": cost}
-    report["cost"] = _with_ratios(report["cost"])
+            figures["cost"][peer] = {"mean_ms": cost}
+    figures["cost"] = _with_ratios(figures["cost"])
     some = dict(islice(sites.items(), TREES))
-    report["trees"] = {method: tree_costs(method, some, args.rounds) for method in methods}
-    report["growth"] = {
+    figures["trees"] = {method: tree_costs(method, some, args.rounds) for method in methods}
+    figures["growth"] = {
         method: growth(method, args.rounds, PARAGRAPHS, LEARNED) for method in methods
     }
-    report["memory"] = {
-        name: in_own_process(args.shared, args.corpus, len(chosen), name)
+    figures["memory"] = {
+        name: in_new_process(_memory, args.shared, args.corpus, len(chosen), name)
         for name in [*peers, *methods]
     }
-    draw_growth(report["growth"], args.picture)
-    for table in tables(report):
-        Console().print(table.to_rich()) if not args.markdown else print(table.to_markdown())
-    args.out.parent.mkdir(parents=True, exist_ok=True)
-    args.out.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    draw_growth(figures["growth"], args.picture)
+    publish_figures(args, tables(figures), figures)
     return 0
 
 
@@ -234,13 +225,6 @@ def tree_costs(
     return {**means, "bytes": round(statistics.mean(sizes))}
 
 
-def in_own_process(shared: Path, corpus: str, count: int, name: str) -> dict[str, float]:
-    """Peak memory of a candidate in MiB, over the pages of the corpus, in a process of its own."""
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(1, mp_context=context) as pool:
-        return pool.submit(_memory, shared, corpus, count, name).result()
-
-
 def tables(report: Mapping[str, Any]) -> Iterator[Table]:
     """The report's tables."""
     size = f"{report['pages']} pages of {report['bytes'] / 1000:.0f} kB"
@@ -258,6 +242,7 @@ def tables(report: Mapping[str, Any]) -> Iterator[Table]:
 
 
 def _memory(shared: Path, corpus: str, count: int, name: str) -> dict[str, float]:
+    """Peak memory of a candidate in MiB, over the pages of the corpus."""
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)
     pages = list(_alike(by_site(read_corpus(shared / "corpora" / corpus)).values(), count))

@@ -10,7 +10,6 @@ times. Its memory is read before the first request and after all of them.
 
 from __future__ import annotations
 
-import argparse
 import http.client
 import logging
 import re
@@ -25,8 +24,9 @@ from time import monotonic, perf_counter, sleep
 from typing import Any
 from urllib.parse import urlsplit
 
-from benchmarks.corpora import ROOT, environment
-from benchmarks.quality import publish
+from benchmarks.corpora import environment
+from benchmarks.measuring import resident_mib
+from benchmarks.reporting import publish_figures, report_parser
 from benchmarks.tables import Table
 from example_project.demo import DemoSite
 from noiseclean_scrapy import SiteCleaner
@@ -53,17 +53,15 @@ _START = datetime(2031, 1, 1, tzinfo=timezone.utc)
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Command line; returns the exit status."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = report_parser(__doc__, "workbench")
     parser.add_argument("--pages", type=int, default=PAGES)
-    parser.add_argument("--out", type=Path, default=ROOT / "benchmarks/results/workbench.json")
-    parser.add_argument("--markdown", type=Path)
     args = parser.parse_args(argv)
     logging.disable(logging.INFO)
     with TemporaryDirectory() as folder:
         database = Path(folder, "large.db")
         fill(database, args.pages)
         figures = {**environment(VERSIONS), "pages": args.pages, **measure(database)}
-    publish([table(figures)], figures, args.markdown, args.out)
+    publish_figures(args, [table(figures)], figures)
     return 0
 
 
@@ -116,7 +114,7 @@ def measure(database: Path) -> dict[str, Any]:
         start = monotonic() - started
         try:
             address = urlsplit(f"//{found[1]}").netloc
-            before = megabytes(process.pid)
+            before = resident_mib(process.pid)
             key = str(ask(address, "/api/pages?limit=1&site=0.example")[1]).split('"key": "')[1]
             key = key.partition('"')[0]
             while '"is_ready": false' in ask(address, "/api/review")[1]:
@@ -125,7 +123,7 @@ def measure(database: Path) -> dict[str, Any]:
                 name: [ask(address, path.format(key=key))[0] for _ in range(ROUNDS)]
                 for name, path in VIEWS.items()
             }
-            after = megabytes(process.pid)
+            after = resident_mib(process.pid)
         finally:
             process.terminate()
     return {"start": start, "seconds": seconds, "megabytes": {"before": before, "after": after}}
@@ -141,14 +139,6 @@ def ask(address: str, path: str) -> tuple[float, str]:
     assert answer.status == 200, (path, text)
     connection.close()
     return perf_counter() - started, text
-
-
-def megabytes(process: int) -> float:
-    """Memory of a process that is in use."""
-    status = Path(f"/proc/{process}/status").read_text("utf-8")
-    found = re.search(r"VmRSS:\s+(\d+)", status)
-    assert found
-    return int(found[1]) / 1024
 
 
 def table(figures: Any) -> Table:

@@ -6,13 +6,12 @@ import json
 import os
 import subprocess
 import sys
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.support import crawl_site
 from tests.support.archives import html, responses, row, warc, write_manifest
 
 ROOT = Path(__file__).parent.parent
@@ -142,19 +141,10 @@ def test_replay_follows_nothing_and_decodes_as_a_crawl_does(tmp_path: Path) -> N
 
 @pytest.mark.slow
 def test_replay_uses_no_network(tmp_path: Path) -> None:
-    hits = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            hits.append(self.path)
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever).start()
-        follow = f"http://127.0.0.1:{server.server_port}/"
+    with crawl_site.serve({}) as server:
         source = write_manifest(tmp_path / "corpus", row("1", "a.org"), row("2", "a.org"))
-        replay = Replay(tmp_path, {"source": str(source), "follow": follow})
-        server.shutdown()
-    assert hits == []
+        replay = Replay(tmp_path, {"source": str(source), "follow": f"{server.url}/"})
+    assert not server.requests
     assert len(replay.items) == 2
     assert replay.stats["noiseclean/archive/refused"] == 1
 

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from benchmarks import focused
-from benchmarks.focused_crawls import STRATEGIES, SharkPotential, harvest, run_apart
+from benchmarks.focused_crawls import STRATEGIES, SharkPotential, harvest
 from benchmarks.focused_freshness import LISTED, LiveNewspaper
 from benchmarks.focused_sites import SHARES, newspapers
 from benchmarks.focused_topics import TOPICS
+from benchmarks.measuring import in_new_process
 
 pytest.importorskip("matplotlib", reason="drawing needs the extra bench")
 
@@ -76,7 +77,7 @@ def test_shark_search_by_hand() -> None:
 @pytest.mark.slow
 def test_a_harvest_is_that_of_a_real_crawl(tmp_path: Path) -> None:
     runs = [
-        run_apart(harvest, strategy, 4, 60, 30)
+        in_new_process(harvest, strategy, 4, 60, 30)
         for strategy in ("breadth first", "focus on clean text")
     ]
     assert [len(run["hits"]) for run in runs] == [30, 30]

@@ -10,7 +10,6 @@ from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,6 +27,7 @@ from tests.support.crawl_site import NOISE, story, story_text
 from tests.support.crawling import Crawled, Plan
 from tests.support.databases import postgresql_schema, read_rows
 from tests.support.redis_queues import PrivateRedis, private_redis
+from tests.support.servers import Request, serving
 
 pytestmark = [pytest.mark.services, pytest.mark.slow]
 
@@ -79,40 +79,23 @@ def web() -> Iterator[Web]:
     web = Web()
     lock = threading.Lock()
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            if self.path == "/":
-                self.send_error(404)
-                return
-            host = self.headers["Host"]
-            with lock:
-                web.log.append(
-                    Visited(time.monotonic(), host, self.path, self.headers["User-Agent"])
-                )
-                event = web.at.pop(len(web.log), None)
-            if event:
-                event()
-            number = SITES.index(host.split(":")[0])
-            body = web.page(number, int(self.path[1:])).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html; charset=utf-8")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+    def respond(request: Request) -> None:
+        if request.path == "/":
+            request.send_error(404)
+            return
+        host = request.headers["Host"]
+        with lock:
+            web.log.append(
+                Visited(time.monotonic(), host, request.path, request.headers["User-Agent"])
+            )
+            event = web.at.pop(len(web.log), None)
+        if event:
+            event()
+        number = SITES.index(host.split(":")[0])
+        request.answer(web.page(number, int(request.path[1:])))
 
-        def log_message(self, format: str, *args: object) -> None:
-            """Stay quiet."""
-
-    server = ThreadingHTTPServer(("0.0.0.0", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    web.port = server.server_port
-    try:
+    with serving(respond, "0.0.0.0") as web.port:
         yield web
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from lxml import html
 
 from benchmarks import extraction, left_out, quality, robustness
 from benchmarks.corpora import SHARED
+from benchmarks.measuring import in_new_process
 from benchmarks.scores import (
     behind,
     count_segments,
@@ -443,6 +444,6 @@ def test_pages_of_one_site_stay_within_the_bound(method: str) -> None:
 
 @needs_proc
 def test_each_method_is_measured_in_a_process_of_its_own() -> None:
-    figures = robustness.in_own_process("satisfiable-subtree", 20)
+    figures = in_new_process(robustness.learn_pages, "satisfiable-subtree", 20)
     assert figures["pages"] == 20
     assert 0 < figures["start_mib"] <= figures["peak_mib"]

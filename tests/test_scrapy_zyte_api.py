@@ -5,11 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import threading
 from base64 import b64encode
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -20,6 +16,7 @@ from tests.support import crawl_site
 from tests.support.command_line import environment
 from tests.support.databases import read_rows
 from tests.support.documents import write_files
+from tests.support.servers import Request, serving
 from tests.support.services import give_up
 
 SITE = "https://news.example.com"
@@ -47,42 +44,19 @@ class MoreSpider(NewsSpider):
 """
 
 
-class Extract(BaseHTTPRequestHandler):
-    """Answers in the form of https://docs.zyte.com/zyte-api/usage/reference.html."""
-
-    def do_POST(self) -> None:
-        query = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        answer: dict[str, Any] = {"url": query["url"], "statusCode": 200}
-        if query.get("browserHtml"):
-            answer["browserHtml"] = crawl_site.story(2)
-        elif query.get("product"):
-            answer["product"] = {"name": "A chair", "url": query["url"]}
-        else:
-            content_type, body = FILES[query["url"].removeprefix(SITE)]
-            answer["httpResponseBody"] = b64encode(body.encode("latin-1")).decode()
-            answer["httpResponseHeaders"] = [{"name": "Content-Type", "value": content_type}]
-        data = json.dumps(answer).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Stay quiet."""
-
-
-@contextmanager
-def zyte_api() -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Extract)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/v1/"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+def extract(request: Request) -> None:
+    """Answer in the form of https://docs.zyte.com/zyte-api/usage/reference.html."""
+    query = json.loads(request.rfile.read(int(request.headers["Content-Length"])))
+    answer: dict[str, Any] = {"url": query["url"], "statusCode": 200}
+    if query.get("browserHtml"):
+        answer["browserHtml"] = crawl_site.story(2)
+    elif query.get("product"):
+        answer["product"] = {"name": "A chair", "url": query["url"]}
+    else:
+        content_type, body = FILES[query["url"].removeprefix(SITE)]
+        answer["httpResponseBody"] = b64encode(body.encode("latin-1")).decode()
+        answer["httpResponseHeaders"] = [{"name": "Content-Type", "value": content_type}]
+    request.answer(json.dumps(answer), "application/json")
 
 
 @pytest.mark.slow
@@ -90,7 +64,8 @@ def test_html_of_both_kinds_is_cleaned_and_what_is_none_is_left_alone(tmp_path: 
     if not find_spec("scrapy_zyte_api"):
         give_up("needs pip install scrapy-zyte-api")
     (tmp_path / "more.py").write_text(SPIDER)
-    with zyte_api() as address:
+    with serving(extract) as port:
+        address = f"http://127.0.0.1:{port}/v1/"
         key = '"YOUR_API_KEY"'
         write_files("scrapy-zyte-api.md", tmp_path, {key: f"{key}\nZYTE_API_URL = {address!r}"})
         done = subprocess.run(

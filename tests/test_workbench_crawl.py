@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 import math
 import re
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
@@ -23,7 +21,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 from noiseclean_scrapy.crawl.metrics import stat_metrics
 from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.web.crawl_watch import FIGURES, CrawlWatch
-from tests.support import crawl_site, crawling
+from tests.support import crawl_site, crawling, servers
 from tests.support.command_line import DemoCrawl
 from tests.support.crawl_site import story
 from tests.support.crawling import Plan
@@ -63,26 +61,13 @@ def metrics() -> Iterator[Crawls]:
     registry = CollectorRegistry()
     registry.register(crawls)
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(crawls.status)
-            self.send_header("Location", "/elsewhere")
-            self.end_headers()
-            self.wfile.write(generate_latest(registry) if crawls.body is None else crawls.body)
+    def respond(request: servers.Request) -> None:
+        body = generate_latest(registry) if crawls.body is None else crawls.body
+        request.answer(body, status=crawls.status, headers={"Location": "/elsewhere"})
 
-        def log_message(self, format: str, *args: object) -> None:
-            """Stay quiet."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    crawls.url = f"http://127.0.0.1:{server.server_port}/metrics"
-    try:
+    with servers.serving(respond) as port:
+        crawls.url = f"http://127.0.0.1:{port}/metrics"
         yield crawls
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 def test_figures_are_those_of_the_stats() -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import shutil
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+from tests.support.servers import Request, serving
 from tests.support.services import give_up
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
@@ -91,23 +90,10 @@ def listening() -> Iterator[tuple[str, list[str]]]:
     """The address of a server, and the paths that it was asked for."""
     asked: list[str] = []
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            asked.append(self.path)
-            self.send_response(204)
-            self.end_headers()
+    def respond(request: Request) -> None:
+        asked.append(request.path)
+        request.send_response(204)
+        request.end_headers()
 
-        do_POST = do_GET  # noqa: N815
-
-        def log_message(self, format: str, *arguments: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}", asked
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with serving(respond) as port:
+        yield f"http://127.0.0.1:{port}", asked

@@ -13,13 +13,13 @@ import json
 import resource
 import sys
 import tempfile
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import scrapy
 from scrapy.crawler import CrawlerProcess
+
+from tests.support.servers import Request, serving
 
 LEVELS, NAME, BLOCKS = 95, 60, 25_000
 
@@ -31,18 +31,9 @@ def costly_page(number: int, blocks: int = BLOCKS) -> str:
     return head + levels + "<p>x y" * blocks
 
 
-class _Handler(BaseHTTPRequestHandler):
-    def do_GET(self) -> None:
-        body = gzip.compress(costly_page(int(self.path.strip("/") or 0)).encode(), 9)
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
-        self.send_header("Content-Encoding", "gzip")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_arguments: Any) -> None:
-        pass
+def _respond(request: Request) -> None:
+    body = gzip.compress(costly_page(int(request.path.strip("/") or 0)).encode(), 9)
+    request.answer(body, headers={"Content-Encoding": "gzip"})
 
 
 class CostlySpider(scrapy.Spider):
@@ -62,9 +53,7 @@ class CostlySpider(scrapy.Spider):
 
 def main(pages: int = 100, **settings: str) -> None:
     """Crawl, and print what it took."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    with tempfile.TemporaryDirectory() as folder:
+    with serving(_respond) as port, tempfile.TemporaryDirectory() as folder:
         process = CrawlerProcess(
             {
                 "ADDONS": {"noiseclean_scrapy.addon.Addon": 300},
@@ -76,10 +65,8 @@ def main(pages: int = 100, **settings: str) -> None:
             }
         )
         crawler = process.create_crawler(CostlySpider)
-        address = f"http://127.0.0.1:{server.server_port}"
-        process.crawl(crawler, address=address, pages=pages)
+        process.crawl(crawler, address=f"http://127.0.0.1:{port}", pages=pages)
         process.start()
-    server.shutdown()
     assert crawler.stats
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     counts = {

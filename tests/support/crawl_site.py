@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import random
-import threading
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, TypeAlias
 
 import scrapy
 from scrapy.http import Response
 
 from noiseclean_scrapy.page.urls import site_name
+from tests.support.servers import Request, serving
 
 
 @dataclass(frozen=True)
@@ -45,48 +43,19 @@ class PageServer:
 
 
 @contextmanager
-def serve(
-    pages: Pages,
-) -> Iterator[PageServer]:
+def serve(pages: Pages) -> Iterator[PageServer]:
     """Serve pages by path; a callable page is given the number of requests so far, from 1 on."""
     requests: Counter[str] = Counter()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, pages, requests))
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    try:
-        yield PageServer(f"http://127.0.0.1:{server.server_port}", requests)
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
+    def respond(request: Request) -> None:
+        requests[request.path] += 1
+        page = pages.get(request.path, Answer("<h1>Nothing here</h1>", 404))
+        found = page(requests[request.path]) if callable(page) else page
+        found = found if isinstance(found, Answer) else Answer(found)
+        request.answer(found.body, found.type, status=found.status, headers=found.headers)
 
-class _Handler(BaseHTTPRequestHandler):
-    def __init__(
-        self,
-        pages: Pages,
-        requests: Counter[str],
-        *args: Any,
-    ) -> None:
-        self.pages = pages
-        self.requests = requests
-        super().__init__(*args)
-
-    def do_GET(self) -> None:
-        self.requests[self.path] += 1
-        page = self.pages.get(self.path, Answer("<h1>Nothing here</h1>", 404))
-        answer = page(self.requests[self.path]) if callable(page) else page
-        answer = answer if isinstance(answer, Answer) else Answer(answer)
-        body = answer.body if isinstance(answer.body, bytes) else answer.body.encode()
-        self.send_response(answer.status)
-        for name, value in {"Content-Type": answer.type, **answer.headers}.items():
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Stay quiet."""
+    with serving(respond) as port:
+        yield PageServer(f"http://127.0.0.1:{port}", requests)
 
 
 NOISE = "Latest news, weather and sport"
