@@ -8,12 +8,11 @@ import json
 import marshal
 import pickle
 import re
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import scrapy
 from lxml import etree
 from scrapy.http import Response
 
@@ -36,15 +35,10 @@ PAGE = (
 )
 
 
-class ValuesSpider(scrapy.Spider):
+class ValuesSpider(crawl_site.PagesSpider):
     """Gives a dict and a PageItem of every page."""
 
-    name = "values"
-    url: str
-
-    async def start(self) -> AsyncIterator[Any]:
-        for number in range(1, PAGES + 1):
-            yield scrapy.Request(f"{self.url}/{number}")
+    paths = tuple(f"/{number}" for number in range(1, PAGES + 1))
 
     def parse(self, response: Response) -> Iterator[Any]:
         # Marshal knows no dates.

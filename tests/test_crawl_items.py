@@ -64,18 +64,13 @@ class FrozenItem:
     text: str = ""
 
 
-class LearningSpider(scrapy.Spider):
+class LearningSpider(crawl_site.PagesSpider):
     """Lets the tree be built with which the other spider's pages are cleaned."""
 
-    name = "learning"
-    url: str
+    paths = tuple(f"/{number}" for number in range(LEARNED))
 
-    async def start(self) -> AsyncIterator[Any]:
-        for number in range(LEARNED):
-            yield scrapy.Request(f"{self.url}/{number}")
-
-    def parse(self, response: Response) -> None:
-        """Nothing to scrape: learning does not need items."""
+    def parse(self, response: Response) -> Iterator[Any]:
+        return iter(())  # learning does not need items
 
 
 class ItemsSpider(scrapy.Spider):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 import pytest
@@ -18,7 +18,7 @@ from scrapy.utils.trackref import iter_all
 from noiseclean_scrapy.crawl import cluster_cache
 from noiseclean_scrapy.crawl.pipeline import CleanPipeline
 from tests.support import crawl_site, crawling
-from tests.support.crawl_site import Answer, Pages, PageServer, story
+from tests.support.crawl_site import Answer, Pages, PageServer, PagesSpider, story
 from tests.support.crawling import Crawled, Plan
 from tests.support.databases import read_rows
 
@@ -163,20 +163,15 @@ def test_items_of_other_responses_stay_as_they_are(crawls: list[Crawled]) -> Non
         assert len([item for item in crawled.items if item["path"] == "/same"]) == 20
 
 
-class ManySitesSpider(scrapy.Spider):
+class ManySitesSpider(PagesSpider):
     """Visits two pages of every site, the second ones after all first ones."""
 
-    name = "many"
-    url: str
+    paths = tuple(f"/{page}" for page in range(2 * SITES))
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> ManySitesSpider:
         cluster_cache._CLUSTERS_IN_MEMORY = SITES_IN_MEMORY  # in the crawl's own process
         return super().from_crawler(crawler, *args, **kwargs)
-
-    async def start(self) -> AsyncIterator[Any]:
-        for page in range(2 * SITES):
-            yield scrapy.Request(f"{self.url}/{page}", priority=-page)
 
     def parse(self, response: Response) -> Iterator[Any]:
         pipeline = self.crawler.get_item_pipeline(CleanPipeline)
@@ -212,15 +207,14 @@ def test_more_sites_than_memory_holds(tmp_path: Path) -> None:
     assert rows == [(1, 1)] * (2 * SITES)
 
 
-class PathsSpider(scrapy.Spider):
+class HostsSpider(PagesSpider):
     """Visits some addresses of two hosts."""
 
-    name = "paths"
-    url: str
+    paths = ("/1", "/2", "/3", "/print/1")
 
     async def start(self) -> AsyncIterator[Any]:
-        for path in ("/1", "/2", "/3", "/print/1"):
-            yield scrapy.Request(self.url + path)
+        async for request in super().start():
+            yield request
         yield scrapy.Request(self.url.replace("127.0.0.1", "localhost") + "/4")
 
     def parse(self, response: Response) -> Iterator[Any]:
@@ -248,7 +242,7 @@ def test_addresses_are_allowed_denied_and_grouped(tmp_path: Path) -> None:
         for name, rule in rules.items():
             settings = {f"NOISECLEAN_{key}": value for key, value in rule.items()}
             settings["NOISECLEAN_DATABASE_URL"] = f"sqlite:///{name}.db"
-            plans.append(Plan(PathsSpider, settings, {"url": server.url}))
+            plans.append(Plan(HostsSpider, settings, {"url": server.url}))
         crawled = dict(zip(rules, crawling.crawl(tmp_path, *plans), strict=True))
 
     def clusters(name: str) -> dict[str, str]:
@@ -270,21 +264,16 @@ def test_addresses_are_allowed_denied_and_grouped(tmp_path: Path) -> None:
     assert alone["title"] == "Story 4"
 
 
-class KeepingSpider(scrapy.Spider):
+class KeepingSpider(PagesSpider):
     """Keeps all its responses, and selects from the first one again and again."""
 
-    name = "keeping"
-    url: str
+    paths = tuple(f"/{number}" for number in range(20))
+    responses: ClassVar[list[Response]] = []
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> KeepingSpider:
         gc.disable()  # in the crawl's own process
         return super().from_crawler(crawler, *args, **kwargs)
-
-    async def start(self) -> AsyncIterator[Any]:
-        self.responses: list[Response] = []
-        for number in range(20):
-            yield scrapy.Request(f"{self.url}/{number}")
 
     def parse(self, response: Response) -> Iterator[Any]:
         self.responses.append(response)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -238,22 +238,11 @@ def test_reports_on_hostile_pages(name: str) -> None:
     assert document.encode("utf-8", "surrogatepass").startswith(b"<!doctype html>")
 
 
-class HostileSpider(scrapy.Spider):
-    """Visits all pages; an item for each, without reading it."""
-
-    name = "hostile"
-    url: str
-    paths: list[str]
-
-    async def start(self) -> AsyncIterator[Any]:
-        for path in self.paths:
-            yield scrapy.Request(self.url + path, errback=self.failed)
+class HostileSpider(crawl_site.PagesSpider):
+    """Gives an item for each page, without reading it."""
 
     def parse(self, response: Response) -> Iterator[Any]:
         yield {"path": response.url.rpartition("/")[2], "size": len(response.body)}
-
-    def failed(self, failure: Any) -> None:
-        self.logger.info("not fetched: %s", failure.request.url)
 
 
 @pytest.mark.slow

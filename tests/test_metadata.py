@@ -5,14 +5,13 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
 import lxml.html
 import pytest
-import scrapy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
@@ -315,13 +314,8 @@ def page(number: int) -> str:
     )
 
 
-class FactsSpider(scrapy.Spider):
-    name = "facts"
-    url: str
-
-    async def start(self) -> AsyncIterator[Any]:
-        for number in range(1, PAGES + 1):
-            yield scrapy.Request(f"{self.url}/{number}")
+class FactsSpider(crawl_site.PagesSpider):
+    paths = tuple(f"/{number}" for number in range(1, PAGES + 1))
 
     def parse(self, response: Response) -> Iterator[Any]:
         yield PageItem(response.url)

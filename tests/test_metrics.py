@@ -11,7 +11,6 @@ from typing import Any
 from urllib.request import urlopen
 
 import pytest
-import scrapy
 from scrapy.http import Response
 
 from noiseclean_scrapy.crawl.metrics import GAUGES, stat_metrics
@@ -27,16 +26,12 @@ from prometheus_client.parser import text_string_to_metric_families
 pytestmark = pytest.mark.extras
 
 
-class AskingSpider(scrapy.Spider):
+class AskingSpider(crawl_site.PagesSpider):
     """Asks for the metrics of its own crawl, from a thread as Prometheus would."""
 
     name = "asking"
-    url: str
+    paths = tuple(f"/{number}" for number in range(6))
     metrics: str
-
-    async def start(self) -> Any:
-        for number in range(6):
-            yield scrapy.Request(f"{self.url}/{number}")
 
     async def parse(self, response: Response) -> Any:
         from scrapy.utils.asyncio import run_in_thread

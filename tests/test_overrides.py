@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pickle
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import scrapy
 from scrapy.http import Response
 
 from noiseclean_scrapy import CleanPage, PageItem, SiteCleaner
@@ -247,13 +246,8 @@ title = "div > p:last-child"
 """
 
 
-class RuledSpider(scrapy.Spider):
-    name = "ruled"
-    url: str
-
-    async def start(self) -> AsyncIterator[Any]:
-        for number in range(8):
-            yield scrapy.Request(f"{self.url}/{number}")
+class RuledSpider(crawl_site.PagesSpider):
+    paths = tuple(f"/{number}" for number in range(8))
 
     def parse(self, response: Response) -> Iterator[Any]:
         yield PageItem(response.url)

@@ -11,13 +11,11 @@ from threading import Event
 from typing import Any
 
 import pytest
-import scrapy
-from scrapy.http import Response
 
 from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.config import Config
 from tests.support import crawl_site, crawling
-from tests.support.crawl_site import ChainSpider, PageServer, story, story_text
+from tests.support.crawl_site import ChainSpider, PageServer, PagesSpider, story, story_text
 from tests.support.crawling import Crawled, Plan
 from tests.support.databases import read_rows
 
@@ -31,21 +29,6 @@ SETTINGS = {
     "NOISECLEAN_FIELDS": {"text": "text", "tree": "tree_version"},
 }
 STATE = "SELECT url, position, learned_version, clean_version FROM noiseclean_page"
-
-
-class ManySpider(scrapy.Spider):
-    """Visits the given pages, several at once, with an item for each."""
-
-    name = "many"
-    url: str
-    paths: Sequence[str]
-
-    async def start(self) -> Any:
-        for path in self.paths:
-            yield scrapy.Request(self.url + path)
-
-    def parse(self, response: Response) -> Iterator[Any]:
-        yield {"path": response.url.removeprefix(self.url)}
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +54,7 @@ def crawl_at_once(
         own = folder / str(number)
         own.mkdir()
         arguments = {"url": site.url, "paths": [f"/{n}" for n in shares[number]]}
-        plan = Plan(ManySpider, {**SETTINGS, "NOISECLEAN_DATABASE_URL": url}, arguments)
+        plan = Plan(PagesSpider, {**SETTINGS, "NOISECLEAN_DATABASE_URL": url}, arguments)
         return crawling.crawl_until(own, plan, never if number else killed)[1]
 
     with ThreadPoolExecutor(len(shares)) as pool:
@@ -189,7 +172,7 @@ def test_a_crawl_without_pages_adopts_the_tree_of_another(
         first = pool.submit(crawling.crawl_until, folders[0], plan, listen)
         while not site.requests["/late"]:
             time.sleep(0.05)
-        crawling.crawl_until(folders[1], Plan(ManySpider, settings, busy), never)
+        crawling.crawl_until(folders[1], Plan(PagesSpider, settings, busy), never)
         crawled = first.result()[1]
     assert adopted.is_set()
     assert crawled is not None

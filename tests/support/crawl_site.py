@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -79,6 +79,21 @@ def story_text(number: int) -> str:
     words = ["".join(rng.choices("abcdefghijklmnop", k=8)) for _ in range(30)]
     lines = [" ".join(words[start : start + 10]).capitalize() + "." for start in (0, 10, 20)]
     return "\n".join([f"Story {number}", *lines])
+
+
+class PagesSpider(scrapy.Spider):
+    """Visits the given pages, several at once, with an item for each."""
+
+    name = "pages"
+    url: str
+    paths: Sequence[str]
+
+    async def start(self) -> AsyncIterator[Any]:
+        for path in self.paths:
+            yield scrapy.Request(self.url + path)
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        yield {"path": response.url.removeprefix(self.url)}
 
 
 class ChainSpider(scrapy.Spider):
