@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
 import random
 import zlib
 from pathlib import Path
@@ -17,8 +16,8 @@ from noiseclean_scrapy.errors import DamagedError
 from noiseclean_scrapy.store import Store
 from tests.support.command_line import noiseclean
 from tests.support.crawl_site import story_text
-from tests.support.databases import read_rows
-from tests.support.fault_points import PAGES, crawl_all, open_crawl, see
+from tests.support.databases import read_rows, run_statement
+from tests.support.fault_points import PAGES, crawl_all, errors, open_crawl, see
 from tests.support.flipped_bits import SITE, damage, make_database, use
 
 KEY = f"{SITE}0003"
@@ -58,27 +57,9 @@ def change(url: str, table: str, column: str, value: object, key: str = KEY) -> 
     engine.dispose()
 
 
-def errors(caplog: pytest.LogCaptureFixture) -> list[str]:
-    return [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR]
-
-
 def crawl(url: str, *numbers: int) -> dict[str, Any]:
-    """Visit pages; the stats."""
-
-    async def run() -> dict[str, Any]:
-        running = open_crawl(url, {})
-        for number in numbers:
-            await see(running, number)
-            visit = running.find_visit(None, f"http://{SITE}/{number}")
-            assert visit
-            assert visit.kept
-            assert visit.kept.text == story_text(number)
-        await asyncio.wait_for(running.close(), 60)
-        running.writer.store.close()
-        stats: dict[str, Any] = running.stats.get_stats()
-        return stats
-
-    return asyncio.run(run())
+    """Visit pages of a site that is known; the stats."""
+    return asyncio.run(crawl_all(url, {}, numbers, is_known=True))
 
 
 @pytest.fixture(scope="module")
@@ -207,10 +188,7 @@ def test_check_lists_and_forgets_what_cannot_be_read(
     noiseclean(tmp_path, *command)
     change(sqlite_url, "noiseclean_page", "blocks", GARBAGE)
     change(sqlite_url, "noiseclean_page_html", "html", b"", key=f"{SITE}0004")
-    engine = create_engine(sqlite_url)
-    with engine.begin() as connection:
-        connection.execute(text("UPDATE noiseclean_tree SET tree = 'T' WHERE tree IS NOT NULL"))
-    engine.dispose()
+    run_statement(sqlite_url, "UPDATE noiseclean_tree SET tree = 'T' WHERE tree IS NOT NULL")
     done = noiseclean(tmp_path, *command, code=1)
     assert [line.split(":")[0] for line in done.stdout.splitlines()] == [
         f"page {KEY}",
@@ -230,4 +208,5 @@ def test_flipped_bits_raise_documented_errors_only(tmp_path: Path, whole: bytes,
     """All of 200: python -m tests.support.flipped_bits."""
     chance = random.Random(seed)
     for _ in range(5):
-        use(tmp_path, damage(whole, chance))
+        raised = use(tmp_path, damage(whole, chance))
+        assert raised.keys() <= {"DamagedError", "StoreError", "TreeDataError"}

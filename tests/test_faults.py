@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 import shutil
 import sqlite3
@@ -32,6 +31,8 @@ from tests.support.fault_points import (
     PROCESSES,
     check_point,
     check_state,
+    close,
+    errors,
     open_crawl,
     reclean_until,
     result,
@@ -65,14 +66,9 @@ def drive(crawl: Crawl, steps: Callable[[], Awaitable[None]]) -> None:
         try:
             await steps()
         finally:
-            await crawl.close()
-            crawl.writer.store.close()
+            await close(crawl)
 
     asyncio.run(run())
-
-
-def errors(caplog: pytest.LogCaptureFixture) -> list[str]:
-    return [record.getMessage() for record in caplog.records if record.levelno == logging.ERROR]
 
 
 def check_all(url: str, expected: Any) -> None:

@@ -22,13 +22,12 @@ from noiseclean_scrapy.clusters.cleaning import to_record
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.crawl import cluster_cache, write_queue
 from noiseclean_scrapy.crawl.memory import trim_heap
-from noiseclean_scrapy.crawl.session import Crawl
 from noiseclean_scrapy.report.inert import inert_document
 from noiseclean_scrapy.report.survey import SiteSurvey
 from noiseclean_scrapy.store import PageRecord, Store
 from tests.support.costly_pages import costly_page
 from tests.support.databases import read_rows
-from tests.support.fault_points import open_crawl, see
+from tests.support.fault_points import close, open_crawl, see
 
 KEYS = "SELECT key FROM noiseclean_page"
 HOSTS = ("a.example", "b.example", "c.example")
@@ -161,11 +160,6 @@ def resident_kib() -> int:
     found = re.search(r"^VmRSS:\s+(\d+) kB$", status, flags=re.MULTILINE)
     assert found
     return int(found[1])
-
-
-async def close(crawl: Crawl) -> None:
-    await crawl.close()
-    crawl.writer.store.close()
 
 
 @pytest.mark.slow

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Iterator
 from pathlib import Path
 from secrets import token_hex
@@ -25,7 +24,9 @@ from tests.support.databases import read_rows
 from tests.support.fault_points import (
     PAGES,
     check_point,
+    close,
     crawl_all,
+    errors,
     open_crawl,
     result,
     run_until,
@@ -73,21 +74,6 @@ def object_of(url: str, objects: str, key: str) -> tuple[Any, str]:
     return files, f"{root}/{bytes(value).decode().removeprefix('object:')}"
 
 
-def errors(caplog: pytest.LogCaptureFixture) -> list[str]:
-    return [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR]
-
-
-def visit(url: str, objects: str, *numbers: int) -> None:
-    async def run() -> None:
-        crawl = open_crawl(url, settings(objects))
-        for number in numbers:
-            await see(crawl, number)
-        await crawl.close()
-        crawl.writer.store.close()
-
-    asyncio.run(run())
-
-
 def test_all_is_as_with_html_in_rows(database_url: str, tmp_path: Path, objects: str) -> None:
     plain = f"sqlite:///{tmp_path / 'plain.db'}"
     asyncio.run(crawl_all(plain, {}))
@@ -107,7 +93,7 @@ def test_all_is_as_with_html_in_rows(database_url: str, tmp_path: Path, objects:
             assert page.cleaned.blocks[0].text
         assert list(store.pages.clean_again(SITE, lambda page: page.cleaned)) == [PAGES]
         assert not list(store.pages.damaged())
-    visit(database_url, objects, *range(PAGES))
+    asyncio.run(crawl_all(database_url, settings(objects)))
     assert len(names(objects)) == PAGES
 
 
@@ -128,7 +114,7 @@ def test_an_object_that_cannot_be_read_is_one_damaged_page(
         assert list(store.pages.clean_again(SITE, lambda page: page.cleaned)) == [PAGES - 1]
         assert len(errors(caplog)) == 1
         assert store.pages.html(KEY) is None
-    visit(sqlite_url, objects, 3)
+    asyncio.run(crawl_all(sqlite_url, settings(objects), [3]))
     with Store(sqlite_url, store_html=True, html_store=objects) as store:
         assert "<html" in (store.pages.html(KEY) or "")
         assert len(list(store.pages.with_html(SITE))) == PAGES
@@ -154,8 +140,7 @@ def test_no_row_names_an_object_that_is_not_written(
         (tmp_path / "away").rename(folder)
         for number in range(8, PAGES):
             await see(crawl, number)
-        await crawl.close()
-        crawl.writer.store.close()
+        await close(crawl)
         stats: dict[str, Any] = crawl.stats.get_stats()
         return stats
 
@@ -214,8 +199,7 @@ def test_a_bucket_that_does_not_answer(
         server.start()
         for number in range(5, PAGES):
             await see(crawl, number)
-        await crawl.close()
-        crawl.writer.store.close()
+        await close(crawl)
 
     asyncio.run(run())
     [line] = errors(caplog)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 import random
 import subprocess
@@ -20,7 +19,7 @@ from noiseclean_scrapy.crawl.spool import Spool
 from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.store import Cleaned, PageRecord, Store
 from tests.support.databases import read_rows
-from tests.support.fault_points import PAGES, open_crawl, see
+from tests.support.fault_points import PAGES, close, errors, open_crawl, see
 
 NOON = datetime(2031, 5, 21, 12, tzinfo=timezone.utc)
 BLOCKS = (Block("Fog", "/html[1]", "html", True, 0.5, {}, "body"),)
@@ -38,10 +37,6 @@ PAGE = PageRecord(
 )
 TEXT_ONLY = replace(PAGE, key="2", html=None, position=None)
 BARE = replace(TEXT_ONLY, key="3", cleaned=None, metadata=None)
-
-
-def messages(caplog: pytest.LogCaptureFixture) -> list[str]:
-    return [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR]
 
 
 def test_what_waits_comes_back_as_it_was(tmp_path: Path) -> None:
@@ -87,8 +82,8 @@ def test_a_flipped_bit_costs_one_page(tmp_path: Path, caplog: pytest.LogCaptureF
         assert len(list(spool.path.glob("*.damaged*"))) == number + 1
         spool.remove(found)
         assert spool.pages == 0
-    assert len(messages(caplog)) == 20
-    assert messages(caplog)[0].startswith(f"A page in the spool {spool.path} cannot be read: ")
+    assert len(errors(caplog)) == 20
+    assert errors(caplog)[0].startswith(f"A page in the spool {spool.path} cannot be read: ")
 
 
 @pytest.mark.parametrize("garbage", [b"", b"garbage" * 1000, b"SQLite format 3\0" + bytes(9000)])
@@ -101,13 +96,12 @@ def test_a_spool_of_garbage_is_set_aside(
     async def run() -> None:
         crawl = open_crawl(sqlite_url, {})
         await see(crawl, 0)
-        await crawl.close()
-        crawl.writer.store.close()
+        await close(crawl)
 
     asyncio.run(run())
     assert read_rows(sqlite_url, "SELECT count(*) FROM noiseclean_page") == [(1,)]
     if garbage:
-        [said] = messages(caplog)
+        [said] = errors(caplog)
         assert said.endswith(f"it is now {path}.damaged")
         assert Path(f"{path}.damaged").read_bytes() == garbage
 

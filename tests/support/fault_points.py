@@ -9,16 +9,18 @@ crawl go on, and compares what is stored with a crawl that ran through.
 from __future__ import annotations
 
 import asyncio
+import logging
 import multiprocessing
 import os
 import signal
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 from scrapy.http import HtmlResponse
 from scrapy.settings import Settings
 from scrapy.statscollectors import MemoryStatsCollector
@@ -31,7 +33,7 @@ from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.crawl.session import Crawl
 from noiseclean_scrapy.crawl.writer import Writer
 from noiseclean_scrapy.store import Store
-from tests.support.crawl_site import story
+from tests.support.crawl_site import story, story_text
 from tests.support.databases import new_database, read_rows
 
 PROCESSES: Any = multiprocessing.get_context("forkserver")
@@ -68,15 +70,38 @@ async def see(crawl: Crawl, number: int, *, host: str = "a.example", item: bool 
         await crawl.keep(visit)
 
 
-async def crawl_all(url: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """A crawl of all pages from its beginning to its end; its stats."""
-    crawl = open_crawl(url, settings)
-    for number in range(PAGES):
-        await see(crawl, number)
-    await crawl.close()
+async def close(crawl: Crawl) -> None:
+    """End a crawl, which may not take long."""
+    await asyncio.wait_for(crawl.close(), 60)
     crawl.writer.store.close()
+
+
+async def crawl_all(
+    url: str,
+    settings: Mapping[str, Any],
+    numbers: Iterable[int] = range(PAGES),
+    *,
+    is_known: bool = False,
+) -> dict[str, Any]:
+    """A crawl of pages from its beginning to its end; its stats.
+
+    Where the site `is_known`, every text must be right at once.
+    """
+    crawl = open_crawl(url, settings)
+    for number in numbers:
+        await see(crawl, number)
+        visit = crawl.find_visit(None, f"http://a.example/{number}")
+        assert visit
+        assert visit.kept
+        assert visit.kept.text == story_text(number) or not is_known
+    await close(crawl)
     stats: dict[str, Any] = crawl.stats.get_stats()
     return stats
+
+
+def errors(caplog: pytest.LogCaptureFixture) -> list[str]:
+    """What the log has told of errors."""
+    return [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR]
 
 
 @contextmanager

@@ -26,9 +26,8 @@ from noiseclean_scrapy.errors import NoiseCleanError
 from noiseclean_scrapy.output.rows import page_row
 from noiseclean_scrapy.report.survey import SiteSurvey
 from noiseclean_scrapy.store import Store
-from tests.support.crawl_site import story_text
 from tests.support.databases import run_statement
-from tests.support.fault_points import PAGES, crawl_all, open_crawl, see
+from tests.support.fault_points import PAGES, crawl_all
 
 SITE = "a.example"
 
@@ -108,21 +107,10 @@ def uses(url: str) -> Iterator[Callable[[], object]]:
     yield with_store(look_up, read_only=True)
     yield with_store(feed)
     yield with_store(reclean)
-    yield lambda: asyncio.run(crawl(url))
+    # All have their texts, whatever the database says.
+    pages = (0, 5, PAGES - 1, PAGES)
+    yield lambda: asyncio.run(crawl_all(url, {}, pages, is_known=True))
     yield with_store(repair)
-
-
-async def crawl(url: str) -> None:
-    """Three known pages and a new one: all have their texts, whatever the database says."""
-    running = open_crawl(url, {})
-    for number in (0, 5, PAGES - 1, PAGES):
-        await see(running, number)
-        visit = running.find_visit(None, f"http://{SITE}/{number}")
-        assert visit
-        assert visit.kept
-        assert visit.kept.text == story_text(number)
-    await asyncio.wait_for(running.close(), 60)
-    running.writer.store.close()
 
 
 def use(folder: Path, data: bytes) -> Counter[str]:
