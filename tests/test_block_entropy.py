@@ -11,8 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from noiseclean_scrapy import SiteCleaner
-from noiseclean_scrapy.methods import METHODS, block_entropy
+from noiseclean_scrapy.methods import block_entropy
 from noiseclean_scrapy.methods.block_entropy import (
     BlockEntropyMethod,
     content_blocks,
@@ -187,15 +186,6 @@ def test_terms_and_blocks_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert method.model().block_entropy(["home"]) == 1
 
 
-def test_model_is_immutable() -> None:
-    page = page_of("<p>a</p><p>b</p>")
-    method = learn([page, page_of("<p>a</p>")])
-    model = method.model()
-    before = model.judge(page)
-    method.observe(page_of("<p>c</p>"))
-    assert model.judge(page) == before
-
-
 @examples
 @given(sites(), MODES)
 def test_state_goes_through_json(bodies: list[str], mode: str) -> None:
@@ -237,15 +227,3 @@ def test_bad_states_are_refused(damage: dict[str, Any]) -> None:
     with pytest.raises(KeyError):
         method.restore({key: value for key, value in state.items() if key not in damage})
     assert method.state() == state
-
-
-def test_by_name_and_with_a_given_threshold() -> None:
-    assert METHODS["block-entropy"] is BlockEntropyMethod
-    cleaner = SiteCleaner("block-entropy", threshold=0.5)
-    for story in ("Fog closes the port", "A bakery wins gold", "Trams run late"):
-        cleaner.observe(f"<ul><li>News<li>Home</ul><p>{story}</p>")
-    page = SiteCleaner.from_bytes(cleaner.to_bytes()).clean(
-        "<ul><li>News<li>Home</ul><p>Rain in Porto</p>"
-    )
-    assert page.text == "Rain in Porto"
-    assert page.weights == {"rain": 1, "in": 1, "porto": 1}

@@ -12,8 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noiseclean_scrapy import SiteCleaner
-from noiseclean_scrapy.methods import METHODS
 from noiseclean_scrapy.methods.feature_weighting import (
     FeatureWeightingMethod,
     FeatureWeightingModel,
@@ -275,26 +273,9 @@ def test_bad_states_are_refused() -> None:
             method.restore({key: value for key, value in state.items() if key != missing})
 
 
-def test_model_is_immutable_and_nodes_are_bounded() -> None:
+def test_nodes_are_bounded() -> None:
     method = FeatureWeightingMethod(max_tree_nodes=20)
-    page = page_of("<p>a</p><div><p>b</p></div>")
-    method.observe(page)
-    model = method.model()
-    before = model.judge(page)
     for number in range(30):
         method.observe(page_of("<div><section><p>a</p></section></div>" * (number % 9)))
     assert method.tree.nodes <= 20
-    assert model.judge(page) == before
     assert isinstance(method.model(), FeatureWeightingModel)
-
-
-def test_by_name_and_with_a_given_threshold() -> None:
-    assert METHODS["feature-weighting"] is FeatureWeightingMethod
-    cleaner = SiteCleaner("feature-weighting", threshold=0.5)
-    for story in ("Fog closes the port", "A bakery wins gold", "Trams run late"):
-        cleaner.observe(f"<ul><li>News<li>Home</ul><div><p>{story}</p></div>")
-    page = SiteCleaner.from_bytes(cleaner.to_bytes()).clean(
-        "<ul><li>News<li>Home</ul><div><p>Rain in Porto</p></div>"
-    )
-    assert page.text == "Rain in Porto"
-    assert page.weights["rain"] == 1

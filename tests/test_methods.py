@@ -6,6 +6,7 @@ import inspect
 import math
 import random
 import re
+from itertools import islice
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from noiseclean_scrapy.methods import METHODS, method_parameters
 from noiseclean_scrapy.methods.block_entropy import LEAST_GAIN
 from noiseclean_scrapy.methods.evidence_model.threshold import LEANS
 from noiseclean_scrapy.page import Page, build_page
+from tests.support.corpora import CORPORA, needs_corpora, rows
 
 every_method = pytest.mark.parametrize("method", sorted(METHODS))
 
@@ -90,7 +92,10 @@ def test_wrong_options_are_named_with_what_was_expected(method: str) -> None:
 @every_method
 def test_defaults_are_right_options(method: str) -> None:
     parameters = inspect.signature(METHODS[method]).parameters.values()
-    SiteCleaner(method, **{parameter.name: parameter.default for parameter in parameters})
+    defaults = {parameter.name: parameter.default for parameter in parameters}
+    page = build_page("<p>Fog closes the port</p>")
+    given, not_given = SiteCleaner(method, **defaults), SiteCleaner(method)
+    assert given.model().judge(page) == not_given.model().judge(page)
 
 
 def test_leans_and_kinds_of_blocks_are_all_accepted() -> None:
@@ -119,6 +124,25 @@ def test_bytes_hold_all_that_was_learned(method: str, pages: list[Page]) -> None
     assert (copy.method, copy.pages) == (method, cleaner.pages)
     assert copy.to_bytes() == cleaner.to_bytes()
     assert copy.model().judge(pages[0]) == cleaner.model().judge(pages[0])
+
+
+@pytest.mark.parametrize("method", ["block-entropy", "feature-weighting"])
+def test_bytes_hold_the_threshold_that_was_given(method: str) -> None:
+    cleaner = SiteCleaner(method, threshold=0.5)
+    menu = "<ul><li>News<li>Home</ul>"
+    for story in ("Fog closes the port", "A bakery wins gold", "Trams run late"):
+        cleaner.observe(f"{menu}<div><p>{story}</p></div>")
+    copy = SiteCleaner.from_bytes(cleaner.to_bytes())
+    page = copy.clean(f"{menu}<div><p>Rain in Porto</p></div>")
+    assert page.text == "Rain in Porto"
+    assert page.weights["rain"] == 1
+
+
+@every_method
+def test_a_damaged_state_is_a_tree_data_error(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(METHODS[method], "state", lambda self: {"pages": "many"})
+    with pytest.raises(TreeDataError):
+        SiteCleaner.from_bytes(SiteCleaner(method).to_bytes())
 
 
 @every_method
@@ -183,3 +207,20 @@ def test_endless_nesting_is_no_trouble(method: str, tag: str) -> None:
     cleaner = SiteCleaner(method)
     cleaner.observe(tag * 3000 + "text")
     assert isinstance(cleaner.clean(tag * 3000 + "text").text, str)
+
+
+@pytest.mark.slow
+@needs_corpora
+@pytest.mark.parametrize(
+    ("method", "step"), [("satisfiable-subtree", 80), ("shingle-template", 40)]
+)
+def test_real_pages_are_cleaned(method: str, step: int) -> None:
+    """A sample: all of them take minutes."""
+    for corpus in sorted(path.name for path in CORPORA.iterdir() if path.is_dir()):
+        sample = [source for _, source, _ in islice(rows(corpus), 0, None, step)]
+        cleaner = SiteCleaner(method)
+        for source in sample:
+            cleaner.observe(source)
+        for source in sample:
+            page = cleaner.clean(source)
+            assert page.kept_characters <= page.visible_characters

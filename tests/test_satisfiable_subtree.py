@@ -1,9 +1,8 @@
-"""Satisfiable sub-trees: values by hand, the slow definition, bookkeeping, real pages."""
+"""Satisfiable sub-trees: values by hand, the slow definition, bookkeeping."""
 
 from __future__ import annotations
 
 import json
-from itertools import islice
 from typing import Any
 
 import pytest
@@ -11,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from noiseclean_scrapy import SiteCleaner
-from noiseclean_scrapy.errors import TreeDataError
 from noiseclean_scrapy.methods import create_method
 from noiseclean_scrapy.methods.satisfiable_subtree import (
     ALPHABETIC,
@@ -20,7 +18,6 @@ from noiseclean_scrapy.methods.satisfiable_subtree import (
     is_han_kana,
 )
 from noiseclean_scrapy.page import build_page
-from tests.support.corpora import CORPORA, needs_corpora, rows
 from tests.support.slow_satisfiable_subtree import slow_kept
 
 METHOD = "satisfiable-subtree"
@@ -219,22 +216,3 @@ def test_other_states_are_refused(state: Any) -> None:
     with pytest.raises((KeyError, TypeError, ValueError)):
         method.restore(state)
     assert method.pages == 1
-
-
-def test_a_damaged_state_is_a_tree_data_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(SatisfiableSubtreeMethod, "state", lambda self: {"pages": "many"})
-    with pytest.raises(TreeDataError):
-        SiteCleaner.from_bytes(SiteCleaner(METHOD).to_bytes())
-
-
-# (d) Real pages, a sample: all of them take minutes.
-
-
-@pytest.mark.slow
-@needs_corpora
-def test_real_pages_are_cleaned() -> None:
-    for corpus in sorted(path.name for path in CORPORA.iterdir() if path.is_dir()):
-        cleaner = SiteCleaner(METHOD)
-        for _, source, _ in islice(rows(corpus), 0, None, 80):
-            page = cleaner.clean(source)
-            assert page.kept_characters <= page.visible_characters

@@ -1,9 +1,9 @@
-"""Templates by pagelets: values by hand, the slow definition, order, bounds, real pages."""
+"""Templates by pagelets: values by hand, the slow definition, order, bounds."""
 
 from __future__ import annotations
 
 import json
-from itertools import islice, permutations
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from noiseclean_scrapy import SiteCleaner
-from noiseclean_scrapy.errors import TreeDataError
 from noiseclean_scrapy.methods.shingle_template import (
     ShingleTemplateMethod,
     fingerprint,
@@ -19,7 +18,6 @@ from noiseclean_scrapy.methods.shingle_template import (
     pagelets,
 )
 from noiseclean_scrapy.page import Page, build_page
-from tests.support.corpora import CORPORA, needs_corpora, rows
 from tests.support.slow_shingle_template import hashed, slow_kept
 
 METHOD = "shingle-template"
@@ -276,14 +274,6 @@ def test_other_states_are_refused(state: Any) -> None:
     assert method.state() == before
 
 
-def test_a_damaged_state_is_a_tree_data_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        ShingleTemplateMethod, "state", lambda self: {"pages": 1, "counts": {"x": 1}}
-    )
-    with pytest.raises(TreeDataError):
-        SiteCleaner.from_bytes(SiteCleaner(METHOD).to_bytes())
-
-
 def own_menu(number: int) -> str:
     return "".join(f"<a href=/{x}>{x}{chr(0x4E00 + number)}</a> " for x in "xyz")
 
@@ -303,19 +293,3 @@ def test_the_bound_drops_the_rarest() -> None:
     smaller.restore(exact.state())
     assert len(smaller.state()["counts"]) == 3
     assert learn(pages, max_fingerprints=1).state()["pages"] == 50
-
-
-# (d) Real pages, a sample: all of them take minutes.
-
-
-@pytest.mark.slow
-@needs_corpora
-def test_real_pages_are_cleaned() -> None:
-    for corpus in sorted(path.name for path in CORPORA.iterdir() if path.is_dir()):
-        sample = [source for _, source, _ in islice(rows(corpus), 0, None, 40)]
-        cleaner = SiteCleaner(METHOD)
-        for source in sample:
-            cleaner.observe(source)
-        for source in sample:
-            page = cleaner.clean(source)
-            assert page.kept_characters <= page.visible_characters
