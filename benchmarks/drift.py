@@ -128,7 +128,7 @@ def measure(method: str, redesign: Redesign, scorer: ModuleType) -> dict[str, fl
     figures: dict[str, float | None] = {
         "old before": quality(before.model(), redesign.old, scorer),
         "seen after": pages_until_seen(
-            before.model(), method, [*redesign.after, *_pages(redesign)]
+            before.model(), method, [*redesign.after, *(gold.page for gold in redesign.new)]
         ),
     }
     for count in (*COUNTS, len(redesign.after)):
@@ -146,10 +146,6 @@ def measure(method: str, redesign: Redesign, scorer: ModuleType) -> dict[str, fl
         (n for n in COUNTS if (figures[f"kept {n}"] or 0.0) >= whole - BACK), None
     )
     return figures
-
-
-def _pages(redesign: Redesign) -> list[Page]:
-    return [gold.page for gold in redesign.new]
 
 
 def taught(method: str, pages: Sequence[Page]) -> SiteCleaner:

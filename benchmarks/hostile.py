@@ -63,7 +63,7 @@ def in_own_process(name: str | None, size: int) -> dict[str, Any]:
     """`measure` in a new process; empty where it took too long or failed."""
     context = multiprocessing.get_context("fork")
     ours, theirs = context.Pipe(duplex=False)
-    process = context.Process(target=_measure_into, args=(theirs, name, size))
+    process = context.Process(target=lambda: theirs.send(measure(name, size)))
     process.start()
     theirs.close()
     try:
@@ -73,10 +73,6 @@ def in_own_process(name: str | None, size: int) -> dict[str, Any]:
     process.kill()
     process.join()
     return found
-
-
-def _measure_into(connection: Any, name: str | None, size: int) -> None:
-    connection.send(measure(name, size))
 
 
 def measure(name: str | None, size: int) -> dict[str, Any]:

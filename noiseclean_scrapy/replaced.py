@@ -26,3 +26,9 @@ def replaced(path: Path) -> Iterator[IO[bytes]]:
         os.replace(part, target)
     finally:
         part.unlink(missing_ok=True)
+
+
+def replace_file(path: Path, data: bytes) -> None:
+    """Write a file as a whole or not at all, see `replaced`."""
+    with replaced(path) as file:
+        file.write(data)

@@ -49,19 +49,11 @@ def open_file(path: Path) -> Reader:
     return io.BufferedReader(ResumedStream(str(path), open_at), BUFFER_BYTES)
 
 
-class ResumedStream(io.RawIOBase):
-    """A stream that is opened again where it failed; `open_at` opens it at a position.
+class PositionedStream(io.RawIOBase):
+    """Bytes of something else, from a position on."""
 
-    Raises OSError at once where the file is missing (`is_missing`). What else goes wrong may pass:
-    it is tried again after each of `WAITS`, and then it is an ArchiveReadError.
-    """
-
-    def __init__(self, name: str, open_at: Callable[[int], IO[bytes]]) -> None:
-        self._name = name
-        self._open_at = open_at
+    def __init__(self) -> None:
         self._position = 0
-        self._stream: IO[bytes] | None = None
-        self._patiently(self._opened)
 
     def readable(self) -> bool:
         return True
@@ -73,10 +65,32 @@ class ResumedStream(io.RawIOBase):
         return self._position
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        data = self._patiently(lambda: self._opened().read(len(buffer)))
+        data = self._next(len(buffer))
         buffer[: len(data)] = data
         self._position += len(data)
         return len(data)
+
+    def _next(self, most: int) -> bytes:
+        """What stands at the position, so many bytes at most."""
+        raise NotImplementedError
+
+
+class ResumedStream(PositionedStream):
+    """A stream that is opened again where it failed; `open_at` opens it at a position.
+
+    Raises OSError at once where the file is missing (`is_missing`). What else goes wrong may pass:
+    it is tried again after each of `WAITS`, and then it is an ArchiveReadError.
+    """
+
+    def __init__(self, name: str, open_at: Callable[[int], IO[bytes]]) -> None:
+        super().__init__()
+        self._name = name
+        self._open_at = open_at
+        self._stream: IO[bytes] | None = None
+        self._patiently(self._opened)
+
+    def _next(self, most: int) -> bytes:
+        return self._patiently(lambda: self._opened().read(most))
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         if whence == io.SEEK_END:

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from noiseclean_scrapy.batch.addresses import made_up_url, slug, web_host
 from noiseclean_scrapy.batch.archived_page import ArchivedPage, ProblemLog
-from noiseclean_scrapy.batch.streams import BUFFER_BYTES, Reader, open_file
+from noiseclean_scrapy.batch.streams import BUFFER_BYTES, PositionedStream, Reader, open_file
 from noiseclean_scrapy.batch.unpacking import read_body
 from noiseclean_scrapy.errors import ArchiveError, ArchiveReadError
 
@@ -107,36 +107,24 @@ def _opened_member(package: zipfile.ZipFile, member: zipfile.ZipInfo, stream: Re
     return io.BufferedReader(raw, BUFFER_BYTES)
 
 
-class _Stored(io.RawIOBase):
+class _Stored(PositionedStream):
     """The bytes of a member that is not packed, in the stream of its package."""
 
     def __init__(self, stream: Reader, member: zipfile.ZipInfo) -> None:
+        super().__init__()
         stream.seek(member.header_offset + _ZIP_LENGTHS)
         name, extra = struct.unpack("<HH", stream.read(4))
         self._stream = stream
         self._start = member.header_offset + _ZIP_LENGTHS + 4 + name + extra
         self._size = member.compress_size
-        self._position = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self._position
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         self._position = offset + (0, self._position, self._size)[whence]
         return self._position
 
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+    def _next(self, most: int) -> bytes:
         self._stream.seek(self._start + self._position)
-        data = self._stream.read(min(len(buffer), max(0, self._size - self._position)))
-        buffer[: len(data)] = data
-        self._position += len(data)
-        return len(data)
+        return self._stream.read(min(most, max(0, self._size - self._position)))
 
 
 def _closing(stream: Reader, pages: Iterator[ArchivedPage]) -> Iterator[ArchivedPage]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.table import Table
 from rich.text import Text
@@ -38,16 +38,12 @@ class Sites(Subcommand):
         with call.open_store() as store:
             sites = store.clusters.summaries()
         if call.opts.json:
-            print_json([_site_row(site) for site in sites])
+            print_json([{**asdict(s), "noise": s.noise, "drift": s.drift} for s in sites])
         elif sites:
             _print_sites(sites)
         else:
             tell(f"No site is stored in {call.config.display_url}.")
         return bool(sites)
-
-
-def _site_row(site: SiteSummary) -> dict[str, Any]:
-    return {**asdict(site), "noise": site.noise, "drift": site.drift}
 
 
 def _print_sites(sites: list[SiteSummary]) -> None:

@@ -16,7 +16,6 @@ from noiseclean_scrapy.focus.potential import Potential
 from noiseclean_scrapy.focus.term_space import Stemmer, TermSpace, TopicVectors, cosine
 from noiseclean_scrapy.focus.weights import AllWeights
 from noiseclean_scrapy.page import Page
-from noiseclean_scrapy.topic import Example
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -57,10 +56,6 @@ class Focus:
         self.hubs = Hubs(config.revisit_seconds)
         self.spent: Counter[str] = Counter()
         self.revisits = 0
-
-    def add_example(self, example: Example) -> None:
-        """Let one more text belong to the topic."""
-        self.topic.add(example)
 
     def read(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -66,7 +66,8 @@ def page_links(
         for link in dict.fromkeys(source.links):
             address = link_address(link, join)
             known = found.get(address)
-            if not address or (known and (known.importance, known.kept) >= _rank(block)):
+            rank = block.importance, block.kept
+            if not address or (known and (known.importance, known.kept) >= rank):
                 continue
             context = around.context(source) if context is None else context
             found[address] = PageLink(
@@ -80,10 +81,6 @@ def page_links(
     return found
 
 
-def _rank(block: LinkBlock) -> tuple[float, bool]:
-    return block.importance, block.kept
-
-
 def link_address(link: str, join: Callable[[str], str] = str) -> str:
     """The canonical form of a link, without its fragment; empty for what is no address."""
     try:
@@ -95,16 +92,12 @@ def link_address(link: str, join: Callable[[str], str] = str) -> str:
 def _anchor_texts(root: _Element | None) -> dict[str, str]:
     """The longest anchor text of each target."""
     texts: dict[str, str] = {}
-    for node in _anchors(root):
+    for node in () if root is None else root.iter("a", "{*}a"):
         target = node.get("href") or ""
         text = " ".join(inner_text(node).split())[:_MOST_CHARACTERS]
         if len(text) > len(texts.get(target, "")):
             texts[target] = text
     return texts
-
-
-def _anchors(root: _Element | None) -> Iterator[_Element]:
-    return iter(()) if root is None else root.iter("a", "{*}a")
 
 
 class _Surroundings:

@@ -22,7 +22,7 @@ from noiseclean_scrapy.focus.focus import Focus, Reading
 from noiseclean_scrapy.focus.job import load_focus, save_focus
 from noiseclean_scrapy.focus.potential import PRIORITY_SCALE
 from noiseclean_scrapy.page.urls import site_name
-from noiseclean_scrapy.replaced import replaced
+from noiseclean_scrapy.replaced import replace_file
 from noiseclean_scrapy.topic import page_example
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class FocusMiddleware(CrawlComponent):
                 if not isinstance(response, HtmlResponse) or response.status != 200:
                     raise ValueError(f"{address} answers with {response!r}")
                 example = page_example(response.selector, url=response.url)
-                self.focus.add_example(example)
+                self.focus.topic.add(example)
             except Exception as error:
                 self.count_error("fetching an example page of the topic", error)
         if not self.focus.topic.vector(""):
@@ -169,7 +169,7 @@ class FocusMiddleware(CrawlComponent):
             try:
                 assert self.crawler.spider
                 data = save_focus(self.focus, self.crawler.spider)
-                await run_in_thread(_write, self._job, data)
+                await run_in_thread(replace_file, self._job, data)
             except Exception as error:
                 self.count_error("saving the job's focus", error)
 
@@ -276,8 +276,3 @@ class FocusSpiderMiddleware(CrawlComponent):
             potential.importance,
             link.place if link else "no place of the page",
         )
-
-
-def _write(path: Path, data: bytes) -> None:
-    with replaced(path) as file:
-        file.write(data)

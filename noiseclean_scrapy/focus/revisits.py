@@ -75,7 +75,9 @@ class HubRevisits(CrawlComponent):
     def spider_idle(self) -> None:
         self._waiting.clear()  # other processes may have taken what was scheduled here
         middleware = self.middleware
-        if middleware and self._are_left(middleware) and self._has_hubs(middleware):
+        if middleware is None or not self._are_left(middleware):
+            return
+        if not all(middleware.is_spent(hub.address) for hub in middleware.focus.hubs):
             raise DontCloseSpider
 
     def request_scheduled(self, request: Request) -> None:
@@ -145,9 +147,6 @@ class HubRevisits(CrawlComponent):
         note = request.meta.get(META_KEY)
         if not (isinstance(note, dict) and "revisit" in note):
             self._just_revisited.discard(site)
-
-    def _has_hubs(self, middleware: FocusMiddleware) -> bool:
-        return not all(middleware.is_spent(hub.address) for hub in middleware.focus.hubs)
 
     def _are_left(self, middleware: FocusMiddleware) -> bool:
         return middleware.focus.revisits < self.config.revisits

@@ -16,7 +16,7 @@ from tomlkit.items import AoT, Array, Table
 from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.page.overrides import Overrides
 from noiseclean_scrapy.page.urls import host
-from noiseclean_scrapy.replaced import replaced
+from noiseclean_scrapy.replaced import replace_file
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -138,8 +138,7 @@ def write_source(path: Path, source: str) -> None:
     """Write the overrides file, all of it or nothing."""
     _parse(source)
     try:
-        with replaced(path) as file:
-            file.write(source.encode())
+        replace_file(path, source.encode())
     except OSError as error:
         raise ConfigurationError(f"{path}: the overrides cannot be written: {error}") from None
 

@@ -24,7 +24,7 @@ from noiseclean_scrapy.clusters.maintenance import clean_again
 from noiseclean_scrapy.errors import ConfigurationError, NoiseCleanError, NotStoredError
 from noiseclean_scrapy.page.overrides import Overrides
 from noiseclean_scrapy.page.parse import parse_html
-from noiseclean_scrapy.replaced import replaced
+from noiseclean_scrapy.replaced import replace_file
 from noiseclean_scrapy.store import PageRecord
 from noiseclean_scrapy.web.rules import Rule, read_source, with_rule, without_rule, write_source
 from noiseclean_scrapy.web.workbench import Workbench
@@ -227,8 +227,7 @@ class Teaching:
     def _write_journal(self) -> None:
         values = list(map(asdict, self._changes.values()))
         try:
-            with replaced(self._journal) as file:
-                file.write(json.dumps(values, indent=1).encode())
+            replace_file(self._journal, json.dumps(values, indent=1).encode())
         except OSError as error:
             raise ConfigurationError(f"{self._journal}: cannot be written: {error}") from None
 

@@ -7,7 +7,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from itertools import islice
 from pathlib import Path
 from threading import Lock, Semaphore
@@ -215,7 +214,7 @@ def site_values(row: SiteRow) -> dict[str, Any]:
         "drift": site.drift,
         "empty": site.empty,
         "pages_a_minute": round(row.rate, 1),
-        "last_page": _iso(site.last_fetch),
+        "last_page": site.last_fetch.isoformat() if site.last_fetch else None,
     }
 
 
@@ -237,10 +236,6 @@ def chosen_sites(rows: list[SiteRow], words: str, sort: str, descending: bool) -
     wanted = words.lower().split()
     found = [row for row in rows if all(word in row.summary.name.lower() for word in wanted)]
     return sorted(found, key=SORTS.get(sort, SORTS["name"]), reverse=descending)
-
-
-def _iso(time: datetime | None) -> str | None:
-    return None if time is None else time.isoformat()
 
 
 def _remember(
