@@ -6,16 +6,17 @@ import random
 
 import pytest
 
+from benchmarks.corpora import read_corpus
 from example_project.scoring import score
 from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.page import Page, build_page
-from tests.support.corpora import needs_corpora, rows
+from tests.support.corpora import CORPORA, needs_corpora
 
 pytestmark = [needs_corpora, pytest.mark.slow]
 
 
 def site_pages(corpus: str, site: str) -> list[Page]:
-    return [build_page(source) for name, source, _ in rows(corpus) if name == site]
+    return [build_page(page.html) for page in read_corpus(CORPORA / corpus) if page.site == site]
 
 
 def learn(pages: list[Page]) -> SiteCleaner:
@@ -50,16 +51,16 @@ def test_order_and_halves_give_the_same_tree_and_the_same_texts(corpus: str, sit
 
 def test_portals_are_cleaned_far_better_than_not_at_all() -> None:
     cleaners: dict[str, SiteCleaner] = {}
-    pages = list(rows("cleanportaleval"))
-    for site, source, _ in pages:
-        cleaners.setdefault(site, SiteCleaner()).observe(source)
+    pages = read_corpus(CORPORA / "cleanportaleval")
+    for page in pages:
+        cleaners.setdefault(page.site, SiteCleaner()).observe(page.html)
     visible, cleaned = [], []
-    for site, source, gold in pages:
-        if gold:
-            page = cleaners[site].clean(source)
-            everything = "\n".join(block.text for block in page.blocks)
-            visible.append(score(everything, gold))
-            cleaned.append(score(page.text, gold))
+    for page in pages:
+        if page.gold:
+            clean = cleaners[page.site].clean(page.html)
+            everything = "\n".join(block.text for block in clean.blocks)
+            visible.append(score(everything, page.gold))
+            cleaned.append(score(clean.text, page.gold))
     assert sum(s.precision for s in cleaned) > 1.5 * sum(s.precision for s in visible)
     assert sum(s.recall for s in cleaned) > 0.95 * sum(s.recall for s in visible)
 
@@ -67,10 +68,10 @@ def test_portals_are_cleaned_far_better_than_not_at_all() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("corpus", ["chaos-dev", "zh-cold-dev", "scrapinghub-dev"])
 def test_single_pages_of_many_sites_are_cleaned_without_an_exception(corpus: str) -> None:
-    for _, source, gold in rows(corpus):
-        page = SiteCleaner().clean(source)
-        assert page.text or not gold
-        assert page.kept_characters <= page.visible_characters
+    for page in read_corpus(CORPORA / corpus):
+        clean = SiteCleaner().clean(page.html)
+        assert clean.text or not page.gold
+        assert clean.kept_characters <= clean.visible_characters
 
 
 @pytest.mark.slow
@@ -79,10 +80,10 @@ def test_single_pages_of_many_sites_are_cleaned_without_an_exception(corpus: str
 def test_all_pages_of_a_corpus_are_learned_and_judged(method: str, corpus: str) -> None:
     learned: dict[str, SiteCleaner] = {}
     pages = []
-    for site, source, _ in rows(corpus):
-        page = build_page(source)
-        learned.setdefault(site, SiteCleaner(method)).observe_page(page)
-        pages.append((site, page))
+    for source in read_corpus(CORPORA / corpus):
+        page = build_page(source.html)
+        learned.setdefault(source.site, SiteCleaner(method)).observe_page(page)
+        pages.append((source.site, page))
     kept = 0
     for site, page in pages:
         verdict = learned[site].model().judge(page)

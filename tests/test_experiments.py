@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from benchmarks.experiments import features, levels
 from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.methods.block_entropy import BlockEntropyMethod
 from noiseclean_scrapy.page import build_page
+from tests.support.corpora import needs_corpora, needs_scorer, write_corpus
 
 STORIES = (
     "Fog closes harbour ferries cancelled captains waiting",
@@ -24,27 +24,14 @@ STORIES = (
 )
 MENU = "Sports Weather Concerts"
 
-needs_scorer = pytest.mark.skipif(
-    not (SHARED / "bench/score.py").is_file(), reason="the scorer is not beside the repository"
-)
-needs_corpora = pytest.mark.skipif(
-    not (SHARED / "corpora").is_dir(), reason="the corpora are not beside the repository"
-)
 
-
-def write_corpus(shared: Path, pages: dict[str, tuple[str, str]]) -> Path:
+def write_site(shared: Path, pages: dict[str, tuple[str, str]]) -> Path:
     """A corpus `small` of one site: HTML and gold text by page id."""
-    corpus = shared / "corpora/small"
-    for folder in ("html", "gold"):
-        (corpus / folder).mkdir(parents=True)
-    with (corpus / "manifest.jsonl").open("w", encoding="utf-8") as manifest:
-        for name, (html, gold) in pages.items():
-            row = {"id": name, "site": "example.com", "html": f"html/{name}.html.gz"}
-            row["gold"] = f"gold/{name}.txt"
-            (corpus / row["html"]).write_bytes(gzip.compress(html.encode()))
-            (corpus / row["gold"]).write_text(gold, encoding="utf-8")
-            manifest.write(json.dumps(row) + "\n")
-    return corpus
+    rows = [
+        {"id": name, "site": "example.com", "html": html, "gold": gold}
+        for name, (html, gold) in pages.items()
+    ]
+    return write_corpus(shared / "corpora/small", rows)
 
 
 def article(menu: str, story: str) -> str:
@@ -132,7 +119,7 @@ def test_recall_and_precision_over_the_threshold_by_hand(
 def test_optimal_and_chosen_threshold_of_a_site_stand_side_by_side(tmp_path: Path) -> None:
     """The gold holds the menu as well, which no threshold below 1 discovers."""
     pages = {name: (html, f"{MENU} {gold}") for name, (html, gold) in news(5).items()}
-    write_corpus(tmp_path, pages)
+    write_site(tmp_path, pages)
     result = json.loads(json.dumps(features.run(tmp_path, corpora=["small"])))
     *_, thresholds, means, sites = features.tables(result)
     words = sum(len(set(gold.split())) for _, gold in news(5).values())
@@ -167,7 +154,7 @@ def test_level_at_its_boundaries(recall: float, precision: float, expected: str)
 
 
 def test_features_of_a_small_site(tmp_path: Path) -> None:
-    write_corpus(tmp_path, news(10))
+    write_site(tmp_path, news(10))
     result = features.run(tmp_path, corpora=["small"])
     (site,) = result["sites"]
     assert (site["corpus"], site["site"], site["pages"]) == ("small", "example.com", 10)
@@ -191,7 +178,7 @@ def test_features_of_a_small_site(tmp_path: Path) -> None:
 @pytest.mark.extras
 def test_curves_are_drawn(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="drawing needs the extra bench")
-    write_corpus(tmp_path, news(10))
+    write_site(tmp_path, news(10))
     features.run(tmp_path, tmp_path / "images", corpora=["small"])
     names = ["infodiscoverer-threshold.png", "infodiscoverer.png"]
     pictures = sorted((tmp_path / "images").iterdir())
@@ -200,7 +187,7 @@ def test_curves_are_drawn(tmp_path: Path) -> None:
 
 
 def test_sites_of_few_pages_are_left_out(tmp_path: Path) -> None:
-    corpus = write_corpus(tmp_path, news(4))
+    corpus = write_site(tmp_path, news(4))
     assert features.sites_of(read_corpus(corpus)) == {}
 
 
@@ -209,7 +196,7 @@ def test_levels_of_small_pages(tmp_path: Path) -> None:
     """A long text is kept, a short one lost, and one with noise in its own block keeps it."""
     long = "The ferry left the harbour before dawn and came back late. " * 20
     noise = "Buy tickets now. " * 40
-    corpus = write_corpus(
+    corpus = write_site(
         tmp_path,
         {
             "whole": (article(MENU, long), f"News {long}"),
@@ -228,7 +215,7 @@ def test_levels_of_small_pages(tmp_path: Path) -> None:
 
 @needs_scorer
 def test_levels_are_reported_by_corpus_language_and_portal(tmp_path: Path) -> None:
-    corpus = write_corpus(tmp_path, news(2))
+    corpus = write_site(tmp_path, news(2))
     first, second = read_corpus(corpus)
     first.row["lang"], second.row["lang"] = "en", "zh"
     cleaned, _ = levels.clean_all(SiteCleaner("satisfiable-subtree"), [first, second])

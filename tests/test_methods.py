@@ -6,13 +6,13 @@ import inspect
 import math
 import random
 import re
-from itertools import islice
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.corpora import read_corpus
 from example_project.demo import DemoSite
 from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.errors import ConfigurationError, TreeDataError
@@ -20,7 +20,7 @@ from noiseclean_scrapy.methods import METHODS, method_parameters
 from noiseclean_scrapy.methods.block_entropy import LEAST_GAIN
 from noiseclean_scrapy.methods.evidence_model.threshold import LEANS
 from noiseclean_scrapy.page import Page, build_page
-from tests.support.corpora import CORPORA, needs_corpora, rows
+from tests.support.corpora import CORPORA, needs_corpora
 
 every_method = pytest.mark.parametrize("method", sorted(METHODS))
 
@@ -217,7 +217,7 @@ def test_endless_nesting_is_no_trouble(method: str, tag: str) -> None:
 def test_real_pages_are_cleaned(method: str, step: int) -> None:
     """A sample: all of them take minutes."""
     for corpus in sorted(path.name for path in CORPORA.iterdir() if path.is_dir()):
-        sample = [source for _, source, _ in islice(rows(corpus), 0, None, step)]
+        sample = [page.html for page in read_corpus(CORPORA / corpus)[::step]]
         cleaner = SiteCleaner(method)
         for source in sample:
             cleaner.observe(source)

@@ -26,6 +26,7 @@ from benchmarks.experiments.labelled import (
     unit_rows,
 )
 from benchmarks.extraction import NO_CLEANING
+from tests.support.corpora import needs_corpora
 
 pytestmark = pytest.mark.extras
 
@@ -146,9 +147,7 @@ def test_without_an_experiment_only_the_tables_are_written(tmp_path: Path) -> No
     assert markdown.read_text().count("## ") == 13
 
 
-@pytest.mark.skipif(
-    not (SHARED / "corpora/swde").is_dir(), reason="the corpora are not beside the repository"
-)
+@needs_corpora
 def test_a_site_of_swde_has_one_class_so_that_only_other_sites_can_test() -> None:
     pages = read_labelled("swde", SHARED)
     labels, sites = [page.label for page in pages], [page.site for page in pages]

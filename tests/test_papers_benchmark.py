@@ -10,7 +10,8 @@ import pytest
 
 from benchmarks import papers
 from benchmarks.corpora import ROOT
-from tests.test_quality import needs_scorer, shared_folder
+from tests.support.corpora import needs_scorer
+from tests.test_quality import shared_folder
 
 __all__ = ["shared_folder"]
 

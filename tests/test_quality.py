@@ -13,7 +13,7 @@ import pytest
 from lxml import html
 
 from benchmarks import extraction, left_out, quality, robustness
-from benchmarks.corpora import SHARED
+from benchmarks.corpora import SHARED, read_manifest
 from benchmarks.measuring import in_new_process
 from benchmarks.scores import (
     behind,
@@ -25,10 +25,8 @@ from benchmarks.scores import (
 from benchmarks.worst_pages import BadPage, dropped_lines, write_worst_pages
 from noiseclean_scrapy.methods import METHODS
 from noiseclean_scrapy.methods.tree_method import TreeMethod
+from tests.support.corpora import needs_scorer, write_corpus
 
-needs_scorer = pytest.mark.skipif(
-    not (SHARED / "bench/score.py").is_file(), reason="the scorer is not beside the repository"
-)
 needs_proc = pytest.mark.skipif(
     not Path("/proc/self/status").is_file(), reason="peak memory is measured on Linux only"
 )
@@ -40,39 +38,35 @@ LETTERS = "abcdefghij"
 WORDS = re.compile(r"\w+").findall
 
 
-def write_corpus(folder: Path, *, gold: bool = True, segments: bool = False) -> Path:
+def write_sites(folder: Path, *, gold: bool = True, segments: bool = False) -> Path:
     """A corpus of two sites, each page a menu and an article."""
-    (folder / "html").mkdir(parents=True)
-    (folder / "gold").mkdir()
     rows = []
     for site, (language, words) in SITES.items():
         menu = "".join(f"<li>menu{number}</li>" for number in range(words))
         for number in range(PAGES):
-            name = f"{site}-{number}"
             # Letters alone: digits are masked where texts are compared.
             article = " ".join(LETTERS[number] * 3 + LETTERS[word] * 3 for word in range(6))
             page = f"<html><body><ul>{menu}</ul><div><p>{article}</p></div></body></html>"
-            (folder / f"html/{name}.html.gz").write_bytes(gzip.compress(page.encode()))
-            (folder / f"gold/{name}.txt").write_text(article)
             row: dict[str, Any] = {
-                "id": name,
+                "id": f"{site}-{number}",
                 "site": site,
                 "url": f"http://{site}/{number}",
                 "lang": language,
+                "label": "article",
+                "html": page,
+                "gold": article if gold else None,
             }
-            row |= {"html": f"html/{name}.html.gz", "gold": f"gold/{name}.txt" if gold else None}
             if segments:
                 row |= {"with": [article[:20], "not there"], "without": ["menu0", "menu5"]}
-            rows.append(json.dumps(row | {"label": "article"}))
-    (folder / "manifest.jsonl").write_text("\n".join(rows))
-    return folder
+            rows.append(row)
+    return write_corpus(folder, rows)
 
 
 @pytest.fixture(name="shared")
 def shared_folder(tmp_path: Path) -> Path:
     """A folder with the real scorer and peers, and a corpus of our own."""
     shared = tmp_path / "shared"
-    write_corpus(shared / "corpora/tiny")
+    write_sites(shared / "corpora/tiny")
     (shared / "bench").symlink_to(SHARED / "bench")
     return shared
 
@@ -102,7 +96,7 @@ def test_left_out_texts_are_scored_by_kind(
 ) -> None:
     texts, out = shared / "texts", shared / "left_out.json"
     corpus = shared / "corpora/tiny"
-    rows = [json.loads(line) for line in (corpus / "manifest.jsonl").read_text().splitlines()]
+    rows = read_manifest(corpus)
     (texts / "tiny").mkdir(parents=True)
     golds = {row["id"]: (corpus / row["gold"]).read_text() for row in rows}
     for row, factor in {"no cleaning": 4, **dict.fromkeys(left_out.LEANS, 1)}.items():
@@ -232,7 +226,7 @@ def test_learning_curve_rises_with_the_pages_seen(shared: Path) -> None:
 @pytest.mark.slow
 @needs_scorer
 def test_a_corpus_without_gold_is_scored_by_its_segments(tmp_path: Path) -> None:
-    write_corpus(tmp_path / "corpora/tiny", gold=False, segments=True)
+    write_sites(tmp_path / "corpora/tiny", gold=False, segments=True)
     (tmp_path / "bench").symlink_to(SHARED / "bench")
     markdown = tmp_path / "tables.md"
     options = ["--method", "style-tree", "--peer", "lxml-text", "--markdown", str(markdown)]
@@ -317,7 +311,7 @@ def test_recipes_are_scored_by_their_ingredients_and_steps(tmp_path: Path) -> No
 
 @needs_scorer
 def test_a_corpus_without_gold_and_segments_is_refused(tmp_path: Path, capsys: Any) -> None:
-    write_corpus(tmp_path / "corpora/tiny", gold=False)
+    write_sites(tmp_path / "corpora/tiny", gold=False)
     (tmp_path / "bench").symlink_to(SHARED / "bench")
     with pytest.raises(SystemExit):
         quality.main(["--shared", str(tmp_path), "--corpus", "tiny"])
@@ -421,10 +415,10 @@ def test_dropped_lines_count_repetitions_and_look_into_longer_lines() -> None:
 def test_every_method_cleans_every_page_of_a_corpus_of_odd_pages(
     method: str, tmp_path: Path
 ) -> None:
-    corpus = write_corpus(tmp_path / "odd")
+    corpus = write_sites(tmp_path / "odd")
     odd = [b"", b"\x00\xff\xfe", b"%PDF-1.7 \x80", b"<div>" * 3000, b"plain text", b"<html></html>"]
     for number, source in enumerate(odd):
-        (corpus / f"html/a.example-{number}.html.gz").write_bytes(gzip.compress(source))
+        (corpus / f"a.example-{number}.html.gz").write_bytes(gzip.compress(source))
     report = robustness.clean_corpus(corpus, [method])
     assert (report["pages"], report["sites"]) == (20, 2)
     assert report["methods"][method]["exceptions"] == []

@@ -11,8 +11,9 @@ import pytest
 
 from benchmarks import sampling
 from benchmarks.corpora import ROOT, SHARED, load_scorer
-from tests.test_experiments import write_corpus
-from tests.test_quality import needs_scorer, shared_folder
+from tests.support.corpora import needs_scorer
+from tests.test_experiments import write_site
+from tests.test_quality import shared_folder
 
 __all__ = ["shared_folder"]
 
@@ -56,7 +57,7 @@ def test_a_crawl_meets_each_page_of_the_demo_newspaper_by_a_link_of_an_earlier_o
 
 def test_sites_of_many_pages_in_the_order_of_the_manifest(tmp_path: Path) -> None:
     pages = {f"p{n:02}": (f"<p>{n}</p>", str(n)) for n in range(sampling.LEAST_PAGES)}
-    write_corpus(tmp_path, pages)
+    write_site(tmp_path, pages)
     (site,) = sampling.corpus_sites(tmp_path, ["small"])
     assert [html for html, _ in site.sources] == [html.encode() for html, _ in pages.values()]
     assert site.golds == [gold for _, gold in pages.values()]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
 import json
+from collections.abc import Iterator
 from math import log2
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ from benchmarks.queries import (
 )
 from benchmarks.scores import GOLD
 from noiseclean_scrapy.store import Store
+from tests.support.corpora import write_corpus
 from tests.support.databases import read_rows
 
 ROOT = Path(__file__).parents[1]
@@ -201,8 +202,7 @@ def test_related_boxes_and_menus_cost_raw_text_its_precision_in_postgresql(
 @pytest.mark.night
 @pytest.mark.slow
 def test_the_command_crawls_searches_and_writes_figures_and_tables(tmp_path: Path) -> None:
-    corpus = tmp_path / "shared/corpora/tiny"
-    write_corpus(corpus)
+    write_corpus(tmp_path / "shared/corpora/tiny", rows())
     out, markdown = tmp_path / "search.json", tmp_path / "tables.md"
     command = ["--shared", str(tmp_path / "shared"), "--corpus", "tiny", "--peer"]
     assert search.main([*command, "--out", str(out), "--markdown", str(markdown)]) == 0
@@ -220,22 +220,15 @@ def test_the_command_crawls_searches_and_writes_figures_and_tables(tmp_path: Pat
     assert sections.count("## ") == 4 + len(report["kinds"])
 
 
-def write_corpus(folder: Path) -> None:
+def rows() -> Iterator[dict[str, str]]:
     """The stories as pages of one site, each with a menu, the titles of all others and a footer."""
-    (folder / "html").mkdir(parents=True)
-    (folder / "gold").mkdir()
-    rows = []
     for name, (title, lead) in STORIES.items():
         paragraphs = [f"{lead}. {PARAGRAPH.format(name)} Part {part}." for part in ("one", "two")]
-        (folder / f"gold/{name}.txt").write_text("\n".join([title, *paragraphs]), encoding="utf-8")
-        (folder / f"html/{name}.html.gz").write_bytes(gzip.compress(page(title, paragraphs)))
         row = {"id": name, "site": "tiny.example", "url": f"http://tiny.example/{name}"}
-        rows.append(row | {"html": f"html/{name}.html.gz", "gold": f"gold/{name}.txt"})
-    lines = "\n".join(map(json.dumps, rows))
-    (folder / "manifest.jsonl").write_text(lines, encoding="utf-8")
+        yield row | {"html": page(title, paragraphs), "gold": "\n".join([title, *paragraphs])}
 
 
-def page(title: str, paragraphs: list[str]) -> bytes:
+def page(title: str, paragraphs: list[str]) -> str:
     others = [other for other, _ in STORIES.values() if other != title]
     related = "".join(f"<li><a href='/{other[:3]}'>{other}</a></li>" for other in others)
     article = "".join(f"<p>{paragraph}</p>" for paragraph in paragraphs)
@@ -244,7 +237,7 @@ def page(title: str, paragraphs: list[str]) -> bytes:
 <div class="article"><h1>{title}</h1>{article}</div>
 <div class="related"><h3>More stories</h3><ul>{related}</ul></div>
 <div class="footer"><a href="/privacy">Privacy policy</a> All rights reserved</div>
-</body></html>""".encode()
+</body></html>"""
 
 
 def check_figures(figures: dict[str, Any]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import json
 import random
 import shutil
 import sys
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from benchmarks.corpora import read_corpus
 from example_project.demo import DemoSite
 from noiseclean_scrapy.batch.two_pass import Learning, SiteCleaners, archive_pages
 from noiseclean_scrapy.config import Config
@@ -44,10 +44,12 @@ BOMB_TYPE = "text/html\r\nContent-Encoding: gzip"
 
 
 @pytest.mark.extras
-def test_pyspark_finds_no_fault_with_the_pandas_of_the_extra() -> None:
-    """It warns of pandas 3, and warnings are errors in all tests."""
+def test_pyspark_finds_no_fault_with_the_pandas_of_the_extra(
+    recwarn: pytest.WarningsRecorder,
+) -> None:
     pandas = pytest.importorskip("pyspark.sql.pandas.utils", reason="needs the extra spark")
     pandas.require_minimum_pandas_version()
+    assert not recwarn.list  # it warns of pandas 3
 
 
 def demo_records() -> list[Record]:
@@ -431,12 +433,11 @@ def test_archives_in_a_bucket(java: None, tmp_path: Path, monkeypatch: pytest.Mo
 @pytest.mark.slow
 @needs_corpora
 def test_real_pages(spark: SparkSession, tmp_path: Path) -> None:
-    records = []
-    for corpus, first in (("cleanportaleval", 20), ("zh-cold-dev", 0)):
-        manifest = (CORPORA / corpus / "manifest.jsonl").read_text("utf-8").splitlines()
-        for row in map(json.loads, manifest[first : first + 20]):
-            body = gzip.decompress((CORPORA / corpus / row["html"]).read_bytes())
-            records.append(response(row.get("url") or f"http://{row['site']}/{row['id']}", body))
+    records = [
+        response(page.url or f"http://{page.site}/{page.id}", page.html)
+        for corpus, first in (("cleanportaleval", 20), ("zh-cold-dev", 0))
+        for page in read_corpus(CORPORA / corpus)[first : first + 20]
+    ]
     random.Random(3).shuffle(records)
     write_warcs(tmp_path, records, 4)
     inputs = [str(tmp_path / f"{index}.warc.gz") for index in range(4)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import random
 import zlib
@@ -27,6 +26,7 @@ from noiseclean_scrapy.methods.evidence_model.context_features import CONTEXT, c
 from noiseclean_scrapy.methods.evidence_model.model import EvidenceModel
 from noiseclean_scrapy.methods.evidence_model.page_features import PAGE
 from noiseclean_scrapy.page import Page, build_page
+from tests.support.corpora import write_corpus
 
 pytestmark = pytest.mark.extras
 SCORER = '''"""A scorer."""
@@ -57,22 +57,6 @@ def site_of_fold(kind: str, fold: int) -> str:
     return next(name for name in names if zlib.crc32(name.encode()) % train.FOLDS == fold)
 
 
-def write_corpus(folder: Path, rows: list[dict[str, Any]]) -> None:
-    """A corpus as `read_corpus` reads it; rows with the sources of pages and their gold."""
-    folder.mkdir(parents=True)
-    lines = []
-    for row in rows:
-        row = dict(row)
-        (folder / f"{row['id']}.html.gz").write_bytes(gzip.compress(row.pop("source").encode()))
-        row["html"] = f"{row['id']}.html.gz"
-        gold = row.pop("text", None)
-        if gold is not None:
-            (folder / f"{row['id']}.txt").write_text(gold, encoding="utf-8")
-            row["gold"] = f"{row['id']}.txt"
-        lines.append(json.dumps(row))
-    (folder / "manifest.jsonl").write_text("\n".join(lines), encoding="utf-8")
-
-
 def gold_rows() -> list[dict[str, Any]]:
     chance = random.Random(1)
     rows = []
@@ -87,10 +71,10 @@ def gold_rows() -> list[dict[str, Any]]:
                 "id": f"{kind}-{number}",
                 "site": site_of_fold(kind, number % 3),
                 "label": kind,
-                "source": f"<html><head><title>Page of {number}</title></head><body>{MENU}"
+                "html": f"<html><head><title>Page of {number}</title></head><body>{MENU}"
                 f"<h1>Page of {number}</h1><div class=story>{body}</div><aside>{aside}</aside>"
                 f"{FOOTER}",
-                "text": "\n".join(story),
+                "gold": "\n".join(story),
             }
         )
     return rows
@@ -100,12 +84,12 @@ SNIPPETS = [
     {
         "id": "cut-1",
         "site": "cut.example",
-        "source": f"<body>{MENU}<p>Fog closes the old port.</p><p>Not known.</p>{FOOTER}",
+        "html": f"<body>{MENU}<p>Fog closes the old port.</p><p>Not known.</p>{FOOTER}",
         "with": ["fog closes THE"],
         "without": ["Weather", "Copyright"],
     },
-    {"id": "cut-2", "site": "cut.example", "source": "<p>Nothing known.", "with": ["Rain"]},
-    {"id": "cut-3", "site": "cut.example", "source": "", "with": ["Rain"]},
+    {"id": "cut-2", "site": "cut.example", "html": "<p>Nothing known.", "with": ["Rain"]},
+    {"id": "cut-3", "site": "cut.example", "html": "", "with": ["Rain"]},
 ]
 
 
