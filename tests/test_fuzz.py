@@ -81,9 +81,10 @@ def test_seeds_of_stored_bytes_are_right() -> None:
 @pytest.mark.parametrize("name", stored.CHECKS)
 def test_stored_bytes(name: str) -> None:
     rng = random.Random(1)
+    check = stored.CHECKS[name]
     for seed in stored.seeds(name):
-        stored.CHECKS[name](seed)
+        check(seed)
         for _ in range(10):
             damaged = bytearray(seed)
             damaged[rng.randrange(len(seed))] = rng.randrange(256)
-            stored.CHECKS[name](bytes(damaged))
+            check(bytes(damaged))
