@@ -62,42 +62,35 @@ class Part:
             socket_connect_timeout=_ANSWER_SECONDS,
         )
         self._name = f"{name}:frontier"
-        register = self._redis.register_script
-        self._push = register(scripts.PUSH)
-        self._finish = register(scripts.FINISH)
-        self._release = register(scripts.RELEASE)
-        self._leave = register(scripts.LEAVE)
-        self._keep = register(scripts.KEEP)
-        self._take = register(scripts.TAKE)
 
     def push(self, requests: Sequence[Push]) -> list[bool]:
         """Let requests wait; whether each was new."""
         return [
             bool(is_new)
             for some in _some(requests)
-            for is_new in self._run(self._push, chain.from_iterable(some))
+            for is_new in self._run(scripts.PUSH, chain.from_iterable(some))
         ]
 
     def finish(self, requests: Sequence[tuple[str, bytes]]) -> None:
         """Forget requests, with their sites, that are done."""
         for some in _some(requests):
-            self._run(self._finish, chain.from_iterable(some))
+            self._run(scripts.FINISH, chain.from_iterable(some))
 
     def release(self, process: str, sites: Sequence[tuple[str, float]]) -> None:
         """Leave sites to others, each after some seconds of rest."""
         for some in _some(sites):
-            self._run(self._release, [process, *chain.from_iterable(some)])
+            self._run(scripts.RELEASE, [process, *chain.from_iterable(some)])
 
     def leave(self, process: str) -> None:
         """Leave all that a process has to others."""
-        self._run(self._leave, [process])
+        self._run(scripts.LEAVE, [process])
 
     def keep(self, process: str, known: dict[str, list[bytes]]) -> None:
         """Leave what a process has without knowing of it, since an answer was lost, to others."""
         members: Any = self._redis.smembers(f"{self._name}:held:{process}")
         for site in (member.decode() for member in members):
             if site in known:
-                self._run(self._keep, [process, site, *known[site]])
+                self._run(scripts.KEEP, [process, site, *known[site]])
             else:
                 self.release(process, [(site, 0.0)])
 
@@ -117,7 +110,7 @@ class Part:
         ended: others have what was its own.
         """
         answer = self._run(
-            self._take,
+            scripts.TAKE,
             [
                 *(process, lease, int(is_known), sites, each, _MOST_RETURNS),
                 *chain.from_iterable(wanted),
@@ -138,8 +131,9 @@ class Part:
         """Close the connections."""
         self._redis.close()
 
-    def _run(self, script: Any, arguments: Iterable[Any]) -> Any:
-        return script(keys=[self._name], args=list(arguments))
+    def _run(self, script: str, arguments: Iterable[Any]) -> Any:
+        step = self._redis.register_script(scripts.COMMON + script)  # Redis gets the text once
+        return step(keys=[self._name], args=list(arguments))
 
 
 def _some(everything: Sequence[Any]) -> Iterable[list[Any]]:

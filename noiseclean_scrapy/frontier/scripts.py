@@ -12,7 +12,7 @@ Keys begin with `KEYS[1]`; S is a site, P a process, D a request as bytes:
 
 from __future__ import annotations
 
-_COMMON = """
+COMMON = """
 local prefix = KEYS[1]
 local function key(name) return prefix .. ':' .. name end
 local function now()
@@ -47,9 +47,7 @@ local function leave(process, most_returns)
 end
 """
 
-PUSH = (
-    _COMMON
-    + """
+PUSH = """
 local new = {}
 for i = 1, #ARGV, 4 do
   local site, fingerprint, priority, data = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 2]), ARGV[i + 3]
@@ -67,12 +65,9 @@ for i = 1, #ARGV, 4 do
 end
 return new
 """
-)
 """ARGV: site, fingerprint (empty: no duplicate filter), priority, request, and so on."""
 
-FINISH = (
-    _COMMON
-    + """
+FINISH = """
 for i = 1, #ARGV, 2 do
   -- None is removed where the answer to this was lost, and it is asked once more.
   if redis.call('ZREM', key('taken:' .. ARGV[i]), ARGV[i + 1]) == 1 then
@@ -81,27 +76,21 @@ for i = 1, #ARGV, 2 do
   end
 end
 """
-)
 """ARGV: site, request that is done, and so on."""
 
-RELEASE = (
-    _COMMON
-    + """
+RELEASE = """
 for i = 2, #ARGV, 2 do
   if redis.call('HGET', key('owners'), ARGV[i]) == ARGV[1] then
     free(ARGV[i], ARGV[1], tonumber(ARGV[i + 1]), nil)
   end
 end
 """
-)
 """ARGV: process; then site, seconds of rest, and so on."""
 
-LEAVE = _COMMON + "leave(ARGV[1], nil)"
+LEAVE = "leave(ARGV[1], nil)"
 """ARGV: process."""
 
-KEEP = (
-    _COMMON
-    + """
+KEEP = """
 local known = {}
 for i = 3, #ARGV do known[ARGV[i]] = true end
 if redis.call('HGET', key('owners'), ARGV[2]) == ARGV[1] then
@@ -114,12 +103,9 @@ if redis.call('HGET', key('owners'), ARGV[2]) == ARGV[1] then
   end
 end
 """
-)
 """ARGV: process, site; then the requests that the process knows to have, all others wait again."""
 
-TAKE = (
-    _COMMON
-    + """
+TAKE = """
 local process, lease, is_known = ARGV[1], tonumber(ARGV[2]), ARGV[3] == '1'
 local most_new, each, most_returns = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local time = now()
@@ -171,7 +157,6 @@ local counts = redis.call('HMGET', key('counts'), 'pending', 'pushed')
 return {1, tonumber(counts[1] or '0'), tonumber(counts[2] or '0'), share,
         redis.call('ZCOUNT', key('sites'), '-inf', time), found}
 """
-)
 """ARGV: process, seconds of its lease, whether it has one, most new sites, most requests of each,
 most returns of a request; then site, number of requests wanted, and so on.
 
