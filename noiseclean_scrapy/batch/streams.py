@@ -6,6 +6,7 @@ import errno
 import io
 import logging
 import time
+from abc import abstractmethod
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any, TypeAlias, TypeVar
@@ -70,9 +71,9 @@ class PositionedStream(io.RawIOBase):
         self._position += len(data)
         return len(data)
 
+    @abstractmethod
     def _next(self, most: int) -> bytes:
         """What stands at the position, so many bytes at most."""
-        raise NotImplementedError
 
 
 class ResumedStream(PositionedStream):
