@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from benchmarks.corpora import read_manifest
 from tests.support import crawl_site
 from tests.support.archives import html, responses, row, warc, write_manifest
-
-ROOT = Path(__file__).parent.parent
-CORPUS = ROOT.parent / "shared" / "corpora" / "cleanportaleval"
+from tests.support.command_line import run_process
+from tests.support.corpora import CORPORA, needs_corpora
 
 REPLAY_SCRIPT = """
 import asyncio, json, sys
@@ -72,18 +70,8 @@ class Replay:
         script.write_text(REPLAY_SCRIPT)
         settings["FEEDS"] = {str(feed): {"format": "jsonlines", "overwrite": True}}
         task = json.dumps([arguments, settings, str(stats)])
-        done = subprocess.run(
-            [sys.executable, "-W", "error", str(script), task],
-            cwd=folder,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-        self.log = done.stderr
-        assert done.returncode == 0, self.log
-        assert "Traceback" not in self.log, self.log
+        command = (sys.executable, "-W", "error", str(script), task)
+        self.log = run_process(folder, *command).stderr
         self.stats = json.loads(stats.read_text())
         self.items = [json.loads(line) for line in feed.read_text().splitlines()]
 
@@ -173,11 +161,10 @@ def test_replay_without_an_archive_says_so_in_one_line(
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not CORPUS.is_dir(), reason="needs ../shared/corpora")
+@needs_corpora
 def test_a_corpus_is_replayed_whole(tmp_path: Path) -> None:
-    replay = Replay(tmp_path, {"source": str(CORPUS)})
-    with (CORPUS / "manifest.jsonl").open() as manifest:
-        rows = [json.loads(line) for line in manifest]
+    corpus = CORPORA / "cleanportaleval"
+    replay = Replay(tmp_path, {"source": str(corpus)})
     assert [(item["id"], item["site"]) for item in replay.items] == [
-        (row["id"], row["site"]) for row in rows
+        (row["id"], row["site"]) for row in read_manifest(corpus)
     ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sqlite3
-import subprocess
 import sys
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from tests.support.command_line import (
     plain,
     read_terminal,
     run_noiseclean,
+    run_process,
     scrapy_command,
 )
 from tests.support.crawl_site import story, story_text
@@ -49,9 +49,7 @@ class TestHelp:
     def test_scrapy_knows_it_everywhere(self, tmp_path: Path, in_project: bool) -> None:
         if in_project:
             enter_project(tmp_path)
-        done = subprocess.run(
-            scrapy_command(), cwd=tmp_path, env=environment(), capture_output=True, text=True
-        )
+        done = run_process(tmp_path, *scrapy_command())
         assert ("active project: example_project" in done.stdout) == in_project
         assert re.search(r"^  noiseclean +Clean pages;", done.stdout, re.MULTILINE)
 
@@ -442,14 +440,8 @@ class TestPipes:
     def test_reader_that_goes_away(self, tmp_path: Path, demo: DemoCrawl) -> None:
         for command in ("export", "explain " + demo.article()[0]):
             shell = f"{sys.executable} -m scrapy noiseclean {command} | head -c 10"
-            done = subprocess.run(
-                ["bash", "-c", f"set -o pipefail; {shell}"],
-                cwd=tmp_path,
-                env=environment(),
-                capture_output=True,
-                text=True,
-            )
-            assert (done.returncode, len(done.stdout), done.stderr) == (0, 10, "")
+            done = run_process(tmp_path, "bash", "-c", f"set -o pipefail; {shell}")
+            assert (len(done.stdout), done.stderr) == (10, "")
 
     def test_terminal_without_unicode(self, tmp_path: Path, demo: DemoCrawl) -> None:
         url = next(url for url, page in demo.pages.items() if page.language == "de")

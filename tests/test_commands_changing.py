@@ -21,11 +21,7 @@ from tests.support.command_line import (
     noiseclean,
     scrapy_command,
 )
-
-
-def texts(database: Path) -> dict[str, str]:
-    with Store(f"sqlite:///{database}", read_only=True) as store:
-        return {page.url: page.cleaned.text for page in store.pages.with_text() if page.cleaned}
+from tests.support.databases import stored_texts
 
 
 def newest_cleaner(database: Path) -> tuple[int, SiteCleaner]:
@@ -79,7 +75,7 @@ class TestReclean:
         independent = SiteCleaner("style-tree")
         for page in demo.pages.values():
             independent.observe(page.html)
-        assert texts(demo.database) == {
+        assert stored_texts(demo.database) == {
             url: independent.clean(page.html).text for url, page in demo.pages.items()
         }
         (site,) = noiseclean(tmp_path, "sites", "--json").json
@@ -88,17 +84,17 @@ class TestReclean:
     def test_options_of_the_method(self, tmp_path: Path, demo: DemoCrawl) -> None:
         arguments = ("reclean", "--method", "evidence", "--option")
         noiseclean(tmp_path, *arguments, "lean=recall")
-        much = sum(map(len, texts(demo.database).values()))
+        much = sum(map(len, stored_texts(demo.database).values()))
         noiseclean(tmp_path, *arguments, "lean=precision")
-        assert sum(map(len, texts(demo.database).values())) < much
+        assert sum(map(len, stored_texts(demo.database).values())) < much
 
     def test_overrides_hold(self, tmp_path: Path, demo: DemoCrawl) -> None:
         url, page = demo.article()
-        assert page.title in texts(demo.database)[url]
+        assert page.title in stored_texts(demo.database)[url]
         (tmp_path / "rules.toml").write_text('["127.0.0.1"]\ndrop = ["h1"]\nkeep = ["footer"]\n')
         setting = ("-s", "NOISECLEAN_OVERRIDES=rules.toml")
         noiseclean(tmp_path, "reclean", demo.site, *setting)
-        assert page.title not in texts(demo.database)[url].splitlines()
+        assert page.title not in stored_texts(demo.database)[url].splitlines()
         explained = noiseclean(tmp_path, "explain", url, "--json", *setting).json
         rules = {block["rule"]: block["kept"] for block in explained["blocks"]}
         assert rules["drop"] is False
@@ -125,7 +121,7 @@ class TestReclean:
     @pytest.mark.slow
     def test_interruption_is_safe_and_told(self, tmp_path: Path, demo: DemoCrawl) -> None:
         version, cleaner = newest_cleaner(demo.database)
-        before = texts(demo.database)
+        before = stored_texts(demo.database)
         process = subprocess.Popen(
             scrapy_command("noiseclean", "reclean", demo.site),
             cwd=tmp_path,
@@ -157,14 +153,14 @@ class TestReclean:
 class TestForget:
     @pytest.mark.parametrize("answer", ["", "n\n", "\n", "no\n"])
     def test_asks_first(self, tmp_path: Path, demo: DemoCrawl, answer: str) -> None:
-        before = texts(demo.database)
+        before = stored_texts(demo.database)
         done = noiseclean(tmp_path, "forget", demo.site, stdin=answer, code=1)
         version, _ = newest_cleaner(demo.database)
         assert done.stderr == (
             f"Delete {demo.site}: {len(before)} pages, tree version {version}? [y/N] "
             "Nothing was deleted.\n"
         )
-        assert texts(demo.database) == before
+        assert stored_texts(demo.database) == before
 
     @pytest.mark.parametrize(("options", "answer"), [(("--yes",), ""), ((), "y\n"), ((), "Yes\n")])
     def test_deletes_all_of_a_site(
@@ -172,7 +168,7 @@ class TestForget:
     ) -> None:
         done = noiseclean(tmp_path, "forget", demo.site, *options, stdin=answer)
         assert done.stderr.endswith(f"{demo.site} is deleted, with {len(demo.pages)} pages.\n")
-        assert not texts(demo.database)
+        assert not stored_texts(demo.database)
         assert noiseclean(tmp_path, "search", "the", "--json", code=1).json["total"] == 0
         assert noiseclean(tmp_path, "sites", "--json", code=1).json == []
 
@@ -181,7 +177,7 @@ class TestExport:
     def test_json_lines(self, tmp_path: Path, demo: DemoCrawl) -> None:
         done = noiseclean(tmp_path, "export")
         rows = [json.loads(line) for line in done.stdout.splitlines()]
-        assert {row["url"]: row["text"] for row in rows} == texts(demo.database)
+        assert {row["url"]: row["text"] for row in rows} == stored_texts(demo.database)
         assert [row["key"] for row in rows] == sorted(row["key"] for row in rows)
         assert all(list(row) == list(COLUMNS) for row in rows)
         assert {row["language"] for row in rows} == {"de", "en"}
@@ -197,7 +193,7 @@ class TestExport:
         assert table.column_names == list(COLUMNS)
         assert str(table.schema.field("fetched_at").type) == "timestamp[us, tz=UTC]"
         rows = table.to_pylist()
-        assert {row["url"]: row["text"] for row in rows} == texts(demo.database)
+        assert {row["url"]: row["text"] for row in rows} == stored_texts(demo.database)
         stored = {record.key: record for record in demo.records()}
         for row in rows:
             assert row["fetched_at"] == stored[row["key"]].fetched_at
@@ -211,13 +207,13 @@ class TestExport:
         assert [action["index"]["_id"] for action in actions] == [
             record.key for record in demo.records()
         ]
-        assert {row["url"]: row["text"] for row in documents} == texts(demo.database)
+        assert {row["url"]: row["text"] for row in documents} == stored_texts(demo.database)
 
     def test_meilisearch(self, tmp_path: Path, demo: DemoCrawl) -> None:
         noiseclean(tmp_path, "export", "--format", "meilisearch", "-o", "pages.ndjson")
         lines = (tmp_path / "pages.ndjson").read_text(encoding="utf-8").splitlines()
         rows = [json.loads(line) for line in lines]
-        assert {row["url"]: row["text"] for row in rows} == texts(demo.database)
+        assert {row["url"]: row["text"] for row in rows} == stored_texts(demo.database)
 
     def test_empty(self, tmp_path: Path) -> None:
         Store(f"sqlite:///{tmp_path / 'noiseclean.db'}").close()

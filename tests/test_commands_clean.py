@@ -32,6 +32,7 @@ from tests.support.command_line import (
     environment,
     noiseclean,
     run_noiseclean,
+    run_process,
     scrapy_command,
 )
 from tests.support.crawl_site import Answer, PageServer, serve, story, story_text
@@ -74,9 +75,7 @@ def test_folder_gives_what_the_add_on_stores_at_last(tmp_path: Path) -> None:
     project.mkdir()
     enter_project(project)
     arguments = ("crawl", "archive", "-a", f"source={folder}", "-s", "NOISECLEAN_SAMPLE_QUOTA=999")
-    subprocess.run(
-        scrapy_command(*arguments), cwd=project, env=environment(), check=True, capture_output=True
-    )
+    run_process(project, *scrapy_command(*arguments))
     with Store(f"sqlite:///{project / 'noiseclean-demo.db'}", read_only=True) as store:
         stored = {page.url: page.cleaned for page in store.pages.with_text() if page.cleaned}
     done = noiseclean(tmp_path, "clean", folder, *JSONL)

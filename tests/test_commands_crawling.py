@@ -16,6 +16,7 @@ from noiseclean_scrapy.store import Store
 from tests.support.archives import warc
 from tests.support.command_line import enter_project, run_console
 from tests.support.crawl_site import Answer, PageServer, serve, story, story_text
+from tests.support.databases import stored_texts
 
 QUICK = ("--delay", "0", "-s", "AUTOTHROTTLE_ENABLED=0", "-s", "NOISECLEAN_METADATA=0")
 CLOSED = "http://127.0.0.1:1/"
@@ -62,15 +63,10 @@ def server() -> Iterator[PageServer]:
         yield running
 
 
-def texts(database: Path) -> dict[str, str]:
-    with Store(f"sqlite:///{database}", read_only=True) as store:
-        return {page.url: page.cleaned.text for page in store.pages.with_text() if page.cleaned}
-
-
 @pytest.mark.slow
 def test_a_site_is_crawled_stored_and_searched(tmp_path: Path, server: PageServer) -> None:
     done = run_console(tmp_path, "crawl", f"{server.url}/", *QUICK, "--database", "a b.db")
-    stored = texts(tmp_path / "a b.db")
+    stored = stored_texts(tmp_path / "a b.db")
     assert stored.keys() == {f"{server.url}/{path}" for path in ("", *range(1, 9))}
     for number in range(1, 9):
         assert story_text(number).splitlines()[1] in stored[f"{server.url}/{number}"]
@@ -92,7 +88,7 @@ def test_a_site_is_crawled_stored_and_searched(tmp_path: Path, server: PageServe
 def test_sitemaps_and_feeds_can_be_named(tmp_path: Path, server: PageServer, path: str) -> None:
     run_console(tmp_path, "crawl", f"{server.url}/{path}", *QUICK)
     expected = {"maps.xml": {2, 3, 4}, "feed.rss": {2, 3, 4, 5, 6}, "old.xml.gz": {2, 3, 4}}[path]
-    found = {url.rpartition("/")[2] for url in texts(tmp_path / "noiseclean.db")}
+    found = {url.rpartition("/")[2] for url in stored_texts(tmp_path / "noiseclean.db")}
     assert found >= {str(number) for number in expected}
     assert "9" not in found
 
@@ -100,7 +96,7 @@ def test_sitemaps_and_feeds_can_be_named(tmp_path: Path, server: PageServer, pat
 @pytest.mark.slow
 def test_the_number_of_pages_is_bounded(tmp_path: Path, server: PageServer) -> None:
     done = run_console(tmp_path, "crawl", f"{server.url}/", *QUICK, "--pages", "3")
-    assert len(texts(tmp_path / "noiseclean.db")) == 3
+    assert len(stored_texts(tmp_path / "noiseclean.db")) == 3
     assert "3 pages of 1 site stored in sqlite:///noiseclean.db\n" in done.stderr
     assert "Try next: noiseclean sites\n" in done.stderr
 
@@ -119,7 +115,7 @@ def test_a_project_gives_its_settings_and_keeps_its_feeds(
     enter_project(tmp_path)
     feed = ("-s", 'FEEDS={"items.jsonl": {"format": "jsonlines"}}')
     run_console(tmp_path, "crawl", f"{server.url}/", "--pages", "2", *QUICK, *feed)
-    assert len(texts(tmp_path / "noiseclean-demo.db")) > 1
+    assert len(stored_texts(tmp_path / "noiseclean-demo.db")) > 1
     assert not (tmp_path / "items.jsonl").exists()
 
 
@@ -166,7 +162,7 @@ def test_archives_are_replayed_into_the_database(tmp_path: Path) -> None:
     (tmp_path / "a.warc.gz").write_bytes(warc(*records))
     method = ("--method", "style-tree", "--database", "warc.db")
     run_console(tmp_path, "replay", "a.warc.gz", *method)
-    assert texts(tmp_path / "warc.db").keys() == {f"http://a.org/{n}" for n in range(5)}
+    assert stored_texts(tmp_path / "warc.db").keys() == {f"http://a.org/{n}" for n in range(5)}
     (site,) = run_console(tmp_path, "sites", "--database", "warc.db", "--json").json
     assert site["method"] == "style-tree"
 

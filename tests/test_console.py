@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -17,9 +16,9 @@ from tests.support.command_line import (
     ROOT,
     DemoCrawl,
     console_command,
-    environment,
     noiseclean,
     run_console,
+    run_process,
 )
 from tests.support.crawl_site import story, story_text
 
@@ -80,15 +79,8 @@ def test_a_page_is_cleaned_without_what_others_need(tmp_path: Path, source: str,
         "import sys; from noiseclean_scrapy.commands.console import main; code = main(); "
         "print(*sys.modules, file=sys.stderr); sys.exit(code)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code, "clean", source, "--format", form],
-        cwd=tmp_path,
-        env=environment(),
-        input=story(3),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    command = (sys.executable, "-c", code, "clean", source, "--format", form)
+    done = run_process(tmp_path, *command, stdin=story(3))
     assert story_text(3).splitlines()[1] in done.stdout
     assert set(done.stderr.split()) & HEAVY == set()
     other_methods = {f"noiseclean_scrapy.methods.{m.replace('-', '_')}" for m in METHODS}
@@ -131,11 +123,5 @@ def test_databases_that_lie_beside_are_named(tmp_path: Path, demo: DemoCrawl) ->
 def test_a_reader_that_goes_away(tmp_path: Path) -> None:
     (tmp_path / "page.html").write_text(story(1) * 200, encoding="utf-8")
     command = " ".join(console_command("clean", "page.html"))
-    done = subprocess.run(
-        ["bash", "-c", f"set -o pipefail; {command} | head -c 5"],
-        cwd=tmp_path,
-        env=environment(),
-        capture_output=True,
-        text=True,
-    )
-    assert (done.returncode, len(done.stdout), done.stderr) == (0, 5, "")
+    done = run_process(tmp_path, "bash", "-c", f"set -o pipefail; {command} | head -c 5")
+    assert (len(done.stdout), done.stderr) == (5, "")

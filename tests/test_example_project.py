@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
-import subprocess
 import sys
 from datetime import datetime, timezone
 from pathlib import Path
@@ -21,37 +18,26 @@ from example_project.settings import NOISECLEAN_DATABASE_URL
 from example_project.spiders.newspaper import NewspaperSpider
 from noiseclean_scrapy.page.urls import site_name
 from noiseclean_scrapy.store import Cleaned, PageRecord, Store
-from tests.support.command_line import read_terminal
+from tests.support.command_line import (
+    Done,
+    enter_project,
+    environment,
+    read_terminal,
+    run_process,
+    scrapy_command,
+)
+from tests.support.databases import stored_texts
 
-ROOT = Path(__file__).parent.parent
 DEMO_DATABASE = NOISECLEAN_DATABASE_URL.removeprefix("sqlite:///")
 NO_DELAY = ("-s", "DOWNLOAD_DELAY=0", "-s", "AUTOTHROTTLE_ENABLED=False")
 
 
-def command(folder: Path, *arguments: str) -> list[str]:
-    shutil.copy(ROOT / "scrapy.cfg", folder)
-    return [sys.executable, "-W", "error", "-m", "scrapy", "crawl", *arguments]
-
-
-def environment(**variables: str) -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "100", **variables}
-
-
-def run(folder: Path, *arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+def run(folder: Path, *arguments: str, code: int = 0) -> Done:
     """`scrapy crawl` in a folder, its output piped; `code` is how it must end."""
-    done = subprocess.run(
-        command(folder, *arguments),
-        cwd=folder,
-        env=environment(PYTHONIOENCODING="utf-8"),
-        capture_output=True,
-        encoding="utf-8",
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == code, done.stderr
-    for output in (done.stdout, done.stderr):
-        assert "Traceback" not in output, output
-        assert "\x1b" not in output, output
+    enter_project(folder)
+    done = run_process(folder, *scrapy_command("crawl", *arguments), code=code, COLUMNS="100")
+    assert "Traceback" not in done.stdout, done.stdout
+    assert "\x1b" not in done.stdout + done.stderr
     return done
 
 
@@ -60,11 +46,6 @@ def row(output: str, name: str) -> list[float]:
     found = re.search(rf"^ *{re.escape(name)} +([\d.% ]+)$", output, re.MULTILINE)
     assert found, (name, output)
     return [float(number) for number in found[1].replace("%", "").split()]
-
-
-def stored_texts(database: Path) -> dict[str, str]:
-    with Store(f"sqlite:///{database}", read_only=True) as store:
-        return {page.url: page.cleaned.text for page in store.pages.with_text() if page.cleaned}
 
 
 @pytest.fixture(scope="module")
@@ -157,10 +138,11 @@ def test_items_on_stdout_are_not_mixed_with_the_report(tmp_path: Path) -> None:
 def test_terminal_shows_progress_and_log_lines_above_it(tmp_path: Path) -> None:
     with DemoServer(DemoSite(articles=2)) as server:
         arguments = ("-a", f"start_urls={server.url}", "-L", "INFO")
+        enter_project(tmp_path)
         output = read_terminal(
-            command(tmp_path, "newspaper", *arguments, *NO_DELAY),
+            scrapy_command("crawl", "newspaper", *arguments, *NO_DELAY),
             cwd=tmp_path,
-            env=environment(TERM="xterm-256color"),
+            env=environment(TERM="xterm-256color", COLUMNS="100"),
         )
     text = re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", output).replace("\r", "")
     assert "\x1b[?25h" in output

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,9 +16,9 @@ from noiseclean_scrapy.store import Store
 from tests.support import crawl_site
 from tests.support.command_line import (
     ROOT,
-    console_command,
-    environment,
     noiseclean,
+    run_console,
+    run_process,
     scrapy_command,
 )
 from tests.support.crawl_site import NOISE, story, story_text
@@ -117,7 +116,7 @@ NOISECLEAN_WRITER_PROCESS = {writer}
     with crawl_site.serve({**pages, "/robots.txt": ""}) as server:
         urls = [f"{server.url}{path}" for path in pages]
         (folder / "stories" / "__init__.py").write_text(f"{SPIDER}\n    start_urls = {urls!r}\n")
-        run(folder, *scrapy_command("crawl", "story"))
+        run_process(folder, *scrapy_command("crawl", "story"))
     database = f"sqlite:///{folder}/noiseclean.db"
     with Store(database, read_only=True) as store:
         (site,) = store.clusters.all()
@@ -129,22 +128,8 @@ NOISECLEAN_WRITER_PROCESS = {writer}
         assert NOISE not in text
 
     # In the project the settings name the class; elsewhere the command must.
-    shown = run(folder, *console_command("explain", next(iter(texts))))
+    shown = run_console(folder, "explain", next(iter(texts)))
     assert f"judged by {PATH}, tree version 1" in shown.stdout
     assert "its importance is" in shown.stdout
     done = noiseclean(folder, "check", "--database", database)
     assert "6 pages stored, 0 things damaged" in done.stderr
-
-
-def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        command,
-        cwd=folder,
-        env=environment(),
-        capture_output=True,
-        encoding="utf-8",
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done

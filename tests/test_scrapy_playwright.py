@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,7 +12,7 @@ import pytest
 
 from tests.support import crawl_site
 from tests.support.browsing import CHROMIUM, FLAGS
-from tests.support.command_line import environment
+from tests.support.command_line import run_process
 from tests.support.databases import read_rows
 from tests.support.documents import write_files
 from tests.support.services import give_up
@@ -47,15 +46,8 @@ def test_the_text_that_a_script_writes_is_cleaned_and_stored(tmp_path: Path) -> 
         options = {"executable_path": chromium, "args": FLAGS}
         with (tmp_path / "settings.py").open("a") as settings:
             settings.write(f"PLAYWRIGHT_LAUNCH_OPTIONS = {options!r}\n")
-        done = subprocess.run(
-            [sys.executable, "-m", "scrapy", "runspider", "news.py", "-O", "items.jsonl"],
-            cwd=tmp_path,
-            env=environment(SCRAPY_SETTINGS_MODULE="settings"),
-            capture_output=True,
-            text=True,
-            timeout=300,
-        )
-    assert done.returncode == 0, done.stderr
+        command = (sys.executable, "-m", "scrapy", "runspider", "news.py", "-O", "items.jsonl")
+        run_process(tmp_path, *command, SCRAPY_SETTINGS_MODULE="settings")
     assert server.requests["/1"] == 1
     items = [json.loads(line) for line in (tmp_path / "items.jsonl").read_text().splitlines()]
     stories = [crawl_site.story_text(number) for number in range(STORIES)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from base64 import b64encode
 from importlib.util import find_spec
@@ -13,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.support import crawl_site
-from tests.support.command_line import environment
+from tests.support.command_line import run_process
 from tests.support.databases import read_rows
 from tests.support.documents import write_files
 from tests.support.servers import Request, serving
@@ -68,15 +67,8 @@ def test_html_of_both_kinds_is_cleaned_and_what_is_none_is_left_alone(tmp_path: 
         address = f"http://127.0.0.1:{port}/v1/"
         key = '"YOUR_API_KEY"'
         write_files("scrapy-zyte-api.md", tmp_path, {key: f"{key}\nZYTE_API_URL = {address!r}"})
-        done = subprocess.run(
-            [sys.executable, "-m", "scrapy", "runspider", "more.py", "-O", "items.jsonl"],
-            cwd=tmp_path,
-            env=environment(SCRAPY_SETTINGS_MODULE="settings"),
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
-    assert done.returncode == 0, done.stderr
+        command = (sys.executable, "-m", "scrapy", "runspider", "more.py", "-O", "items.jsonl")
+        run_process(tmp_path, *command, SCRAPY_SETTINGS_MODULE="settings")
     items = [json.loads(line) for line in (tmp_path / "items.jsonl").read_text().splitlines()]
     texts = {item["url"].removeprefix(SITE): item.get("text") for item in items}
     assert texts == {

@@ -17,7 +17,7 @@ from urllib.request import urlopen
 import pytest
 
 from tests.support import crawl_site
-from tests.support.command_line import environment
+from tests.support.command_line import environment, run_process
 from tests.support.databases import read_rows
 from tests.support.documents import write_files
 from tests.support.services import give_up
@@ -86,18 +86,8 @@ def ask(address: str, **fields: str) -> dict[str, Any]:
     return found
 
 
-def run(folder: Path, *command: str) -> str:
-    program, *arguments = command
-    done = subprocess.run(
-        [str(Path(sys.executable).with_name(program)), *arguments],
-        cwd=folder,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=_SECONDS,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+def run(folder: Path, program: str, *arguments: str) -> str:
+    return run_process(folder, str(Path(sys.executable).with_name(program)), *arguments).stdout
 
 
 def test_a_deployed_project_learns_from_job_to_job(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from functools import cache
@@ -120,21 +120,23 @@ def noiseclean(
 def run_noiseclean(
     folder: Path, *arguments: str | Path, stdin: str = "", code: int = 0, **variables: str
 ) -> Done:
-    """The real `scrapy noiseclean`; its exit code must be `code`, and no traceback shown."""
+    """The real `scrapy noiseclean`, in a process of its own; as `run_process`."""
     command = scrapy_command("noiseclean", *map(str, arguments))
-    return _run(folder, command, stdin, code, variables)
+    return run_process(folder, *command, stdin=stdin, code=code, **variables)
 
 
 def run_console(
     folder: Path, *arguments: str | Path, stdin: str = "", code: int = 0, **variables: str
 ) -> Done:
-    """The console command, in a process of its own; as `run_noiseclean`."""
-    return _run(folder, console_command(*map(str, arguments)), stdin, code, variables)
+    """The console command, in a process of its own; as `run_process`."""
+    command = console_command(*map(str, arguments))
+    return run_process(folder, *command, stdin=stdin, code=code, **variables)
 
 
-def _run(
-    folder: Path, command: list[str], stdin: str, code: int, variables: Mapping[str, str]
+def run_process(
+    folder: Path, *command: str, stdin: str = "", code: int = 0, **variables: str
 ) -> Done:
+    """A command whose exit code must be `code`, and that may show no traceback."""
     done = subprocess.run(
         command,
         cwd=folder,
@@ -216,14 +218,8 @@ def crawl_demo() -> DemoCrawl:
         settings += ("NOISECLEAN_DATABASE_URL=sqlite:///noiseclean.db", "NOISECLEAN_STORE_HTML=1")
         settings += ("NOISECLEAN_SAMPLE_QUOTA=20", "NOISECLEAN_REFRESH_PAGES=10")
         options = [part for setting in settings for part in ("-s", setting)]
-        subprocess.run(
-            scrapy_command("crawl", "newspaper", "-a", f"start_urls={server.url}/", *options),
-            cwd=folder,
-            env=environment(),
-            check=True,
-            capture_output=True,
-            timeout=300,
-        )
+        start = ("-a", f"start_urls={server.url}/")
+        run_process(folder, *scrapy_command("crawl", "newspaper", *start, *options))
         pages = {server.url + path: page for path, page in server.site.pages.items()}
     return DemoCrawl(folder / "noiseclean.db", pages)
 

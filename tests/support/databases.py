@@ -13,6 +13,7 @@ import pytest
 from sqlalchemy import create_engine, make_url, text
 from sqlalchemy.exc import OperationalError
 
+from noiseclean_scrapy.store import Store
 from noiseclean_scrapy.store.partitioning import create_parts
 from tests.support.services import give_up
 
@@ -70,6 +71,18 @@ def read_rows(url: str, query: str) -> list[tuple[Any, ...]]:
             return [tuple(row) for row in connection.execute(text(query))]
     finally:
         engine.dispose()
+
+
+def newest_tree(url: str) -> bytes:
+    """The newest tree of all sites."""
+    rows = read_rows(url, "SELECT tree FROM noiseclean_tree ORDER BY version DESC LIMIT 1")
+    return bytes(rows[0][0])
+
+
+def stored_texts(database: Path) -> dict[str, str]:
+    """The texts of the pages in an SQLite file, by address."""
+    with Store(f"sqlite:///{database}", read_only=True) as store:
+        return {page.url: page.cleaned.text for page in store.pages.with_text() if page.cleaned}
 
 
 def run_statement(url: str, statement: str) -> None:
