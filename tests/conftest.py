@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from noiseclean_scrapy.store import Store
 from tests.support.browsing import open_browser
 from tests.support.command_line import DemoCrawl, copy_demo
 from tests.support.databases import KINDS, new_database, postgresql_schema
@@ -77,6 +78,13 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str
     """URL of an empty database, once for each kind of database."""
     with new_database(request.param, tmp_path) as url:
         yield url
+
+
+@pytest.fixture
+def store(database_url: str) -> Iterator[Store]:
+    """An empty store in each kind of database."""
+    with Store(database_url) as store:
+        yield store
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -24,19 +24,9 @@ from noiseclean_scrapy.output import (
     feed,
     tantivy,
 )
-from noiseclean_scrapy.store import Cleaned, PageRecord, Store
+from noiseclean_scrapy.store import Cleaned, Store
 from tests.support import databases, searching
-from tests.support.searching import FOUND, NOON, keys, page
-
-
-@pytest.fixture
-def store(database_url: str) -> Iterator[Store]:
-    with Store(database_url) as store:
-        yield store
-
-
-def write(store: Store, *pages: PageRecord) -> None:
-    store.pages.write(pages, method="evidence")
+from tests.support.searching import FOUND, NOON, keys, page, write
 
 
 class Memory:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -20,17 +19,7 @@ from noiseclean_scrapy.store.search.ranking import MATCH_END, MATCH_START
 from noiseclean_scrapy.store.search.terms import Phrase
 from tests.support import databases, searching
 from tests.support.command_line import ROOT
-from tests.support.searching import FOUND, NOON, keys, page
-
-
-@pytest.fixture
-def store(database_url: str) -> Iterator[Store]:
-    with Store(database_url) as store:
-        yield store
-
-
-def write(store: Store, *pages: PageRecord) -> None:
-    store.pages.write(pages, method="evidence")
+from tests.support.searching import FOUND, NOON, keys, page, write
 
 
 def indexed(url: str) -> int:

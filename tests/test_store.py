@@ -30,12 +30,6 @@ HTML_KEYS = "SELECT key FROM noiseclean_page_html ORDER BY key"
 CLEANED = Cleaned("Title", "Text\nmore", (Block("", "/p", "p", True, 0.5, {}, "p"),), 0, 90, 9)
 
 
-@pytest.fixture
-def store(database_url: str) -> Iterator[Store]:
-    with Store(database_url) as store:
-        yield store
-
-
 def page(number: int, *, cluster: str = "a.example", cleaned: Cleaned | None = None) -> PageRecord:
     key = f"{number:08x}"
     url = f"http://{cluster}/{number}"

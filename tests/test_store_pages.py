@@ -16,17 +16,13 @@ from noiseclean_scrapy.errors import QueryError
 from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.store import Cleaned, PageRecord, SiteSummary, Store, clusters, page_rows
 from tests.support import databases
-from tests.support.searching import NOON, page
+from tests.support.searching import NOON, page, write
 
 
 @pytest.fixture
 def store(database_url: str) -> Iterator[Store]:
     with Store(database_url, store_html=True) as store:
         yield store
-
-
-def write(store: Store, *pages: PageRecord) -> None:
-    store.pages.write(pages, method="evidence")
 
 
 def test_metadata_and_fit_come_back_and_stay(store: Store) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.page.stemming import STEMMERS
-from noiseclean_scrapy.store import Cleaned, PageRecord, SearchResults
+from noiseclean_scrapy.store import Cleaned, PageRecord, SearchResults, Store
 from noiseclean_scrapy.store.search.terms import Analyzer
 
 NOON = datetime(2025, 3, 1, 12, tzinfo=timezone.utc)
@@ -52,6 +52,11 @@ def page(
     facts = None if language is None else Metadata(language=language, published=published)
     url = f"http://{cluster}/{key}"
     return PageRecord(key, cluster, url, "0", NOON, position, html, cleaned, metadata=facts)
+
+
+def write(store: Store, *pages: PageRecord) -> None:
+    """Write pages as a crawl does."""
+    store.pages.write(pages, method="evidence")
 
 
 def text_pages() -> list[PageRecord]:
