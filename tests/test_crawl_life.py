@@ -155,11 +155,7 @@ def test_a_reading_crawl_cleans_and_writes_nothing(crawls: list[Crawled]) -> Non
 
 
 def crawl_one(folder: Path, paths: list[str], pages: Any, **settings: Any) -> Crawled:
-    with crawl_site.serve(pages) as server:
-        arguments = {"url": server.url, "paths": paths}
-        plan = Plan(ChainSpider, SETTINGS | settings, arguments)
-        (crawled,) = crawling.crawl(folder, plan)
-    return crawled
+    return crawling.crawl_pages(folder, ChainSpider, pages, SETTINGS | settings, paths=paths)
 
 
 @pytest.mark.slow

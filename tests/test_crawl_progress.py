@@ -17,7 +17,6 @@ import pytest
 from tests.support import crawl_site, crawling
 from tests.support.command_line import read_terminal
 from tests.support.crawl_site import ChainSpider
-from tests.support.crawling import Plan
 
 PAGES = 7
 PATHS = [f"/{number}" for number in range(PAGES)]
@@ -59,9 +58,7 @@ def pages() -> dict[str, Any]:
 def crawl_slowly(
     folder: Path, settings: Mapping[str, Any], reactor: str = crawling.ASYNCIO
 ) -> crawling.Crawled:
-    with crawl_site.serve(pages()) as server:
-        plan = Plan(ChainSpider, settings, {"url": server.url, "paths": PATHS})
-        return crawling.crawl(folder, plan, reactor=reactor)[0]
+    return crawling.crawl_pages(folder, ChainSpider, pages(), settings, reactor=reactor)
 
 
 @pytest.mark.parametrize(
@@ -125,10 +122,8 @@ def test_a_crawl_without_pages_has_no_noise(tmp_path: Path) -> None:
         time.sleep(0.4)
         return crawl_site.Answer(status=404)
 
-    with crawl_site.serve({"/0": late}) as server:
-        settings = {"LOGSTATS_INTERVAL": 0.1}
-        plan = Plan(ChainSpider, settings, {"url": server.url, "paths": ["/0"]})
-        [crawled] = crawling.crawl(tmp_path, plan)
+    settings = {"LOGSTATS_INTERVAL": 0.1}
+    crawled = crawling.crawl_pages(tmp_path, ChainSpider, {"/0": late}, settings)
     line = "noiseclean: 0 pages (at 0 pages/min) in 0 clusters, 0 trees built, 0 pages waiting"
     assert crawled.lines("INFO", LOGGER)[0] == line
 

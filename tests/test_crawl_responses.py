@@ -166,8 +166,6 @@ def test_items_of_other_responses_stay_as_they_are(crawls: list[Crawled]) -> Non
 class ManySitesSpider(PagesSpider):
     """Visits two pages of every site, the second ones after all first ones."""
 
-    paths = tuple(f"/{page}" for page in range(2 * SITES))
-
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> ManySitesSpider:
         cluster_cache._CLUSTERS_IN_MEMORY = SITES_IN_MEMORY  # in the crawl's own process
@@ -194,8 +192,7 @@ def test_more_sites_than_memory_holds(tmp_path: Path) -> None:
         "NOISECLEAN_BATCH_SIZE": 3,
         "NOISECLEAN_CLUSTER_BY": f"{__name__}.by_remainder",
     }
-    with crawl_site.serve(pages) as server:
-        (crawled,) = crawling.crawl(tmp_path, Plan(ManySitesSpider, settings, {"url": server.url}))
+    crawled = crawling.crawl_pages(tmp_path, ManySitesSpider, pages, settings)
     assert crawled.ours["clusters"] == SITES
     # Sites whose pages are on their way to the store stay until they are written.
     assert SITES_IN_MEMORY <= crawled.stats["most_sites"] < SITES
@@ -267,7 +264,6 @@ def test_addresses_are_allowed_denied_and_grouped(tmp_path: Path) -> None:
 class KeepingSpider(PagesSpider):
     """Keeps all its responses, and selects from the first one again and again."""
 
-    paths = tuple(f"/{number}" for number in range(20))
     responses: ClassVar[list[Response]] = []
 
     @classmethod
@@ -287,9 +283,7 @@ class KeepingSpider(PagesSpider):
 
 def test_what_is_parsed_goes_when_the_callback_has_ended(tmp_path: Path) -> None:
     pages = {f"/{number}": story(number) for number in range(20)}
-    settings = {"CONCURRENT_REQUESTS": 1}
-    with crawl_site.serve(pages) as server:
-        (crawled,) = crawling.crawl(tmp_path, Plan(KeepingSpider, settings, {"url": server.url}))
+    crawled = crawling.crawl_pages(tmp_path, KeepingSpider, pages, {"CONCURRENT_REQUESTS": 1})
     assert sorted(item["headline"] for item in crawled.items) == sorted(
         f"Story {number}" for number in range(20)
     )

@@ -7,7 +7,6 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -120,41 +119,33 @@ class ShareSpider(scrapy.Spider):
         yield from response.follow_all(css="a")
 
 
-def never(line: str) -> bool:
-    return False
-
-
 def run_together(
     folder: Path,
     web: Web,
     servers: list[str],
     url: str,
     parts: list[int],
-    killed: Any = never,
+    killed: Any = crawling.never,
     lease: float = LEASE,
 ) -> list[Crawled | None]:
     """Crawl by one process for each entry of `parts`; the first is killed when it is told."""
 
-    def run(number: int) -> Crawled | None:
-        settings = {
-            "CONCURRENT_REQUESTS_PER_DOMAIN": 1,
-            "DOWNLOAD_DELAY": DELAY,
-            "NOISECLEAN_BATCH_SECONDS": 0.5,
-            "NOISECLEAN_DATABASE_URL": url,
-            "NOISECLEAN_FIELDS": {"text": "text"},
-            "NOISECLEAN_FRONTIER": servers,
-            "NOISECLEAN_FRONTIER_LEASE_SECONDS": lease,
-            "NOISECLEAN_FRONTIER_PART": parts[number],
-            "DOWNLOAD_DELAY_JITTER": 0,
-            "USER_AGENT": f"process {number}",
-        }
-        own = folder / str(number)
-        own.mkdir(parents=True)
-        plan = Plan(ShareSpider, settings, {"first": [web.url(n, 0) for n in range(len(SITES))]})
-        return crawling.crawl_until(own, plan, never if number else killed)[1]
-
-    with ThreadPoolExecutor(len(parts)) as pool:
-        return list(pool.map(run, range(len(parts))))
+    settings = {
+        "CONCURRENT_REQUESTS_PER_DOMAIN": 1,
+        "DOWNLOAD_DELAY": DELAY,
+        "NOISECLEAN_BATCH_SECONDS": 0.5,
+        "NOISECLEAN_DATABASE_URL": url,
+        "NOISECLEAN_FIELDS": {"text": "text"},
+        "NOISECLEAN_FRONTIER": servers,
+        "NOISECLEAN_FRONTIER_LEASE_SECONDS": lease,
+        "DOWNLOAD_DELAY_JITTER": 0,
+    }
+    first = {"first": [web.url(n, 0) for n in range(len(SITES))]}
+    plans = []
+    for number, part in enumerate(parts):
+        own = {"NOISECLEAN_FRONTIER_PART": part, "USER_AGENT": f"process {number}"}
+        plans.append(Plan(ShareSpider, settings | own, first))
+    return [crawled for _, crawled in crawling.crawl_together(folder, plans, killed)]
 
 
 def check_stored(url: str, web: Web) -> None:

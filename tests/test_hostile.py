@@ -30,7 +30,6 @@ from noiseclean_scrapy.store import PageRecord, Store
 from tests.support import crawl_site, crawling
 from tests.support.command_line import noiseclean
 from tests.support.crawl_site import Answer
-from tests.support.crawling import Plan
 from tests.support.databases import read_rows
 
 URL = "http://hostile.example/page"
@@ -264,9 +263,7 @@ def test_a_crawl_of_hostile_pages(tmp_path: Path) -> None:
         "RETRY_ENABLED": False,
         "METAREFRESH_ENABLED": False,  # which fails on some BASE elements
     }
-    with crawl_site.serve(pages) as server:
-        plan = Plan(HostileSpider, settings, {"url": server.url, "paths": list(pages)})
-        (crawled,) = crawling.crawl(tmp_path, plan)
+    crawled = crawling.crawl_pages(tmp_path, HostileSpider, pages, settings)
     assert "errors" not in crawled.ours
     assert "store/errors" not in crawled.ours
     items = {item["path"]: item for item in crawled.items}

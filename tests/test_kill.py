@@ -16,7 +16,7 @@ from noiseclean_scrapy import SiteCleaner
 from tests.support import crawling
 from tests.support.crawl_site import ChainSpider
 from tests.support.crawling import Plan
-from tests.support.databases import read_rows
+from tests.support.databases import newest_tree, read_rows
 
 KILLS = 20
 STORED = re.compile(r"Keys of stored pages: (.*)")
@@ -26,10 +26,6 @@ SETTINGS = {
     "NOISECLEAN_REFRESH_PAGES": 20,
     "NOISECLEAN_BATCH_SIZE": 5,
 }
-
-
-def never(line: str) -> bool:
-    return False
 
 
 def after(lines: int, delay: float) -> Callable[[str], bool]:
@@ -67,12 +63,6 @@ def check_state(url: str, reported: set[str]) -> None:
         assert {row[3] for row in rows if row[2] <= pages} == set(range(1, version + 1))
 
 
-def newest_tree(url: str) -> bytes:
-    query = "SELECT tree FROM noiseclean_tree ORDER BY version DESC LIMIT 1"
-    data: bytes = read_rows(url, query)[0][0]
-    return data
-
-
 def result(url: str) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]], bytes]:
     query = "SELECT url, position, clean_version, title, text FROM noiseclean_page ORDER BY url"
     return read_rows(url, query), trees(url), newest_tree(url)
@@ -90,7 +80,7 @@ def test_a_crawl_killed_twenty_times_gives_the_same_texts_and_trees(tmp_path: Pa
         def plan(url: str) -> Plan:
             return Plan(ChainSpider, {**SETTINGS, "NOISECLEAN_DATABASE_URL": url}, arguments)
 
-        lines, finished = crawling.crawl_until(tmp_path, plan(once), never)
+        lines, finished = crawling.crawl_until(tmp_path, plan(once))
         assert finished is not None
         assert finished.ours["pages/learned"] == len(paths)
         per_page = sum(not STORED.match(line) for line in lines)
@@ -101,7 +91,7 @@ def test_a_crawl_killed_twenty_times_gives_the_same_texts_and_trees(tmp_path: Pa
             assert crawled is None
             reported |= stored_keys(lines)
             check_state(often, reported)
-        lines, finished = crawling.crawl_until(tmp_path, plan(often), never)
+        lines, finished = crawling.crawl_until(tmp_path, plan(often))
     assert finished is not None
     assert finished.ours["trees/built"] >= 1
     assert len(reported | stored_keys(lines)) == len(paths)

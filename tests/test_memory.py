@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import platform
-import re
 import sqlite3
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.measuring import resident_mib
 from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.clusters import cluster
 from noiseclean_scrapy.clusters.cleaning import to_record
@@ -149,17 +149,10 @@ def test_what_was_freed_goes_back_to_the_system() -> None:
     blocks = [bytes(2000) for _ in range(30_000)]
     last = blocks.pop()
     del blocks
-    before = resident_kib()
+    before = resident_mib()
     assert trim_heap()
-    assert before - resident_kib() > 30_000
+    assert before - resident_mib() > 30
     assert len(last) == 2000
-
-
-def resident_kib() -> int:
-    status = Path("/proc/self/status").read_text(encoding="utf-8", errors="replace")
-    found = re.search(r"^VmRSS:\s+(\d+) kB$", status, flags=re.MULTILINE)
-    assert found
-    return int(found[1])
 
 
 @pytest.mark.slow

@@ -17,7 +17,6 @@ from noiseclean_scrapy.crawl.metrics import GAUGES, stat_metrics
 from tests.support import crawl_site, crawling
 from tests.support.command_line import ROOT
 from tests.support.crawl_site import story
-from tests.support.crawling import Plan
 
 pytest.importorskip("prometheus_client", reason="needs the extra prometheus")
 
@@ -30,7 +29,6 @@ class AskingSpider(crawl_site.PagesSpider):
     """Asks for the metrics of its own crawl, from a thread as Prometheus would."""
 
     name = "asking"
-    paths = tuple(f"/{number}" for number in range(6))
     metrics: str
 
     async def parse(self, response: Response) -> Any:
@@ -45,11 +43,9 @@ class AskingSpider(crawl_site.PagesSpider):
 
 def crawl(folder: Path, address: str, **settings: Any) -> crawling.Crawled:
     pages = {f"/{number}": story(number) for number in range(6)}
-    with crawl_site.serve(pages) as server:
-        arguments = {"url": server.url, "metrics": f"http://{address}/metrics"}
-        settings = {"NOISECLEAN_METRICS": address, "NOISECLEAN_TOPIC": "a story", **settings}
-        (crawled,) = crawling.crawl(folder, Plan(AskingSpider, settings, arguments))
-    return crawled
+    settings = {"NOISECLEAN_METRICS": address, "NOISECLEAN_TOPIC": "a story", **settings}
+    metrics = f"http://{address}/metrics"
+    return crawling.crawl_pages(folder, AskingSpider, pages, settings, metrics=metrics)
 
 
 def free_address() -> str:
@@ -80,14 +76,9 @@ def test_prometheus_is_told_while_the_crawl_runs(tmp_path: Path) -> None:
 def test_a_port_that_is_taken_costs_one_line(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"127.0.0.1:{taken.getsockname()[1]}"
-        pages = {"/0": story(0)}
-        with crawl_site.serve(pages) as server:
-            plan = Plan(
-                crawl_site.ChainSpider,
-                {"NOISECLEAN_METRICS": address},
-                {"url": server.url, "paths": ["/0"]},
-            )
-            (crawled,) = crawling.crawl(tmp_path, plan)
+        settings = {"NOISECLEAN_METRICS": address}
+        chain = crawl_site.ChainSpider
+        crawled = crawling.crawl_pages(tmp_path, chain, {"/0": story(0)}, settings)
     assert len(crawled.items) == 1
     [line] = crawled.lines("ERROR", "")
     assert line.startswith("No metrics: ")

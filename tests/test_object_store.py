@@ -16,10 +16,9 @@ from fsspec.core import url_to_fs
 
 from noiseclean_scrapy.errors import ConfigurationError, DamagedError, StoreError
 from noiseclean_scrapy.store import Store
-from tests.support import crawl_site, crawling
+from tests.support import crawling
 from tests.support.command_line import noiseclean
 from tests.support.crawl_site import ChainSpider, story, story_text
-from tests.support.crawling import Plan
 from tests.support.databases import read_rows
 from tests.support.fault_points import (
     PAGES,
@@ -228,15 +227,13 @@ def test_a_crawl_that_is_killed_has_lost_no_object(
 @pytest.mark.parametrize("process", [False, True])
 def test_a_whole_crawl(sqlite_url: str, tmp_path: Path, process: bool) -> None:
     objects = folder_url(tmp_path / "objects")
-    paths = [f"/{number}" for number in range(PAGES)]
+    pages = {f"/{number}": story(number) for number in range(PAGES)}
     options = {
         **settings(objects),
         "NOISECLEAN_DATABASE_URL": sqlite_url,
         "NOISECLEAN_WRITER_PROCESS": process,
     }
-    with crawl_site.serve({path: story(int(path[1:])) for path in paths}) as site:
-        plan = Plan(ChainSpider, options, {"url": site.url, "paths": paths})
-        (crawled,) = crawling.crawl(tmp_path, plan)
+    crawled = crawling.crawl_pages(tmp_path, ChainSpider, pages, options)
     assert not crawled.lines("ERROR", "")
     assert len(names(objects)) == PAGES
     with Store(sqlite_url, html_store=objects) as store:

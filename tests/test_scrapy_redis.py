@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from noiseclean_scrapy.config import Config
 from tests.support import crawl_site, crawling
 from tests.support.crawl_site import NOISE, PageServer, story, story_text
 from tests.support.crawling import Crawled, Plan
-from tests.support.databases import postgresql_schema, read_rows
+from tests.support.databases import newest_tree, postgresql_schema, read_rows
 from tests.support.redis_queues import FollowSpider, Queue, redis_queue
 
 pytestmark = [pytest.mark.services, pytest.mark.slow]
@@ -78,41 +77,25 @@ def shared() -> Iterator[tuple[str, Queue]]:
         yield url, queue
 
 
-def never(line: str) -> bool:
-    return False
-
-
 def crawl_together(
     folder: Path,
     url: str,
     site: PageServer,
     queue: Queue,
     processes: int,
-    killed: Callable[[str], bool] = never,
+    killed: Callable[[str], bool] = crawling.never,
 ) -> list[tuple[list[str], Crawled | None]]:
     """The log and the result of each process; the first is killed when it is told."""
     settings = {**SETTINGS, **queue.settings, "NOISECLEAN_DATABASE_URL": url}
     plan = Plan(FollowSpider, settings, {"name": queue.name})
-
-    def run(number: int) -> tuple[list[str], Crawled | None]:
-        own = folder / str(number)
-        own.mkdir(parents=True)
-        return crawling.crawl_until(own, plan, never if number else killed)
-
     GATE.close(processes)
     queue.seed([f"{site.url}/{n}" for n in range(AT_ONCE * processes)])
-    with ThreadPoolExecutor(processes) as pool:
-        return list(pool.map(run, range(processes)))
+    return crawling.crawl_together(folder, [plan] * processes, killed)
 
 
 def stored_pages(url: str) -> list[tuple[Any, ...]]:
     columns = "url, position, learned_version, clean_version, text"
     return read_rows(url, f"SELECT {columns} FROM noiseclean_page ORDER BY position")
-
-
-def newest_tree(url: str) -> bytes:
-    rows = read_rows(url, "SELECT tree FROM noiseclean_tree ORDER BY version DESC LIMIT 1")
-    return bytes(rows[0][0])
 
 
 def learned_alone(site: PageServer, urls: set[str]) -> bytes:

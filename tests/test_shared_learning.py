@@ -17,7 +17,7 @@ from noiseclean_scrapy.config import Config
 from tests.support import crawl_site, crawling
 from tests.support.crawl_site import ChainSpider, PageServer, PagesSpider, story, story_text
 from tests.support.crawling import Crawled, Plan
-from tests.support.databases import read_rows
+from tests.support.databases import newest_tree, read_rows
 
 PAGES = 60
 QUOTA = 20
@@ -37,33 +37,20 @@ def site() -> Iterator[PageServer]:
         yield server
 
 
-def never(line: str) -> bool:
-    return False
-
-
 def crawl_at_once(
     folder: Path,
     url: str,
     site: PageServer,
     shares: Sequence[Sequence[int]],
-    killed: Callable[[str], bool] = never,
+    killed: Callable[[str], bool] = crawling.never,
 ) -> list[Crawled | None]:
     """One crawl a share of the pages, all at the same time; the first is killed when it is told."""
-
-    def run(number: int) -> Crawled | None:
-        own = folder / str(number)
-        own.mkdir()
-        arguments = {"url": site.url, "paths": [f"/{n}" for n in shares[number]]}
-        plan = Plan(PagesSpider, {**SETTINGS, "NOISECLEAN_DATABASE_URL": url}, arguments)
-        return crawling.crawl_until(own, plan, never if number else killed)[1]
-
-    with ThreadPoolExecutor(len(shares)) as pool:
-        return list(pool.map(run, range(len(shares))))
-
-
-def newest_tree(url: str) -> bytes:
-    rows = read_rows(url, "SELECT tree FROM noiseclean_tree ORDER BY version DESC LIMIT 1")
-    return bytes(rows[0][0])
+    settings = {**SETTINGS, "NOISECLEAN_DATABASE_URL": url}
+    plans = [
+        Plan(PagesSpider, settings, {"url": site.url, "paths": [f"/{n}" for n in share]})
+        for share in shares
+    ]
+    return [crawled for _, crawled in crawling.crawl_together(folder, plans, killed)]
 
 
 def learned_alone(site: PageServer, numbers: Sequence[int]) -> bytes:
@@ -126,9 +113,7 @@ def test_the_pages_of_a_killed_crawl_are_learned_by_the_others(
     rows = read_rows(database_url, STATE)
     assert len(rows) >= 40
     # The other crawl may have ended before the first was killed.
-    again = tmp_path / "again"
-    again.mkdir()
-    crawl_at_once(again, database_url, site, [range(PAGES)])
+    crawl_at_once(tmp_path / "again", database_url, site, [range(PAGES)])
     check(database_url, site)
 
 
@@ -172,7 +157,7 @@ def test_a_crawl_without_pages_adopts_the_tree_of_another(
         first = pool.submit(crawling.crawl_until, folders[0], plan, listen)
         while not site.requests["/late"]:
             time.sleep(0.05)
-        crawling.crawl_until(folders[1], Plan(PagesSpider, settings, busy), never)
+        crawling.crawl_until(folders[1], Plan(PagesSpider, settings, busy))
         crawled = first.result()[1]
     assert adopted.is_set()
     assert crawled is not None

@@ -13,10 +13,10 @@ pytest.importorskip("warcio", reason="needs the extra warc")
 
 from warcio.archiveiterator import ArchiveIterator
 
-from tests.support import crawl_site, crawling
+from tests.support import crawling
 from tests.support.command_line import noiseclean
 from tests.support.crawl_site import Answer, ChainSpider, story, story_text
-from tests.support.crawling import Crawled, Plan
+from tests.support.crawling import Crawled
 
 pytestmark = pytest.mark.slow
 PACKED = gzip.compress(story(1).encode(), mtime=0)
@@ -29,10 +29,8 @@ PAGES: Any = {
 
 
 def crawl(folder: Path, warc: Path) -> Crawled:
-    with crawl_site.serve(PAGES) as server:
-        arguments = {"url": server.url, "paths": ["/0", "/1", "/2"]}
-        plan = Plan(ChainSpider, {"NOISECLEAN_WARC": str(warc)}, arguments)
-        return crawling.crawl(folder, plan)[0]
+    settings, paths = {"NOISECLEAN_WARC": str(warc)}, ["/0", "/1", "/2"]
+    return crawling.crawl_pages(folder, ChainSpider, PAGES, settings, paths=paths)
 
 
 def test_responses_are_archived_as_they_came(tmp_path: Path) -> None:

@@ -21,10 +21,9 @@ from prometheus_client import CollectorRegistry, generate_latest
 from noiseclean_scrapy.crawl.metrics import stat_metrics
 from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.web.crawl_watch import FIGURES, CrawlWatch
-from tests.support import crawl_site, crawling, servers
+from tests.support import crawling, servers
 from tests.support.command_line import DemoCrawl
 from tests.support.crawl_site import story
-from tests.support.crawling import Plan
 from tests.support.workbench import Served, serving
 from tests.test_metrics import AskingSpider, free_address
 from tests.test_workbench_browser import window
@@ -156,13 +155,9 @@ def test_a_crawl_is_seen_while_it_runs(demo: DemoCrawl, tmp_path: Path) -> None:
     address = free_address()
     pages = {f"/{number}": story(number) for number in range(6)}
     folder = demo.database.parent
-    with (
-        crawl_site.serve(pages) as site,
-        serving(folder, "--metrics", f"http://{address}/metrics") as server,
-    ):
-        asked = {"url": site.url, "metrics": f"{server.url}/api/crawls"}
-        plan = Plan(AskingSpider, {"NOISECLEAN_METRICS": address}, asked)
-        (crawled,) = crawling.crawl(tmp_path, plan)
+    with serving(folder, "--metrics", f"http://{address}/metrics") as server:
+        asked, settings = f"{server.url}/api/crawls", {"NOISECLEAN_METRICS": address}
+        crawled = crawling.crawl_pages(tmp_path, AskingSpider, pages, settings, metrics=asked)
         told = json.loads(crawled.items[-1]["metrics"])["crawls"][0]
     assert (told["spider"], told["problem"]) == ("asking", "")
     assert 1 <= told["stats"]["noiseclean/pages/seen"] <= 6

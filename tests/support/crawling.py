@@ -11,6 +11,7 @@ import multiprocessing
 import os
 import warnings
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,8 @@ from scrapy.crawler import Crawler
 from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.log import configure_logging
 from scrapy.utils.reactor import install_reactor
+
+from tests.support.crawl_site import Pages, serve
 
 ROOT = Path(__file__).resolve().parents[2]
 ADDON = {"noiseclean_scrapy.addon.Addon": 300}
@@ -84,8 +87,45 @@ def crawl(
     return _read_results(path)
 
 
+def crawl_pages(
+    folder: Path,
+    spider: type[scrapy.Spider],
+    pages: Pages,
+    settings: Mapping[str, Any] | None = None,
+    *,
+    reactor: str = ASYNCIO,
+    addons: Mapping[str, int] | None = None,
+    **arguments: Any,
+) -> Crawled:
+    """One crawl of pages that are served for it; its spider gets the `url`, and all `paths`."""
+    with serve(pages) as server:
+        given = {"url": server.url, "paths": list(pages), **arguments}
+        plan = Plan(spider, settings or {}, given)
+        (crawled,) = crawl(folder, plan, reactor=reactor, addons=addons)
+    return crawled
+
+
+def never(line: str) -> bool:
+    """No line of the log is the one at which a crawl is to be killed."""
+    return False
+
+
+def crawl_together(
+    folder: Path, plans: Sequence[Plan], killed: Callable[[str], bool] = never
+) -> list[tuple[list[str], Crawled | None]]:
+    """Run crawls at the same time as `crawl_until` does; the first is `killed` when it is told."""
+
+    def run(number: int) -> tuple[list[str], Crawled | None]:
+        own = folder / str(number)
+        own.mkdir(parents=True)
+        return crawl_until(own, plans[number], never if number else killed)
+
+    with ThreadPoolExecutor(len(plans)) as pool:
+        return list(pool.map(run, range(len(plans))))
+
+
 def crawl_until(
-    folder: Path, plan: Plan, is_time: Callable[[str], bool]
+    folder: Path, plan: Plan, is_time: Callable[[str], bool] = never
 ) -> tuple[list[str], Crawled | None]:
     """Run a crawl that is killed (SIGKILL) when `is_time` says so of a line of its log.
 

@@ -34,7 +34,7 @@ from noiseclean_scrapy.crawl.session import Crawl
 from noiseclean_scrapy.crawl.writer import Writer
 from noiseclean_scrapy.store import Store
 from tests.support.crawl_site import story, story_text
-from tests.support.databases import new_database, read_rows
+from tests.support.databases import new_database, newest_tree, read_rows
 
 PROCESSES: Any = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload(
@@ -179,8 +179,7 @@ def result(url: str) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]], byte
         "FROM noiseclean_page ORDER BY key",
     )
     trees = read_rows(url, "SELECT version, pages FROM noiseclean_tree ORDER BY version")
-    newest = read_rows(url, "SELECT tree FROM noiseclean_tree ORDER BY version DESC LIMIT 1")
-    return pages, trees, bytes(newest[0][0])
+    return pages, trees, newest_tree(url)
 
 
 def check_state(url: str) -> None:
