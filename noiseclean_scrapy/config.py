@@ -225,11 +225,14 @@ def _cluster_by(name: str, value: Any) -> ClusterBy:
     return found
 
 
-def _setting(
-    read: Callable[[str, Any], Any], *, alters_batches: bool = True
-) -> Mapping[str, object]:
-    """What a setting says of itself: what reads it, and whether it alters what an archive gives."""
-    return {"read": read, "alters_batches": alters_batches}
+def _setting(read: Callable[[str, Any], Any]) -> Mapping[str, object]:
+    """What a setting says of itself: what reads it, and that it alters what an archive gives."""
+    return {"read": read, "alters_batches": True}
+
+
+def _of_crawls(read: Callable[[str, Any], Any]) -> Mapping[str, object]:
+    """The same of a setting for crawls, which alters nothing of that."""
+    return {"read": read, "alters_batches": False}
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,18 +266,18 @@ class Config:
     again `frontier_lease_seconds` after it has died.
     """
 
-    enabled: bool = field(default=True, metadata=_setting(_flag, alters_batches=False))
+    enabled: bool = field(default=True, metadata=_of_crawls(_flag))
     database_url: str = field(
         default="sqlite:///noiseclean.db",
-        metadata=_setting(_database_url, alters_batches=False),
+        metadata=_of_crawls(_database_url),
         repr=False,
     )
     method: str = field(default="evidence", metadata=_setting(_method))
     method_options: Mapping[str, Any] = field(default_factory=dict, metadata=_setting(_options))
     cluster_by: ClusterBy = field(default=by_domain, metadata=_setting(_cluster_by))
     templates: bool = field(default=False, metadata={"alters_batches": True})
-    sample_quota: int = field(default=100, metadata=_setting(_count, alters_batches=False))
-    refresh_pages: int = field(default=500, metadata=_setting(_count, alters_batches=False))
+    sample_quota: int = field(default=100, metadata=_of_crawls(_count))
+    refresh_pages: int = field(default=500, metadata=_of_crawls(_count))
     archive_sample: int = field(default=1000, metadata=_setting(_count))
     allow_domains: tuple[str, ...] = field(default=(), metadata=_setting(_strings))
     deny_domains: tuple[str, ...] = field(default=(), metadata=_setting(_strings))
@@ -282,18 +285,16 @@ class Config:
     deny: tuple[Pattern, ...] = field(default=(), metadata=_setting(_patterns))
     fields: Mapping[str, str] = field(
         default_factory=lambda: {"title": "title", "text": "text"},
-        metadata=_setting(_fields, alters_batches=False),
+        metadata=_of_crawls(_fields),
     )
-    store_html: bool = field(default=True, metadata=_setting(_flag, alters_batches=False))
-    html_store: str = field(
-        default="", metadata=_setting(_html_store, alters_batches=False), repr=False
-    )
-    search: bool = field(default=True, metadata=_setting(_flag, alters_batches=False))
+    store_html: bool = field(default=True, metadata=_of_crawls(_flag))
+    html_store: str = field(default="", metadata=_of_crawls(_html_store), repr=False)
+    search: bool = field(default=True, metadata=_of_crawls(_flag))
     metadata: bool = field(default=True, metadata=_setting(_flag))
     overrides: Overrides = field(default=NO_OVERRIDES, metadata=_setting(_overrides))
-    batch_size: int = field(default=50, metadata=_setting(_count, alters_batches=False))
-    batch_seconds: float = field(default=5.0, metadata=_setting(_seconds, alters_batches=False))
-    idle_seconds: float = field(default=600.0, metadata=_setting(_seconds, alters_batches=False))
+    batch_size: int = field(default=50, metadata=_of_crawls(_count))
+    batch_seconds: float = field(default=5.0, metadata=_of_crawls(_seconds))
+    idle_seconds: float = field(default=600.0, metadata=_of_crawls(_seconds))
     max_tree_nodes: int = field(default=50_000, metadata=_setting(_count))
     max_page_bytes: int = field(default=DEFAULT_BUDGET.markup, metadata=_setting(_count))
     max_page_elements: int = field(default=DEFAULT_BUDGET.elements, metadata=_setting(_count))
@@ -301,26 +302,20 @@ class Config:
     include_links: bool = field(default=False, metadata=_setting(_flag))
     include_images: bool = field(default=False, metadata=_setting(_flag))
     include_formatting: bool = field(default=True, metadata=_setting(_flag))
-    read_only: bool = field(default=False, metadata=_setting(_flag, alters_batches=False))
-    live: bool = field(default=False, metadata=_setting(_flag, alters_batches=False))
-    topic: Topic | None = field(default=None, metadata=_setting(_topic, alters_batches=False))
-    site_budget: int = field(default=0, metadata=_setting(_bound, alters_batches=False))
-    revisits: int = field(default=0, metadata=_setting(_bound, alters_batches=False))
-    revisit_seconds: float = field(default=900.0, metadata=_setting(_seconds, alters_batches=False))
-    writer_process: bool = field(default=False, metadata=_setting(_flag, alters_batches=False))
-    spool: str = field(default="", metadata=_setting(_path, alters_batches=False))
-    final_feeds: bool = field(default=False, metadata=_setting(_flag, alters_batches=False))
-    warc: str = field(default="", metadata=_setting(_warc, alters_batches=False))
-    metrics: tuple[str, int] | None = field(
-        default=None, metadata=_setting(_address, alters_batches=False)
-    )
-    frontier: tuple[str, ...] = field(
-        default=(), metadata=_setting(_redis_urls, alters_batches=False), repr=False
-    )
-    frontier_part: int = field(default=0, metadata=_setting(_bound, alters_batches=False))
-    frontier_lease_seconds: float = field(
-        default=60.0, metadata=_setting(_seconds, alters_batches=False)
-    )
+    read_only: bool = field(default=False, metadata=_of_crawls(_flag))
+    live: bool = field(default=False, metadata=_of_crawls(_flag))
+    topic: Topic | None = field(default=None, metadata=_of_crawls(_topic))
+    site_budget: int = field(default=0, metadata=_of_crawls(_bound))
+    revisits: int = field(default=0, metadata=_of_crawls(_bound))
+    revisit_seconds: float = field(default=900.0, metadata=_of_crawls(_seconds))
+    writer_process: bool = field(default=False, metadata=_of_crawls(_flag))
+    spool: str = field(default="", metadata=_of_crawls(_path))
+    final_feeds: bool = field(default=False, metadata=_of_crawls(_flag))
+    warc: str = field(default="", metadata=_of_crawls(_warc))
+    metrics: tuple[str, int] | None = field(default=None, metadata=_of_crawls(_address))
+    frontier: tuple[str, ...] = field(default=(), metadata=_of_crawls(_redis_urls), repr=False)
+    frontier_part: int = field(default=0, metadata=_of_crawls(_bound))
+    frontier_lease_seconds: float = field(default=60.0, metadata=_of_crawls(_seconds))
 
     @classmethod
     def from_settings(cls, settings: Mapping[Any, Any]) -> Config:
