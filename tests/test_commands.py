@@ -23,6 +23,7 @@ from tests.support.command_line import (
     scrapy_command,
 )
 from tests.support.crawl_site import story, story_text
+from tests.support.databases import stored_texts
 
 COMMANDS = (
     "clean search sites show explain inspect reclean export export-tree import-tree forget".split()
@@ -213,7 +214,7 @@ class TestSites:
 class TestSearch:
     def test_finds_the_pages_that_have_the_word(self, tmp_path: Path, demo: DemoCrawl) -> None:
         url, page = demo.article()
-        texts = {page.url: page.cleaned.text for page in demo.records() if page.cleaned}
+        texts = stored_texts(demo.database)
         assert len(texts) == len(demo.pages)
         word = rare_word(texts, url)
         having = {url for url, text in texts.items() if word in words(text)}
@@ -227,7 +228,7 @@ class TestSearch:
 
     def test_prints_title_address_and_snippet(self, tmp_path: Path, demo: DemoCrawl) -> None:
         url, page = demo.article()
-        texts = {page.url: page.cleaned.text for page in demo.records() if page.cleaned}
+        texts = stored_texts(demo.database)
         done = noiseclean(tmp_path, "search", rare_word(texts, url))
         assert f"{page.title}\n{url}\n{demo.site}" in done.stdout
         assert "\x1b" not in done.stdout

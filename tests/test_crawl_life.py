@@ -79,9 +79,7 @@ def crawls(folder: Path, database: str) -> list[Crawled]:
 def test_pages_are_provisional_until_a_tree_covers_them(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/noiseclean.db"
     pages = {path: story(number) for number, path in enumerate(PATHS)}
-    with crawl_site.serve(pages) as server:
-        arguments = {"url": server.url, "paths": PATHS, "database": url}
-        (crawled,) = crawling.crawl(tmp_path, Plan(WatchingSpider, SETTINGS, arguments))
+    crawled = crawling.crawl_pages(tmp_path, WatchingSpider, pages, SETTINGS, database=url)
     states = [crawled.stats[f"rows/{number}"] for number in range(len(PATHS))]
     expected: list[Sequence[int | None]] = [
         [None],
@@ -256,9 +254,8 @@ def test_a_site_that_had_its_last_page_gets_its_tree_while_the_crawl_goes_on(
         "NOISECLEAN_BATCH_SECONDS": 0.1,
         "CLOSESPIDER_TIMEOUT": 20,
     }
-    with crawl_site.serve({f"/{number}": story(number) for number in range(5)}) as server:
-        arguments = {"paths": PATHS[:5], "url": server.url, "database": database_url}
-        (crawled,) = crawling.crawl(tmp_path, Plan(PatientSpider, settings, arguments))
+    pages = {path: story(number) for number, path in enumerate(PATHS[:5])}
+    crawled = crawling.crawl_pages(tmp_path, PatientSpider, pages, settings, database=database_url)
     assert crawled.stats["finish_reason"] == "finished"
     assert read_rows(database_url, "SELECT version, pages FROM noiseclean_tree") == [(1, 5)]
     assert {row[1] for row in read_rows(database_url, STATE)} == {1}

@@ -22,7 +22,7 @@ from noiseclean_scrapy.output.feeds import FeedError, FeedOptions, Fields, rewri
 from noiseclean_scrapy.store import Store
 from tests.support import crawl_site, crawling
 from tests.support.command_line import noiseclean
-from tests.support.crawling import Crawled, Plan
+from tests.support.crawling import Crawled
 
 PAGES = 24
 NOTICE = "Readers of this paper meet in the old harbour hall on every first Sunday of the month."
@@ -107,9 +107,9 @@ def run(
     reactor: str = crawling.ASYNCIO,
     **more: Any,
 ) -> Crawled:
-    with crawl_site.serve({f"/{number}": story(number) for number in range(PAGES)}) as server:
-        plan = Plan(spider, {**SETTINGS, "FEEDS": feeds, **more}, {"url": server.url})
-        (result,) = crawling.crawl(folder, plan, reactor=reactor)
+    pages = {f"/{number}": story(number) for number in range(PAGES)}
+    settings = {**SETTINGS, "FEEDS": feeds, **more}
+    result = crawling.crawl_pages(folder, spider, pages, settings, reactor=reactor)
     assert "errors" not in result.ours
     return result
 

@@ -382,12 +382,12 @@ def test_the_store_has_the_facts(crawled: tuple[Crawled, Path, str]) -> None:
 
 
 def test_facts_can_be_switched_off(tmp_path: Path) -> None:
-    with crawl_site.serve({f"/{n}": page(n) for n in range(1, PAGES + 1)}) as server:
-        plan = Plan(FactsSpider, SETTINGS | {"NOISECLEAN_METADATA": False}, {"url": server.url})
-        (result,) = crawling.crawl(tmp_path, plan)
+    pages = {f"/{n}": page(n) for n in range(1, PAGES + 1)}
+    settings = SETTINGS | {"NOISECLEAN_METADATA": False}
+    result = crawling.crawl_pages(tmp_path, FactsSpider, pages, settings)
     assert {item["author"] for item in result.items if "author" in item} == {""}
     with Store(f"sqlite:///{tmp_path}/facts.db", read_only=True) as store:
-        assert {record.metadata for record in store.pages.with_text(server.site)} == {None}
+        assert {record.metadata for record in store.pages.with_text()} == {None}
 
 
 @pytest.mark.slow

@@ -25,6 +25,7 @@ from noiseclean_scrapy.web.openapi import description
 from noiseclean_scrapy.web.rules import Rule, pattern_of, with_rule, without_rule
 from noiseclean_scrapy.web.workbench import Workbench
 from tests.support.command_line import DemoCrawl, copy_demo, run_console
+from tests.support.databases import stored_texts
 from tests.support.searching import page
 from tests.support.workbench import Served, serving, wait_for
 
@@ -383,11 +384,7 @@ def state_of(server: Served, change: dict[str, Any]) -> str:
 def recleaned(demo: DemoCrawl) -> dict[str, str]:
     """The texts by address, once the newest tree has cleaned all pages, as teaching does."""
     run_console(demo.database.parent, "reclean", demo.site, "--database", "noiseclean.db")
-    return texts(demo)
-
-
-def texts(demo: DemoCrawl) -> dict[str, str]:
-    return {record.url: record.cleaned.text for record in demo.records() if record.cleaned}
+    return stored_texts(demo.database)
 
 
 def test_a_rule_is_tried_taken_and_undone(demo: DemoCrawl) -> None:
@@ -402,7 +399,7 @@ def test_a_rule_is_tried_taken_and_undone(demo: DemoCrawl) -> None:
         written = file.read_text()
         assert written.startswith("# Mine.\n")
         assert Overrides.read(file).sites.keys() == {host(url)}
-        after = texts(demo)
+        after = stored_texts(demo.database)
         changed = {page for page in before if before[page] != after[page]}
         assert proposal["changed"] == len(changed) > 1
         assert proposal["looked_at"] == proposal["pages"] == len(before)
@@ -411,7 +408,7 @@ def test_a_rule_is_tried_taken_and_undone(demo: DemoCrawl) -> None:
         assert 0 < proposal["lost"] <= lost
         assert server.post(f"/api/changes/{change['id']}/undo", {}).status == 200
         wait_for(lambda: state_of(server, change), lambda state: state == "undone")
-    assert texts(demo) == before
+    assert stored_texts(demo.database) == before
     assert file.read_text().strip() == "# Mine."
 
 
@@ -456,7 +453,7 @@ def test_what_a_dead_server_began_the_next_one_ends(demo: DemoCrawl) -> None:
     with serving(folder, "--overrides", "rules.toml") as server:
         wait_for(lambda: state_of(server, change), lambda state: state == "done")
     assert "h1" in (folder / "rules.toml").read_text()
-    assert texts(demo) != before
+    assert stored_texts(demo.database) != before
 
 
 def test_a_broken_overrides_file_is_left_alone(demo: DemoCrawl) -> None:
