@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import subprocess
 import sys
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from example_project.demo import DemoSite
 from example_project.scoring import score
 from noiseclean_scrapy import Block, CleanPage, SiteCleaner
 from noiseclean_scrapy.errors import ConfigurationError, TreeDataError
+from tests.support.command_line import ROOT, run_process
 
 STORIES = [
     "Fog closed the harbour on Monday and forty ferries stayed in port",
@@ -215,7 +215,7 @@ def test_the_package_loads_its_parts_when_they_are_asked_for() -> None:
     code = (
         "import sys, noiseclean_scrapy as n; print('numpy' in sys.modules, n.SiteCleaner.__name__)"
     )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    found = run_process(ROOT, sys.executable, "-c", code)
     assert found.stdout.split() == ["False", "SiteCleaner"]
     with pytest.raises(ImportError, match="no_such_name"):
         from noiseclean_scrapy import no_such_name  # noqa: F401

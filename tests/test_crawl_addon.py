@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +13,7 @@ import scrapy
 from scrapy.http import Response
 
 from tests.support import crawl_site, crawling
+from tests.support.command_line import run_process, scrapy_command
 from tests.support.crawl_site import ChainSpider, PageServer, story, story_text
 from tests.support.crawling import Crawled, Plan
 
@@ -198,24 +196,15 @@ class StoriesSpider(scrapy.Spider):
 
 @pytest.mark.slow
 def test_a_new_project_needs_one_line(tmp_path: Path, site: PageServer) -> None:
-    def run(*arguments: str, folder: Path) -> str:
-        command = [sys.executable, "-W", "error", "-m", "scrapy", *arguments]
-        environment = {k: v for k, v in os.environ.items() if k != "SCRAPY_SETTINGS_MODULE"}
-        done = subprocess.run(
-            command, cwd=folder, env=environment, capture_output=True, text=True, timeout=100
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stderr
-
-    run("startproject", "harbour", folder=tmp_path)
+    run_process(tmp_path, *scrapy_command("startproject", "harbour"))
     project = tmp_path / "harbour"
     with (project / "harbour" / "settings.py").open("a") as settings:
         settings.write('\nADDONS = {"noiseclean_scrapy.addon.Addon": 300}\nDOWNLOAD_DELAY = 0\n')
     (project / "harbour" / "spiders" / "stories.py").write_text(SPIDER)
     crawl = ("crawl", "stories", "-a", f"url={site.url}")
     quota = ("-s", "NOISECLEAN_SAMPLE_QUOTA=3", "-s", "NOISECLEAN_REFRESH_PAGES=1")
-    run(*crawl, *quota, "-O", "first.jsonl", folder=project)
-    log = run(*crawl, "-O", "second.jsonl", folder=project)
+    run_process(project, *scrapy_command(*crawl, *quota, "-O", "first.jsonl"))
+    log = run_process(project, *scrapy_command(*crawl, "-O", "second.jsonl")).stderr
     assert "noiseclean: 6 pages seen in 1 clusters, 0 learned, 0 trees built, 6 items" in log
     lines = (project / "second.jsonl").read_text().splitlines()
     items = {item["url"][-1]: item for item in map(json.loads, lines)}

@@ -6,12 +6,10 @@ import hashlib
 import re
 import socket
 import struct
-import subprocess
 import sys
 from collections import Counter, deque
 from collections.abc import Callable
 from html.parser import HTMLParser
-from pathlib import Path
 from statistics import mean
 from urllib.error import HTTPError
 from urllib.parse import urljoin, urlsplit
@@ -23,8 +21,8 @@ from example_project.demo import DemoPage, DemoServer, DemoSite
 from example_project.demo.__main__ import main
 from example_project.scoring import mean_score, score
 from noiseclean_scrapy import SiteCleaner
+from tests.support.command_line import ROOT, run_process
 
-ROOT = Path(__file__).parents[1]
 ARTICLE_TEMPLATES = {"standard", "feature", "live", "review"}
 HIDDEN = {"script", "style", "noscript", "title"}
 INLINE = {"a", "em", "strong", "small", "span", "b", "i"}
@@ -99,19 +97,11 @@ def articles(site: DemoSite) -> list[DemoPage]:
 @pytest.mark.slow
 def test_same_arguments_give_the_same_bytes_in_another_process(site: DemoSite) -> None:
     code = (
-        "import sys; sys.path[:0] = ['.']\n"
         "from tests.test_demo_site import DemoSite, digest\n"
         "print(digest(DemoSite(articles=120, seed=7)))"
     )
     for hash_seed in ("1", "2"):
-        answer = subprocess.run(
-            [sys.executable, "-c", code],
-            cwd=ROOT,
-            env={"PYTHONHASHSEED": hash_seed, "PYTHONUTF8": "1"},
-            capture_output=True,
-            text=True,
-            check=True,
-        )
+        answer = run_process(ROOT, sys.executable, "-c", code, PYTHONHASHSEED=hash_seed)
         assert answer.stdout.strip() == digest(site)
 
 

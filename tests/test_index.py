@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -26,6 +24,7 @@ from noiseclean_scrapy.output import (
 )
 from noiseclean_scrapy.store import Cleaned, Store
 from tests.support import databases, searching
+from tests.support.command_line import start_program
 from tests.support.searching import FOUND, NOON, keys, page, write
 
 
@@ -307,11 +306,8 @@ with Store(url) as store:
 def test_an_index_killed_at_any_time_ends_up_as_the_store(
     database_url: str, tmp_path: Path, lines: int
 ) -> None:
-    root = Path(__file__).resolve().parents[1]
-    command = [sys.executable, "-c", FEEDER, database_url, str(tmp_path)]
-    path = {"PYTHONPATH": str(root)}
     for _ in range(2):
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=path) as feeder:
+        with start_program(FEEDER, database_url, str(tmp_path)) as feeder:
             assert feeder.stdout is not None
             for _ in range(lines):
                 assert feeder.stdout.readline()

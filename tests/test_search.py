@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import subprocess
 import sys
 from dataclasses import replace
 from datetime import timedelta
@@ -18,7 +17,7 @@ from noiseclean_scrapy.store.search import snippet
 from noiseclean_scrapy.store.search.ranking import MATCH_END, MATCH_START
 from noiseclean_scrapy.store.search.terms import Phrase
 from tests.support import databases, searching
-from tests.support.command_line import ROOT
+from tests.support.command_line import ROOT, run_process
 from tests.support.searching import FOUND, NOON, keys, page, write
 
 
@@ -246,8 +245,7 @@ def test_stems_are_the_same_in_c_and_in_python() -> None:
         "from tests.support import searching\n"
         "print(searching.stems())"
     )
-    command = [sys.executable, "-c", program]
-    run = subprocess.run(command, capture_output=True, encoding="utf-8", cwd=ROOT, check=True)
+    run = run_process(ROOT, sys.executable, "-c", program)
     assert run.stdout == f"{searching.stems()}\n"
     assert "elect" in run.stdout
 

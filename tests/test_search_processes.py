@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
 from noiseclean_scrapy.store import Store
 from tests.support import databases
+from tests.support.command_line import start_program
 from tests.test_search import indexed
 
 # Writes the same pages again and again, each text with words of its own, saves trees, cleans again,
@@ -46,10 +45,7 @@ with Store(url, store_html=True) as store:
 
 
 def start_writer(url: str, cluster: str, step: int, turns: int) -> subprocess.Popen[str]:
-    root = Path(__file__).resolve().parents[1]
-    command = [sys.executable, "-c", WRITER, url, cluster, str(step), str(turns)]
-    path = {"PYTHONPATH": str(root)}
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=path)
+    return start_program(WRITER, url, cluster, str(step), str(turns))
 
 
 def check_index(url: str) -> None:

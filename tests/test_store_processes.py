@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
 from noiseclean_scrapy.store import PageCounts, Store
 from tests.support import databases
+from tests.support.command_line import start_program
 
 # Writes pages one by one, says so after each, and saves a tree after every tenth.
 CRAWLER = """
@@ -37,9 +36,7 @@ with Store(url) as store:
 
 
 def start_crawler(url: str, cluster: str, pages: int) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", CRAWLER, url, cluster, str(pages)]
-    root = Path(__file__).parent.parent
-    return subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, text=True)
+    return start_program(CRAWLER, url, cluster, str(pages))
 
 
 @pytest.mark.slow

@@ -54,7 +54,8 @@ def console_command(*arguments: str) -> list[str]:
 
 def environment(**variables: str) -> dict[str, str]:
     """Outside a project unless the folder has a scrapy.cfg; the package as it stands here."""
-    return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8", **variables}
+    outside = {name: v for name, v in os.environ.items() if name != "SCRAPY_SETTINGS_MODULE"}
+    return {**outside, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8", **variables}
 
 
 def read_terminal(
@@ -150,6 +151,12 @@ def run_process(
     assert done.returncode == code, (done.stdout[-2000:], done.stderr)
     assert "Traceback" not in done.stderr, done.stderr
     return Done(done.returncode, done.stdout, done.stderr)
+
+
+def start_program(program: str, *arguments: str) -> subprocess.Popen[str]:
+    """A Python program in a process of its own, which is read while it runs."""
+    command = [sys.executable, "-c", program, *arguments]
+    return subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, text=True)
 
 
 def _content(stream: io.TextIOWrapper, encoding: str) -> str:
