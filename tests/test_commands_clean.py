@@ -35,7 +35,7 @@ from tests.support.command_line import (
     run_process,
     scrapy_command,
 )
-from tests.support.crawl_site import Answer, PageServer, serve, story, story_text
+from tests.support.crawl_site import Answer, PageServer, serve, story, story_text, write_pages
 
 QUICK = ("-s", "DOWNLOAD_DELAY=0", "-s", "AUTOTHROTTLE_ENABLED=0")
 STYLE_TREE = ("--method", "style-tree")
@@ -49,28 +49,18 @@ def rows(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-def write_pages(folder: Path, pages: dict[str, str]) -> Path:
-    folder.mkdir(parents=True)
-    for name, html in pages.items():
-        (folder / name).write_text(html, encoding="utf-8")
-    return folder
-
-
-def stories(number: int) -> dict[str, str]:
-    return {f"{i:02}.html": story(i) for i in range(number)}
+STORIES = [story(number) for number in range(6)]
 
 
 @pytest.fixture
 def news(tmp_path: Path) -> Path:
     """A folder of six stories of one site."""
-    return write_pages(tmp_path / "news", stories(6))
+    return write_pages(tmp_path / "news", STORIES)
 
 
 def test_folder_gives_what_the_add_on_stores_at_last(tmp_path: Path) -> None:
     pages = [page for page in DemoSite(articles=8).pages.values() if page.kind == "article"]
-    folder = write_pages(
-        tmp_path / "demo", {f"{n:02}.html": page.html for n, page in enumerate(pages)}
-    )
+    folder = write_pages(tmp_path / "demo", [page.html for page in pages])
     project = tmp_path / "project"
     project.mkdir()
     enter_project(project)
@@ -98,9 +88,9 @@ def test_the_same_call_gives_the_same_bytes(tmp_path: Path, news: Path) -> None:
 
 def test_every_page_is_cleaned_with_all_pages_of_its_site(tmp_path: Path, news: Path) -> None:
     cleaner = SiteCleaner("style-tree")
-    for html in stories(6).values():
+    for html in STORIES:
         cleaner.observe(html)
-    expected = [cleaner.clean(html).text for html in stories(6).values()]
+    expected = [cleaner.clean(html).text for html in STORIES]
     done = noiseclean(tmp_path, "clean", news, *STYLE_TREE, *JSONL)
     assert [row["text"] for row in rows(done.stdout)] == expected
     lone = noiseclean(tmp_path, "clean", news / "00.html", *STYLE_TREE, *JSONL)
@@ -281,7 +271,7 @@ class TestResume:
 
     @pytest.mark.slow
     def test_after_a_kill(self, tmp_path: Path) -> None:
-        folder = write_pages(tmp_path / "many", stories(60))
+        folder = write_pages(tmp_path / "many", map(story, range(60)))
         arguments = ("clean", str(folder), *STYLE_TREE)
         output = tmp_path / "killed.jsonl"
         process = subprocess.Popen(

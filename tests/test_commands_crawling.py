@@ -15,7 +15,7 @@ from noiseclean_scrapy.batch.site_spider import SiteSpider
 from noiseclean_scrapy.store import Store
 from tests.support.archives import warc
 from tests.support.command_line import enter_project, run_console
-from tests.support.crawl_site import Answer, PageServer, serve, story, story_text
+from tests.support.crawl_site import Answer, PageServer, serve, story, story_text, write_pages
 from tests.support.databases import stored_texts
 
 QUICK = ("--delay", "0", "-s", "AUTOTHROTTLE_ENABLED=0", "-s", "NOISECLEAN_METADATA=0")
@@ -148,10 +148,7 @@ def test_what_cannot_be_crawled_is_told(
 @pytest.mark.slow
 def test_archives_are_replayed_into_the_database(tmp_path: Path) -> None:
     pages = [page for page in DemoSite(articles=8).pages.values() if page.kind == "article"]
-    folder = tmp_path / "pages"
-    folder.mkdir()
-    for number, page in enumerate(pages):
-        (folder / f"{number}.html").write_text(page.html, encoding="utf-8")
+    folder = write_pages(tmp_path / "pages", [page.html for page in pages])
     (folder / "9.html.gz").write_bytes(gzip.compress(b"<p>cut")[:-4])
     done = run_console(tmp_path, "replay", "pages", "-s", "NOISECLEAN_SAMPLE_QUOTA=99")
     assert "8 pages of 1 site stored in sqlite:///noiseclean.db (1 damaged)" in done.stderr

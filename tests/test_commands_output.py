@@ -20,7 +20,7 @@ from tests.support.command_line import (
     noiseclean,
     run_console,
 )
-from tests.support.crawl_site import story
+from tests.support.crawl_site import story, write_pages
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs devices and pipes of POSIX")
 
@@ -57,11 +57,7 @@ def null(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def news(tmp_path: Path) -> Path:
-    folder = tmp_path / "news"
-    folder.mkdir()
-    for number in range(3):
-        (folder / f"{number}.html").write_text(story(number), encoding="utf-8")
-    return folder
+    return write_pages(tmp_path / "news", map(story, range(3)))
 
 
 COMMANDS = [
@@ -157,7 +153,7 @@ def test_a_terminal_is_written_to(tmp_path: Path, news: Path) -> None:
     ours, theirs = pty.openpty()
     try:
         run_console(tmp_path, "clean", "news", "-o", os.ttyname(theirs))
-        assert b"==> http://news.invalid/0.html <==" in os.read(ours, 65536)
+        assert b"==> http://news.invalid/00.html <==" in os.read(ours, 65536)
     finally:
         os.close(ours)
         os.close(theirs)

@@ -22,7 +22,7 @@ from noiseclean_scrapy.batch.two_pass import (
 )
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import ConfigurationError
-from tests.support.crawl_site import story
+from tests.support.crawl_site import story, write_pages
 
 RESPONSE = HtmlResponse("http://News.example.co.uk:81/a", body=b"<p>a", encoding="utf-8")
 
@@ -166,13 +166,9 @@ def test_every_setting_says_whether_it_alters_what_is_made_of_archives(tmp_path:
 
 
 def test_settings_of_crawls_alter_nothing_that_is_made_of_an_archive(tmp_path: Path) -> None:
-    for number in range(12):
-        page = tmp_path / "pages" / f"{number}.html"
-        page.parent.mkdir(exist_ok=True)
-        page.write_text(story(number), "utf-8")
+    source = str(write_pages(tmp_path / "pages", map(story, range(12))))
     altering = config().of_batches
     of_crawls = {name: value for name, value in ANOTHER.items() if name not in altering}
-    source = str(tmp_path / "pages")
     rows = [cleaned_rows(source, made) for made in (config(), config(**of_crawls))]
     assert len(rows[0]) == 12
     assert rows[0] == rows[1]

@@ -26,6 +26,7 @@ from tests.support.command_line import (
     run_process,
     scrapy_command,
 )
+from tests.support.crawl_site import write_pages
 from tests.support.databases import stored_texts
 
 DEMO_DATABASE = NOISECLEAN_DATABASE_URL.removeprefix("sqlite:///")
@@ -229,10 +230,7 @@ def test_allowed_domains_are_those_of_the_given_addresses() -> None:
 @pytest.mark.slow
 def test_archive_of_html_files(tmp_path: Path) -> None:
     pages = [page for page in DemoSite(articles=20).pages.values() if page.kind == "article"]
-    folder = tmp_path / "pages"
-    folder.mkdir()
-    for number, page in enumerate(pages):
-        (folder / f"{number:02}.html").write_text(page.html, encoding="utf-8")
+    folder = write_pages(tmp_path / "pages", [page.html for page in pages])
     database, items = tmp_path / "archive.db", tmp_path / "items.jsonl"
     done = run(
         tmp_path,

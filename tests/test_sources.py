@@ -19,7 +19,7 @@ from scrapy.http import HtmlResponse, Response, TextResponse, XmlResponse
 from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.page import Html, PageBudget
 from tests.support.command_line import noiseclean
-from tests.support.crawl_site import story, story_text
+from tests.support.crawl_site import story, story_text, write_pages
 
 STORY = story(1).replace("Story 1", "Größe der Štory")
 URL = "https://courier.example/1"
@@ -165,13 +165,10 @@ def test_empty_pages_say_so() -> None:
 
 
 def test_clean_counts_what_is_no_page(tmp_path: Path) -> None:
-    folder = tmp_path / "pages"
-    folder.mkdir()
-    for number in range(4):
-        (folder / f"{number}.html").write_text(story(number))
+    folder = write_pages(tmp_path / "pages", map(story, range(4)))
     for number, name in enumerate(("pdf", "pdf", "json")):
         data = OTHERS[name][0]
-        path = folder / f"{number + 4}.html"
+        path = folder / f"{number + 4:02}.html"
         path.write_bytes(data if isinstance(data, bytes) else data.encode())
     done = noiseclean(tmp_path, "clean", "pages", "--format", "jsonl", "--method", "style-tree")
     rows = [json.loads(line) for line in done.stdout.splitlines()]
@@ -179,6 +176,6 @@ def test_clean_counts_what_is_no_page(tmp_path: Path) -> None:
     assert story_text(2) == rows[2]["text"]
     assert "7 pages of 1 site cleaned" in done.stderr
     assert "not HTML: 2 PDF, 1 JSON" in done.stderr
-    lone = noiseclean(tmp_path, "clean", "pages/4.html", code=1)
+    lone = noiseclean(tmp_path, "clean", "pages/04.html", code=1)
     assert lone.stdout.strip() == ""
     assert "not HTML: 1 PDF" in lone.stderr

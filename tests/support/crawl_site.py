@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import scrapy
@@ -71,6 +72,14 @@ def story(number: int, noise: str = NOISE) -> str:
         f"<ul><li><a href='/'>Home</a></li><li>{noise}</li></ul>"
         f"<div><h1>{title}</h1>{text}</div><footer><p>{RIGHTS}</p></footer></body></html>"
     )
+
+
+def write_pages(folder: Path, pages: Iterable[str]) -> Path:
+    """A folder of HTML files, `00.html` and so on."""
+    folder.mkdir()
+    for number, page in enumerate(pages):
+        (folder / f"{number:02}.html").write_text(page, encoding="utf-8")
+    return folder
 
 
 def story_text(number: int) -> str:
