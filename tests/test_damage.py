@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import create_engine, text
+from sqlalchemy import text
 
 from noiseclean_scrapy.errors import DamagedError
 from noiseclean_scrapy.store import Store
 from tests.support.command_line import noiseclean
 from tests.support.crawl_site import story_text
-from tests.support.databases import read_rows, run_statement
+from tests.support.databases import connected, read_rows, run_statement
 from tests.support.fault_points import PAGES, crawl_all, errors, open_crawl, see
 from tests.support.flipped_bits import SITE, damage, make_database, use
 
@@ -49,12 +49,10 @@ WRONG = [
 
 def change(url: str, table: str, column: str, value: object, key: str = KEY) -> None:
     """Put a value into a row, past the code under test."""
-    engine = create_engine(url)
-    with engine.begin() as connection:
+    with connected(url) as connection:
         name = "name" if table == "noiseclean_cluster" else "key"
         statement = text(f"UPDATE {table} SET {column} = :value WHERE {name} = :key")
         assert connection.execute(statement, {"value": value, "key": key}).rowcount == 1
-    engine.dispose()
 
 
 def crawl(url: str, *numbers: int) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import create_engine, inspect, make_url, text
+from sqlalchemy import inspect, make_url, text
 
 from noiseclean_scrapy import Block
 from noiseclean_scrapy.metadata import Metadata
@@ -24,6 +24,7 @@ from noiseclean_scrapy.store import (
     migrations,
 )
 from tests.support import databases
+from tests.support.databases import connected
 
 NOON = datetime(2025, 3, 1, 12, tzinfo=timezone.utc)
 BLOCKS = ({"text": "Ferries sail", "kept": True},)
@@ -61,8 +62,7 @@ INSERT INTO noiseclean_tree VALUES ('a', 1, 'evidence', 1, '2025-03-01 12:00:00'
 
 def write_version_1(url: str) -> None:
     """Three pages: cleaned and covered, cleaned and provisional, seen only."""
-    engine = create_engine(url)
-    is_sqlite = engine.dialect.name == "sqlite"
+    is_sqlite = url.startswith("sqlite")
     types = ("DATETIME", "BLOB") if is_sqlite else ("TIMESTAMP WITH TIME ZONE", "BYTEA")
     script = VERSION_1.replace("TIME_TYPE", types[0]).replace("BYTES_TYPE", types[1])
     time: Any = "2025-03-01 12:00:00.000000" if is_sqlite else NOON
@@ -73,7 +73,7 @@ def write_version_1(url: str) -> None:
         ("2", "a", "http://a/2", "0", time, 2, None, *cleaned),
         ("3", "a", "http://a/3", "0", time, 3, None, *[None] * 6),
     ]
-    with engine.begin() as connection:
+    with connected(url) as connection:
         for statement in filter(str.strip, script.split(";")):
             connection.execute(text(statement))
         names = [f":c{number}" for number in range(13)]
@@ -84,24 +84,21 @@ def write_version_1(url: str) -> None:
             )
         html = {"html": zlib.compress(b"<p>2")}
         connection.execute(text("INSERT INTO noiseclean_page_html VALUES ('2', :html)"), html)
-    engine.dispose()
 
 
 def tables(url: str) -> dict[str, Any]:
     """Names, columns and indexes of all tables, in no particular order."""
-    engine = create_engine(url)
-    inspector = inspect(engine)
-    found = {
-        table: (
-            sorted(column(c) for c in inspector.get_columns(table)),
-            sorted(str(index["column_names"]) for index in inspector.get_indexes(table)),
-            sorted(str(key["constrained_columns"]) for key in inspector.get_foreign_keys(table)),
-            inspector.get_pk_constraint(table)["constrained_columns"],
-        )
-        for table in inspector.get_table_names()
-    }
-    engine.dispose()
-    return found
+    with connected(url) as connection:
+        inspector = inspect(connection)
+        return {
+            table: (
+                sorted(column(c) for c in inspector.get_columns(table)),
+                sorted(str(index["column_names"]) for index in inspector.get_indexes(table)),
+                sorted(str(k["constrained_columns"]) for k in inspector.get_foreign_keys(table)),
+                inspector.get_pk_constraint(table)["constrained_columns"],
+            )
+            for table in inspector.get_table_names()
+        }
 
 
 def column(found: Any) -> tuple[str, str, bool]:
@@ -167,10 +164,8 @@ def test_a_step_knows_no_table_of_today(database_url: str) -> None:
     imports = [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
     assert not [node for node in imports if "noiseclean" in ast.unparse(node)]
     write_version_1(database_url)
-    engine = create_engine(database_url)
-    with engine.begin() as connection:
+    with connected(database_url) as connection:
         assert migrations.MIGRATIONS[1](connection)
-    engine.dispose()
     found = {
         name: " ".join(entry[0] for entry in columns)
         for name, (columns, *_) in tables(database_url).items()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import create_engine, make_url, text
+from sqlalchemy import Connection, create_engine, make_url, text
 from sqlalchemy.exc import OperationalError
 
 from noiseclean_scrapy.store import Store
@@ -63,14 +63,21 @@ def postgresql_schema() -> Iterator[str]:
         engine.dispose()
 
 
-def read_rows(url: str, query: str) -> list[tuple[Any, ...]]:
-    """What a query gives, past the code under test."""
+@contextmanager
+def connected(url: str) -> Iterator[Connection]:
+    """A transaction, past the code under test."""
     engine = create_engine(url)
     try:
-        with engine.connect() as connection:
-            return [tuple(row) for row in connection.execute(text(query))]
+        with engine.begin() as connection:
+            yield connection
     finally:
         engine.dispose()
+
+
+def read_rows(url: str, query: str) -> list[tuple[Any, ...]]:
+    """What a query gives."""
+    with connected(url) as connection:
+        return [tuple(row) for row in connection.execute(text(query))]
 
 
 def newest_tree(url: str) -> bytes:
@@ -86,10 +93,6 @@ def stored_texts(database: Path) -> dict[str, str]:
 
 
 def run_statement(url: str, statement: str) -> None:
-    """Change the database, past the code under test."""
-    engine = create_engine(url)
-    try:
-        with engine.begin() as connection:
-            connection.execute(text(statement))
-    finally:
-        engine.dispose()
+    """Change the database."""
+    with connected(url) as connection:
+        connection.execute(text(statement))
