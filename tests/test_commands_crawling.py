@@ -98,6 +98,13 @@ def test_sitemaps_and_feeds_can_be_named(tmp_path: Path, server: PageServer, pat
 
 
 @pytest.mark.slow
+def test_the_status_of_what_gives_no_page_is_told(tmp_path: Path, server: PageServer) -> None:
+    url = f"{server.url}/gone"
+    done = run_console(tmp_path, "crawl", url, "--pages", "1", *QUICK)
+    assert f"Nothing from {url}: the server answers with status 404" in done.stderr
+
+
+@pytest.mark.slow
 def test_the_number_of_pages_is_bounded(tmp_path: Path, server: PageServer) -> None:
     done = run_console(tmp_path, "crawl", f"{server.url}/", *QUICK, "--pages", "3")
     assert len(texts(tmp_path / "noiseclean.db")) == 3
@@ -132,9 +139,14 @@ def test_a_project_gives_its_settings_and_keeps_its_feeds(
         (("crawl", "http://a.org/", "--pages", "0"), 2, "expected a number from 1 on"),
         (("crawl", "http://a.org/", "--delay", "-1"), 2, "expected a number of seconds from 0 on"),
         (
-            ("crawl", "http://127.0.0.1:1/", "-s", "RETRY_ENABLED=0", *QUICK),
+            ("crawl", CLOSED, "-s", "RETRY_ENABLED=0", *QUICK),
             1,
             "0 pages of 0 sites",
+        ),
+        (
+            ("crawl", CLOSED, "-s", "RETRY_TIMES=1", *QUICK),
+            1,
+            f"Nothing from {CLOSED}: Connection was refused",
         ),
         (("replay", "nothing"), 1, "There is nothing at 'nothing'"),
         (("replay", "."), 1, "holds neither a manifest.jsonl nor HTML files"),

@@ -15,6 +15,7 @@ from scrapy.linkextractors import LinkExtractor
 from scrapy.utils.sitemap import sitemap_urls_from_robots
 
 from noiseclean_scrapy.batch.addresses import is_web_address, web_host
+from noiseclean_scrapy.batch.fetching import reason_of
 from noiseclean_scrapy.batch.listings import LARGEST, read_listing
 from noiseclean_scrapy.crawl.bounded import selector_of
 from noiseclean_scrapy.items import PageItem
@@ -116,10 +117,16 @@ class SiteSpider(Spider):
     def _listing_request(self, url: str, callback: Any) -> Request:
         # Sitemaps and feeds often lie with another host; their pages may not.
         meta = {"allow_offsite": True, "download_maxsize": LARGEST}
-        return Request(url, callback, errback=self.give_up, priority=1, meta=meta)
+        return Request(url, callback, errback=self.pass_over, priority=1, meta=meta)
 
     def give_up(self, failure: Failure) -> None:
-        """Say in one line what gave nothing; sites need not have a sitemap."""
-        request: Request = failure.request  # type: ignore[attr-defined]
-        level = logging.INFO if request.priority else logging.ERROR
-        self.logger.log(level, "Nothing from %s: %s", request.url, failure.getErrorMessage())
+        """Say in one line why a given address gave nothing."""
+        self._tell(logging.ERROR, failure)
+
+    def pass_over(self, failure: Failure) -> None:
+        """Say it of a sitemap or a feed, which sites need not have."""
+        self._tell(logging.INFO, failure)
+
+    def _tell(self, level: int, failure: Failure) -> None:
+        url = failure.request.url  # type: ignore[attr-defined]
+        self.logger.log(level, "Nothing from %s: %s", url, reason_of(failure))
