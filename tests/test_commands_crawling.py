@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from scrapy.http import Response
+from scrapy.http import HtmlResponse, Request, Response
 
 from example_project.demo import DemoSite
 from noiseclean_scrapy.batch.listings import Listing, read_listing
@@ -216,3 +216,27 @@ def test_what_is_no_listing_lists_nothing(body: bytes) -> None:
 def test_a_crawl_stays_within_its_domains() -> None:
     spider = SiteSpider("https://www.example.com/news, http://localhost:8000/")
     assert spider.allowed_domains == ["example.com", "localhost"]
+
+
+NO_ADDRESS = "http://["
+
+
+def test_an_address_that_is_none_costs_a_listing_no_other() -> None:
+    sitemap = URLS.format(f"<url><loc>{NO_ADDRESS}</loc></url><url><loc>/1</loc></url>")
+    rss = f"<rss><item><link>{NO_ADDRESS}</link></item><item><link>/1</link></item></rss>"
+    for body in (sitemap, rss):
+        assert listing(body).pages == ("http://a.org/1",)
+    robots = Response("http://a.org/robots.txt", body=f"Sitemap: {NO_ADDRESS}\nSITEMAP:/s".encode())
+    (request,) = SiteSpider("http://a.org/").parse_robots(robots)
+    assert request.url == "http://a.org/s"
+
+
+@pytest.mark.parametrize(
+    "head", [f'<base href="{NO_ADDRESS}">', f'<link rel=alternate type={{}} href="{NO_ADDRESS}">']
+)
+def test_an_address_that_is_none_costs_a_page_no_link(head: str) -> None:
+    body = f"<head>{head.format('application/rss+xml')}</head><a href='/1'>One</a>".encode()
+    request = Request("http://a.org/")
+    page = HtmlResponse(request.url, body=body, request=request)
+    _, *requests = SiteSpider("http://a.org/").parse(page)
+    assert [request.url for request in requests] == ["http://a.org/1"]
