@@ -191,8 +191,9 @@ class TestSites:
     def test_empty_database(self, tmp_path: Path) -> None:
         Store(f"sqlite:///{tmp_path / 'empty.db'}").close()
         assert noiseclean(tmp_path, "sites", "--database", "empty.db", "--json", code=1).json == []
-        done = noiseclean(tmp_path, "sites", "--database", "sqlite:///empty.db", code=1)
-        assert done.stderr == "No site is stored in sqlite:///empty.db.\n"
+        for command in ("sites", "reclean"):
+            done = noiseclean(tmp_path, command, "--database", "sqlite:///empty.db", code=1)
+            assert done.stderr == "No site is stored in sqlite:///empty.db.\n"
 
     @pytest.mark.slow
     def test_database_of_the_project(self, tmp_path: Path, demo: DemoCrawl) -> None:

@@ -47,6 +47,8 @@ class Reclean(Subcommand):
             call.opts.parser.error("--option needs --method: the site is learned again with it")
         with call.open_store(write=True) as store:
             sites = [call.find_site(store, name) for name in _names(call, store)]
+            if not sites:
+                tell(f"No site is stored in {call.config.display_url}.")
             done = [_reclean(store, site, call) for site in sites]
         return any(done)
 
