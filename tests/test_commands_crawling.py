@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -181,6 +182,20 @@ def test_archives_are_replayed_into_the_database(tmp_path: Path) -> None:
     assert texts(tmp_path / "warc.db").keys() == {f"http://a.org/{n}" for n in range(5)}
     (site,) = run_console(tmp_path, "sites", "--database", "warc.db", "--json").json
     assert site["method"] == "style-tree"
+
+
+@pytest.mark.slow
+def test_a_charset_that_is_none_costs_an_archive_no_page(tmp_path: Path) -> None:
+    records = [
+        ("response", f"http://a.org/{n}", f"text/html; charset={charset}", story(n).encode())
+        for n, charset in enumerate(["utf-8", "base64", "idna"])
+    ]
+    (tmp_path / "a.warc.gz").write_bytes(warc(*records))
+    run_console(tmp_path, "replay", "a.warc.gz", "-s", "NOISECLEAN_METADATA=0")
+    expected = {f"http://a.org/{n}": story_text(n) for n in range(3)}
+    assert texts(tmp_path / "noiseclean.db") == expected
+    cleaned = run_console(tmp_path, "clean", "a.warc.gz", "--format", "jsonl").stdout
+    assert [json.loads(line)["text"] for line in cleaned.splitlines()] == [*expected.values()]
 
 
 def listing(body: str | bytes, url: str = "http://a.org/list") -> Listing:

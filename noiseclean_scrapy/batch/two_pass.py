@@ -205,7 +205,7 @@ def build_source_page(source: SourcePage, config: Config) -> Page:
 def _source_page(page: ArchivedPage, config: Config) -> SourcePage | None:
     from scrapy.http import HtmlResponse
 
-    from noiseclean_scrapy.crawl.bounded import bounded_response
+    from noiseclean_scrapy.crawl.bounded import bounded_response, with_text
 
     response = HtmlResponse(
         page.url,
@@ -215,5 +215,5 @@ def _source_page(page: ArchivedPage, config: Config) -> SourcePage | None:
         encoding=page.encoding,
     )
     site = config.cluster_by(response) if config.wants(page.url) else None
-    text = bounded_response(response, config.page_budget).text
+    text = bounded_response(with_text(response), config.page_budget).text
     return SourcePage(page.id, page.url, site, text, page.fetched_at) if site else None
