@@ -58,7 +58,7 @@ def lines(read: Callable[[str], Any] = figures_of) -> Iterator[str]:
 
 
 def pointing_sentence(read: Callable[[str], Any] = figures_of) -> str:
-    """What clicks in the workbench change, as the README says it."""
+    """What clicks in the workbench change, as `docs/workbench.md` says it."""
     figures = read("pointing")
     before, after, _, most = (f"{f1:.3f}" for f1 in figures["mean"])
     return (

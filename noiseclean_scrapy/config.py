@@ -57,6 +57,13 @@ def _error(name: str, value: Any, expected: str) -> ConfigurationError:
     return ConfigurationError(f"{PREFIX}{name.upper()} must be {expected}, not {value!r}")
 
 
+def _need(name: str, module: str, *, extra: str) -> None:
+    if find_spec(module) is None:
+        raise ConfigurationError(
+            f"{PREFIX}{name.upper()} needs {module}: pip install 'noiseclean-scrapy[{extra}]'"
+        )
+
+
 def _flag(name: str, value: Any) -> bool:
     text = str(value).strip().lower()
     if text in {"1", "true", "yes", "on"}:
@@ -96,6 +103,8 @@ def _redis_urls(name: str, value: Any) -> tuple[str, ...]:
     for url in urls:
         if not url.startswith(("redis://", "rediss://", "unix://")):
             raise _error(name, shown_url(url), "a Redis URL such as redis://host:6379/0, or a list")
+    if urls:
+        _need(name, "redis", extra="redis")
     return urls
 
 
@@ -163,8 +172,8 @@ def _path(name: str, value: Any) -> str:
 
 def _warc(name: str, value: Any) -> str:
     folder = _path(name, value)
-    if folder and find_spec("warcio") is None:
-        raise _error(name, value, "empty where the extra warc is not installed")
+    if folder:
+        _need(name, "warcio", extra="warc")
     return folder
 
 
@@ -183,7 +192,8 @@ def _method(name: str, value: Any) -> str:
     try:
         find_method(value)
     except ConfigurationError as error:
-        expected = f"one of {', '.join(sorted(METHODS))}, or the path of a class ({error})"
+        reason = f" ({error})" * ("." in str(value))  # of a path; the names stand here already
+        expected = f"one of {', '.join(sorted(METHODS))}, or the path of a class{reason}"
         raise _error(name, value, expected) from None
     return str(value)
 

@@ -122,7 +122,17 @@ class TestMissing:
     def test_page(self, tmp_path: Path, demo: DemoCrawl, command: str) -> None:
         done = noiseclean(tmp_path, command, "http://b.org/", code=1)
         (line,) = done.stderr.splitlines()
-        assert "there is no page http://b.org/ in sqlite:///noiseclean.db" in line
+        assert line.endswith("there is no page http://b.org/ in sqlite:///noiseclean.db")
+
+    def test_scheme(self, tmp_path: Path, demo: DemoCrawl) -> None:
+        done = noiseclean(tmp_path, "show", demo.site, code=1)
+        assert "an address begins with http:// or https://" in done.stderr
+
+    def test_slash_of_a_front_page(self, tmp_path: Path, demo: DemoCrawl) -> None:
+        bare, whole = (
+            noiseclean(tmp_path, "show", f"http://{demo.site}{end}").stdout for end in ("", "/")
+        )
+        assert bare == whole
 
     @pytest.mark.parametrize(
         "arguments", [("show", "--raw"), ("show", "--markdown"), ("explain",), ("inspect",)]
@@ -180,8 +190,9 @@ class TestSites:
     def test_empty_database(self, tmp_path: Path) -> None:
         Store(f"sqlite:///{tmp_path / 'empty.db'}").close()
         assert noiseclean(tmp_path, "sites", "--database", "empty.db", "--json", code=1).json == []
-        done = noiseclean(tmp_path, "sites", "--database", "sqlite:///empty.db", code=1)
-        assert done.stderr == "No site is stored in sqlite:///empty.db.\n"
+        for command in ("sites", "reclean"):
+            done = noiseclean(tmp_path, command, "--database", "sqlite:///empty.db", code=1)
+            assert done.stderr == "No site is stored in sqlite:///empty.db.\n"
 
     @pytest.mark.slow
     def test_database_of_the_project(self, tmp_path: Path, demo: DemoCrawl) -> None:

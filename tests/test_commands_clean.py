@@ -295,7 +295,7 @@ ROBOTS = Answer("User-agent: *\nDisallow: /secret\n", type="text/plain")
 def server() -> Iterator[PageServer]:
     image = Answer(b"GIF89a", type="image/gif")
     others: dict[str, Answer | str] = {"/robots.txt": ROBOTS, "/secret": story(7), "/image": image}
-    with serve({**others, **{f"/{n}": story(n) for n in range(6)}}) as running:
+    with serve({**others, **{f"/{n}": story(n) for n in range(6)}, "/2.html": story(2)}) as running:
         yield running
 
 
@@ -344,8 +344,9 @@ def test_one_address_in_a_project_leaves_its_database_and_pipelines_alone(
     tmp_path: Path, server: PageServer
 ) -> None:
     enter_project(tmp_path)
-    done = run_noiseclean(tmp_path, "clean", f"{server.url}/2", *JSONL, *QUICK)
+    done = run_noiseclean(tmp_path, "clean", f"{server.url}/2.html", *JSONL, *QUICK)
     assert rows(done.stdout)[0]["text"] == story_text(2)
+    assert "Disabled" not in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["scrapy.cfg"]
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import gzip
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from scrapy.http import Response
+from scrapy.http import HtmlResponse, Request, Response
 
 from example_project.demo import DemoSite
 from noiseclean_scrapy.batch.listings import Listing, read_listing
@@ -94,6 +95,13 @@ def test_sitemaps_and_feeds_can_be_named(tmp_path: Path, server: PageServer, pat
 
 
 @pytest.mark.slow
+def test_the_status_of_what_gives_no_page_is_told(tmp_path: Path, server: PageServer) -> None:
+    url = f"{server.url}/gone"
+    done = run_console(tmp_path, "crawl", url, "--pages", "1", *QUICK)
+    assert f"Nothing from {url}: the server answers with status 404" in done.stderr
+
+
+@pytest.mark.slow
 def test_the_number_of_pages_is_bounded(tmp_path: Path, server: PageServer) -> None:
     done = run_console(tmp_path, "crawl", f"{server.url}/", *QUICK, "--pages", "3")
     assert len(stored_texts(tmp_path / "noiseclean.db")) == 3
@@ -128,9 +136,14 @@ def test_a_project_gives_its_settings_and_keeps_its_feeds(
         (("crawl", "http://a.org/", "--pages", "0"), 2, "expected a number from 1 on"),
         (("crawl", "http://a.org/", "--delay", "-1"), 2, "expected a number of seconds from 0 on"),
         (
-            ("crawl", "http://127.0.0.1:1/", "-s", "RETRY_ENABLED=0", *QUICK),
+            ("crawl", CLOSED, "-s", "RETRY_ENABLED=0", *QUICK),
             1,
             "0 pages of 0 sites",
+        ),
+        (
+            ("crawl", CLOSED, "-s", "RETRY_TIMES=1", *QUICK),
+            1,
+            f"Nothing from {CLOSED}: Connection was refused",
         ),
         (("replay", "nothing"), 1, "There is nothing at 'nothing'"),
         (("replay", "."), 1, "holds neither a manifest.jsonl nor HTML files"),
@@ -162,6 +175,20 @@ def test_archives_are_replayed_into_the_database(tmp_path: Path) -> None:
     assert stored_texts(tmp_path / "warc.db").keys() == {f"http://a.org/{n}" for n in range(5)}
     (site,) = run_console(tmp_path, "sites", "--database", "warc.db", "--json").json
     assert site["method"] == "style-tree"
+
+
+@pytest.mark.slow
+def test_a_charset_that_is_none_costs_an_archive_no_page(tmp_path: Path) -> None:
+    records = [
+        ("response", f"http://a.org/{n}", f"text/html; charset={charset}", story(n).encode())
+        for n, charset in enumerate(["utf-8", "base64", "idna"])
+    ]
+    (tmp_path / "a.warc.gz").write_bytes(warc(*records))
+    run_console(tmp_path, "replay", "a.warc.gz", "-s", "NOISECLEAN_METADATA=0")
+    expected = {f"http://a.org/{n}": story_text(n) for n in range(3)}
+    assert texts(tmp_path / "noiseclean.db") == expected
+    cleaned = run_console(tmp_path, "clean", "a.warc.gz", "--format", "jsonl").stdout
+    assert [json.loads(line)["text"] for line in cleaned.splitlines()] == [*expected.values()]
 
 
 def listing(body: str | bytes, url: str = "http://a.org/list") -> Listing:
@@ -197,3 +224,27 @@ def test_what_is_no_listing_lists_nothing(body: bytes) -> None:
 def test_a_crawl_stays_within_its_domains() -> None:
     spider = SiteSpider("https://www.example.com/news, http://localhost:8000/")
     assert spider.allowed_domains == ["example.com", "localhost"]
+
+
+NO_ADDRESS = "http://["
+
+
+def test_an_address_that_is_none_costs_a_listing_no_other() -> None:
+    sitemap = URLS.format(f"<url><loc>{NO_ADDRESS}</loc></url><url><loc>/1</loc></url>")
+    rss = f"<rss><item><link>{NO_ADDRESS}</link></item><item><link>/1</link></item></rss>"
+    for body in (sitemap, rss):
+        assert listing(body).pages == ("http://a.org/1",)
+    robots = Response("http://a.org/robots.txt", body=f"Sitemap: {NO_ADDRESS}\nSITEMAP:/s".encode())
+    (request,) = SiteSpider("http://a.org/").parse_robots(robots)
+    assert request.url == "http://a.org/s"
+
+
+@pytest.mark.parametrize(
+    "head", [f'<base href="{NO_ADDRESS}">', f'<link rel=alternate type={{}} href="{NO_ADDRESS}">']
+)
+def test_an_address_that_is_none_costs_a_page_no_link(head: str) -> None:
+    body = f"<head>{head.format('application/rss+xml')}</head><a href='/1'>One</a>".encode()
+    request = Request("http://a.org/")
+    page = HtmlResponse(request.url, body=body, request=request)
+    _, *requests = SiteSpider("http://a.org/").parse(page)
+    assert [request.url for request in requests] == ["http://a.org/1"]

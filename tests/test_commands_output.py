@@ -124,6 +124,7 @@ def test_a_dash_is_stdout(
     assert done.stdout == expected
     assert b"Traceback" not in done.stderr
     assert not (tmp_path / "-").exists()
+    assert b" -." not in done.stderr
 
 
 @pytest.mark.slow

@@ -109,6 +109,30 @@ def test_wrong_values_are_named(name: str, value: Any, expected: str) -> None:
     assert_refuses(name, value, expected, repr(value))
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "module", "extra"),
+    [
+        ("frontier", "redis://localhost:6379/0", "redis", "redis"),
+        ("warc", "pages", "warcio", "warc"),
+    ],
+)
+def test_a_missing_library_is_named_with_its_extra(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, module: str, extra: str
+) -> None:
+    monkeypatch.setattr("noiseclean_scrapy.config.find_spec", lambda wanted: None)
+    with pytest.raises(ConfigurationError) as caught:
+        config(**{name: value})
+    assert str(caught.value) == (
+        f"NOISECLEAN_{name.upper()} needs {module}: pip install 'noiseclean-scrapy[{extra}]'"
+    )
+
+
+def test_the_methods_are_listed_once() -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        config(method="magic")
+    assert str(caught.value).count("style-tree") == 1
+
+
 def test_dicts_are_written_in_json_on_a_command_line() -> None:
     read = config(method_options='{"lean": "recall"}', fields='{"body": "text"}')
     assert read.method_options == {"lean": "recall"}

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from noiseclean_scrapy import __version__
 from noiseclean_scrapy.commands.console import main
 from noiseclean_scrapy.commands.registry import SUBCOMMANDS
 from noiseclean_scrapy.methods import METHODS
@@ -31,6 +32,10 @@ HEAVY = {
 def test_it_is_a_script_and_a_module() -> None:
     (script,) = entry_points(group="console_scripts", name="noiseclean")
     assert script.load().__module__ == "noiseclean_scrapy.commands.console"
+
+
+def test_it_tells_its_version(tmp_path: Path) -> None:
+    assert run_console(tmp_path, "--version").stdout == f"noiseclean {__version__}\n"
 
 
 def test_it_lists_all_commands(tmp_path: Path) -> None:

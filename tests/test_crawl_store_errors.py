@@ -54,7 +54,7 @@ def site() -> Iterator[PageServer]:
         ({"DATABASE_URL": "mysql://user:secret@db.example/a"}, "no store for the database 'mysql'"),
         (
             {"DATABASE_URL": "postgresql://user:secret@127.0.0.1:1/a"},
-            "cannot open the database postgresql+psycopg://user:***@127.0.0.1:1/a",
+            "cannot open the database postgresql://user:***@127.0.0.1:1/a",
         ),
     ],
 )

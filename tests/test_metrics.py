@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import socket
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,9 @@ from urllib.request import urlopen
 
 import pytest
 from scrapy.http import Response
+from scrapy.utils.test import get_crawler
 
-from noiseclean_scrapy.crawl.metrics import GAUGES, stat_metrics
+from noiseclean_scrapy.crawl.metrics import GAUGES, CrawlMetrics, stat_metrics
 from tests.support import crawl_site, crawling
 from tests.support.command_line import ROOT
 from tests.support.crawl_site import story
@@ -82,6 +84,14 @@ def test_a_port_that_is_taken_costs_one_line(tmp_path: Path) -> None:
     assert len(crawled.items) == 1
     [line] = crawled.lines("ERROR", "")
     assert line.startswith("No metrics: ")
+
+
+def test_a_missing_library_is_named_with_its_extra(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setitem(sys.modules, "prometheus_client", None)
+    CrawlMetrics(get_crawler(), ("127.0.0.1", 0)).spider_opened()
+    assert "pip install 'noiseclean-scrapy[prometheus]'" in caplog.text
 
 
 def test_the_dashboard_asks_for_stats_that_exist() -> None:

@@ -123,6 +123,20 @@ def test_a_page_comes_as_what_people_have(tmp_path: Path) -> None:
     assert cleaner.clean(response, url="https://other.example/").url == "https://other.example/"
 
 
+@pytest.mark.parametrize("charset", ["base64", "idna", "rot13", "undefined"])
+@pytest.mark.parametrize("markup", [story(1), STORY])
+def test_a_charset_that_is_none_is_passed_over(charset: str, markup: str) -> None:
+    for encoding in ("utf-8", "cp1250"):
+        body = markup.replace("<head>", f"<head><meta charset={charset}>").encode(encoding)
+        headers = {"Content-Type": f"text/html; charset={charset}"}
+        responses = (HtmlResponse(URL, body=body), HtmlResponse(URL, body=body, headers=headers))
+        sources: tuple[Html, ...] = (body, *responses)
+        expected = SiteCleaner().clean(markup.encode()).text.splitlines()[1:]
+        for source in sources:
+            assert SiteCleaner().clean(source).text.splitlines()[1:] == expected
+            SiteCleaner().observe(source)
+
+
 def test_parsed_feeds_and_json_are_no_pages() -> None:
     clean = SiteCleaner().clean
     feed = f"<rss>{FEED}</channel></rss>"

@@ -153,9 +153,14 @@ def test_what_cannot_be_reached_is_said(tmp_path: Path) -> None:
     assert "cannot open the database sqlite:///" in missing
     assert "unable to open database file" in missing
     (tmp_path / "text.db").write_text("no database " * 100)
-    assert "file is not a database" in refused(f"sqlite:///{tmp_path / 'text.db'}")
+    url = f"sqlite:///{tmp_path / 'text.db'}"
+    for read_only in (False, True):
+        assert refused(url, read_only=read_only) == (
+            f"cannot open the database {url}: file is not a database; "
+            "check its address and your rights"
+        )
     nobody = refused("postgresql://user:secret@127.0.0.1:1/test")
-    assert "cannot open the database postgresql+psycopg://user:***@127.0.0.1:1/test" in nobody
+    assert "cannot open the database postgresql://user:***@127.0.0.1:1/test" in nobody
     assert "secret" not in nobody
 
 

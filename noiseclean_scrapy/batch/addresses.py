@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from hashlib import sha256
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, urljoin, urlsplit
 
 from noiseclean_scrapy.page.urls import registrable_domain
 
@@ -81,6 +81,19 @@ def web_host(url: str | None) -> str:
 def is_web_address(text: str) -> bool:
     """Whether the text is one complete http or https address."""
     return bool(web_host(text)) and not any(map(str.isspace, text))
+
+
+def joined(base: str, url: str) -> str:
+    """The web address that `url` is on the page at `base`, else an empty string.
+
+    >>> joined("https://example.org/a", "/b"), joined("https://example.org/a", "http://[")
+    ('https://example.org/b', '')
+    """
+    try:
+        url = urljoin(base, url)
+    except ValueError:
+        return ""
+    return url if is_web_address(url) else ""
 
 
 def made_up_url(host: str, path: str) -> str:

@@ -126,11 +126,12 @@ class UrlListSpider(Spider):
     def give_up(self, failure: Failure) -> None:
         listed = failure.request.cb_kwargs["listed"]  # type: ignore[attr-defined]
         self.pages.keep(listed, None)
-        self.logger.warning("Left out %s: %s", listed, _reason(failure))
+        self.logger.warning("Left out %s: %s", listed, reason_of(failure))
         self.on_done()
 
 
-def _reason(failure: Failure) -> str:
+def reason_of(failure: Failure) -> str:
+    """Why an address gave no page."""
     if isinstance(failure.value, HttpError):
         return f"the server answers with status {failure.value.response.status}"
     return failure.getErrorMessage() or repr(failure.value)

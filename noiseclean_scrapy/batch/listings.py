@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
-from urllib.parse import urljoin
 
 from lxml import etree
 from scrapy.http import Response
 from scrapy.utils.gz import gunzip, gzip_magic_number
 from scrapy.utils.sitemap import Sitemap
 
-from noiseclean_scrapy.batch.addresses import is_web_address
+from noiseclean_scrapy.batch.addresses import joined
 
 LARGEST = 50 * 2**20
 """Bytes of a sitemap, unpacked, that its protocol allows."""
@@ -34,7 +33,7 @@ def read_listing(response: Response) -> Listing:
         if gzip_magic_number(response):
             body = gunzip(body, max_size=LARGEST)
         kind, entries = _entries(body)
-        urls = tuple(filter(is_web_address, (urljoin(response.url, url) for url in entries)))
+        urls = tuple(filter(None, (joined(response.url, url) for url in entries)))
     except (etree.LxmlError, OSError, StopIteration, ValueError):
         return Listing()
     return Listing(sitemaps=urls) if kind == "sitemapindex" else Listing(pages=urls)

@@ -47,10 +47,13 @@ def run_spider(
     settings = settings.copy()
     settings.setdict(POLITE, priority="command")
     settings.setdict({**_OWN, "NOISECLEAN_ENABLED": with_addon}, priority="cmdline")
-    if with_addon:
-        addons = settings.getdict("ADDONS")
-        if not any(load_object(addon) is Addon for addon in addons):
-            settings.set("ADDONS", {**addons, Addon: 300}, priority="cmdline")
+    addons = settings.getdict("ADDONS")
+    ours = [addon for addon in addons if load_object(addon) is Addon]
+    if with_addon and not ours:
+        settings.set("ADDONS", {**addons, Addon: 300}, priority="cmdline")
+    elif not with_addon:
+        others = {addon: priority for addon, priority in addons.items() if addon not in ours}
+        settings.set("ADDONS", others, priority="cmdline")
     process = AsyncCrawlerProcess(settings)
     for name in _TALKATIVE:  # now, since the process resets the levels of Scrapy's loggers
         logging.getLogger(name).setLevel(logging.CRITICAL)

@@ -12,9 +12,10 @@ from scrapy import Request, Spider
 from scrapy.exceptions import CloseSpider
 from scrapy.http import HtmlResponse, Response
 from scrapy.linkextractors import LinkExtractor
-from scrapy.utils.sitemap import sitemap_urls_from_robots
+from scrapy.utils.response import get_base_url
 
-from noiseclean_scrapy.batch.addresses import is_web_address, web_host
+from noiseclean_scrapy.batch.addresses import is_web_address, joined, web_host
+from noiseclean_scrapy.batch.fetching import reason_of
 from noiseclean_scrapy.batch.listings import LARGEST, read_listing
 from noiseclean_scrapy.crawl.bounded import selector_of
 from noiseclean_scrapy.items import PageItem
@@ -90,14 +91,17 @@ class SiteSpider(Spider):
             raise CloseSpider(ENOUGH)
         if not response.meta.get("depth"):
             feeds = selector_of(response).xpath(_FEEDS).getall()
-            yield from self._listing_requests(response.urljoin(url) for url in feeds)
-        links = self._links.extract_links(response)[:_MOST_LINKS]
-        yield from response.follow_all(links)
+            yield from self._listing_requests(joined(_base(response), url) for url in feeds)
+        yield from map(Request, islice(self._linked(response), _MOST_LINKS))
 
     def parse_robots(self, response: Response) -> Iterator[Request]:
         """Go to the sitemaps that robots.txt names."""
+        lines = response.body.decode("utf-8", "replace").splitlines()
+        named = (line.partition(":") for line in lines)
         yield from self._listing_requests(
-            sitemap_urls_from_robots(response.body, base_url=response.url)
+            joined(response.url, url.strip())
+            for name, _, url in named
+            if name.strip().lower() == "sitemap"
         )
 
     def parse_listing(self, response: Response) -> Iterator[Request]:
@@ -108,6 +112,13 @@ class SiteSpider(Spider):
             self._listed += 1
             yield Request(url)
 
+    def _linked(self, response: HtmlResponse) -> Iterator[str]:
+        try:
+            yield from (link.url for link in self._links.extract_links(response))
+        except ValueError:  # of its BASE
+            hrefs = selector_of(response).xpath("//a/@href").getall()
+            yield from filter(None, (joined(response.url, href) for href in hrefs))
+
     def _listing_requests(self, urls: Iterable[str]) -> Iterator[Request]:
         for url in islice(filter(is_web_address, urls), _MOST_LISTINGS - self._listings):
             self._listings += 1
@@ -116,10 +127,24 @@ class SiteSpider(Spider):
     def _listing_request(self, url: str, callback: Any) -> Request:
         # Sitemaps and feeds often lie with another host; their pages may not.
         meta = {"allow_offsite": True, "download_maxsize": LARGEST}
-        return Request(url, callback, errback=self.give_up, priority=1, meta=meta)
+        return Request(url, callback, errback=self.pass_over, priority=1, meta=meta)
 
     def give_up(self, failure: Failure) -> None:
-        """Say in one line what gave nothing; sites need not have a sitemap."""
-        request: Request = failure.request  # type: ignore[attr-defined]
-        level = logging.INFO if request.priority else logging.ERROR
-        self.logger.log(level, "Nothing from %s: %s", request.url, failure.getErrorMessage())
+        """Say in one line why a given address gave nothing."""
+        self._tell(logging.ERROR, failure)
+
+    def pass_over(self, failure: Failure) -> None:
+        """Say it of a sitemap or a feed, which sites need not have."""
+        self._tell(logging.INFO, failure)
+
+    def _tell(self, level: int, failure: Failure) -> None:
+        url = failure.request.url  # type: ignore[attr-defined]
+        self.logger.log(level, "Nothing from %s: %s", url, reason_of(failure))
+
+
+def _base(response: HtmlResponse) -> str:
+    """What addresses on a page are relative to; browsers pass over a BASE that is no address."""
+    try:
+        return get_base_url(response)
+    except ValueError:
+        return response.url

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from noiseclean_scrapy.batch.addresses import is_web_address
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import ConfigurationError, NotStoredError, StoreError
 from noiseclean_scrapy.methods import METHODS, create_method, find_method
@@ -93,9 +94,10 @@ class Call:
 
     def find_page(self, store: Store, url: str) -> PageRecord:
         """The page last fetched from `url`; raises NotStoredError where it is not stored."""
-        page = store.pages.find_url(url)
+        page = store.pages.find_url(url) or store.pages.find_url(f"{url}/")
         if page is None:
-            raise NotStoredError(f"there is no page {url} in {self.config.display_url}")
+            hint = "" if is_web_address(url) else "; an address begins with http:// or https://"
+            raise NotStoredError(f"there is no page {url} in {self.config.display_url}{hint}")
         return page
 
 

@@ -164,14 +164,15 @@ def _source(call: Call, form: str, folder: Path, stack: ExitStack) -> tuple[Read
     """
     source = call.opts.source
     path = Path(source)
-    if path == STDIO or (is_html_name(source) and not path.is_dir()):
+    is_address = is_web_address(source)
+    if path == STDIO or (is_html_name(source) and not is_address and not path.is_dir()):
         pages = list(_lone_page(path, call.config, with_site=form not in CONTENTS))
         return (lambda: pages), True
-    urls = [source] if is_web_address(source) else _listed_urls(path)
+    urls = [source] if is_address else _listed_urls(path)
     if urls is None:
         return lambda: archive_pages(source, call.config), False
     fetched = _fetch(urls, form, call, folder, stack)
-    return None if fetched is None else (fetched.__iter__, is_web_address(source))
+    return None if fetched is None else (fetched.__iter__, is_address)
 
 
 def _lone_page(path: Path, config: Config, *, with_site: bool) -> Iterator[SourcePage]:

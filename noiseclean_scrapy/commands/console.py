@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from noiseclean_scrapy import __version__
 from noiseclean_scrapy.commands.base import DEFAULT_SETTINGS, add_setting_option, with_log
 from noiseclean_scrapy.commands.registry import (
     DESCRIPTION,
@@ -30,6 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog=_PROG, description=DESCRIPTION, epilog=f"{_PROG} COMMAND --help tells more."
     )
+    parser.add_argument("--version", action="version", version=f"{_PROG} {__version__}")
     # What other commands import would take longer than most pages.
     names = arguments[:1] if arguments and arguments[0] in SUBCOMMANDS else SUBCOMMANDS
     add_subcommands(parser, _PROG, _add_options, names)

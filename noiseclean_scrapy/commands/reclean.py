@@ -49,6 +49,8 @@ class Reclean(Subcommand):
         with call.open_store(write=True) as store:
             names = [one] if one else [site.name for site in store.clusters.all()]
             sites = [call.find_site(store, name) for name in names]
+            if not sites:
+                tell(f"No site is stored in {call.config.display_url}.")
             done = [_reclean(store, site, call) for site in sites]
         return any(done)
 

@@ -14,7 +14,7 @@ from noiseclean_scrapy.commands.base import (
     add_database_option,
     add_output_option,
 )
-from noiseclean_scrapy.commands.files import read_file, write_file
+from noiseclean_scrapy.commands.files import STDIO, read_file, write_file
 from noiseclean_scrapy.commands.output import tell
 from noiseclean_scrapy.errors import NotStoredError
 
@@ -44,7 +44,8 @@ class ExportTree(Subcommand):
             raise NotStoredError(f"{name} has no tree yet: its crawl has not built one")
         path = call.opts.output or Path(f"{_UNUSABLE.sub('-', name)}.noiseclean")
         write_file(path, site.tree)
-        tell(f"Tree version {site.version} of {name} ({site.method}) is in {path}.")
+        place = "stdout" if path == STDIO else path
+        tell(f"Tree version {site.version} of {name} ({site.method}) is in {place}.")
         return True
 
 

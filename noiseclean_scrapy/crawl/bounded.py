@@ -6,6 +6,17 @@ from parsel import Selector
 from scrapy.http import HtmlResponse
 
 from noiseclean_scrapy.page import PageBudget
+from noiseclean_scrapy.page.parse import decode
+from noiseclean_scrapy.page.sources import NO_CHARSET
+
+
+def with_text(response: HtmlResponse) -> HtmlResponse:
+    """The response itself, or one that is decoded as if it told no charset, where it tells none."""
+    try:
+        response.text  # noqa: B018  (read for its errors)
+    except NO_CHARSET:
+        return HtmlResponse(response.url, body=decode(response.body), encoding="utf-8")
+    return response
 
 
 def bounded_response(response: HtmlResponse, budget: PageBudget) -> HtmlResponse:

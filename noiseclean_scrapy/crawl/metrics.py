@@ -67,7 +67,8 @@ class CrawlMetrics:
             host, port = self.address
             self._server, _ = start_http_server(port, host, registry)
         except (ImportError, OSError) as error:
-            logger.error("No metrics: %s (NOISECLEAN_METRICS); the crawl goes on", error)
+            extra = "; pip install 'noiseclean-scrapy[prometheus]'" * isinstance(error, ImportError)
+            logger.error("No metrics: %s (NOISECLEAN_METRICS)%s; the crawl goes on", error, extra)
         else:
             logger.info("Metrics: http://%s:%d/metrics", host, self._server.server_port)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gc
 import logging
-from collections.abc import Callable, Sized
+from collections.abc import Callable, Mapping, Sized
+from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -174,7 +175,7 @@ class CleanPipeline:
             if self.crawl is None or visit is None or not is_item(item):
                 self._count("items/without_page")
             else:
-                await self._fill(item, visit, self.crawl)
+                item = await self._fill(item, visit, self.crawl)
                 self._count("items/cleaned")
         except Exception as error:
             self.count_error("filling an item", error)
@@ -254,7 +255,8 @@ class CleanPipeline:
         url = ItemAdapter(item).get("url") if is_item(item) else None
         return self.crawl.find_visit(response, url if isinstance(url, str) else None)
 
-    async def _fill(self, item: Any, visit: Visit, crawl: Crawl) -> None:
+    async def _fill(self, item: Any, visit: Visit, crawl: Crawl) -> Any:
+        """The item with its values: itself, or a copy where it is frozen."""
         page = await crawl.clean(visit)
         adapter = ItemAdapter(item)
         names = None if isinstance(item, dict) else set(adapter.field_names())
@@ -270,10 +272,13 @@ class CleanPipeline:
         metadata = Metadata()
         if not set(METADATA_VALUES).isdisjoint(empty.values()):
             metadata = await crawl.metadata(visit) or metadata
-        for field, source in empty.items():
-            adapter[field] = _value(source, page, visit, metadata)
+        item = _with_values(
+            item,
+            {field: _value(source, page, visit, metadata) for field, source in empty.items()},
+        )
         if self.final_feeds:
-            self.final_feeds.note(adapter, empty)
+            self.final_feeds.note(ItemAdapter(item), empty)
+        return item
 
     def _count(self, name: str, count: int = 1) -> None:
         assert self.crawler.stats
@@ -301,6 +306,23 @@ def _load(config: Config) -> None:
     """Load what is loaded at the first page, which takes longer than any page should wait."""
     new_cleaner(None, config).clean("<p>a b</p>")
     site_name("http://news.example/")
+
+
+def _with_values(item: Any, values: Mapping[str, Any]) -> Any:
+    if getattr(type(item), "model_config", {}).get("frozen"):  # pydantic
+        return item.model_copy(update=values)
+    adapter = ItemAdapter(item)
+    try:
+        for field, value in values.items():
+            adapter[field] = value
+    except AttributeError as error:
+        # Dataclasses and attrs classes have an error each, of the same name.
+        if type(error).__name__ != "FrozenInstanceError":
+            raise
+        item = copy(item)
+        for field, value in values.items():
+            object.__setattr__(item, field, value)
+    return item
 
 
 def _is_empty(value: Any) -> bool:

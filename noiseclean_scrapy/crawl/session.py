@@ -18,7 +18,7 @@ from noiseclean_scrapy.clean_page import CleanPage
 from noiseclean_scrapy.clusters.cleaning import clean_record, to_record
 from noiseclean_scrapy.clusters.cluster import PageCluster
 from noiseclean_scrapy.config import Config
-from noiseclean_scrapy.crawl.bounded import bounded_response, selector_of
+from noiseclean_scrapy.crawl.bounded import bounded_response, selector_of, with_text
 from noiseclean_scrapy.crawl.cluster_cache import ClusterCache
 from noiseclean_scrapy.crawl.memory import trim_heap
 from noiseclean_scrapy.crawl.spool import Spool
@@ -102,11 +102,12 @@ class Crawl:
     async def observe(self, key: str, name: str, response: HtmlResponse) -> None:
         """See a response: learn its page, unless it was learned before, and remember it."""
         budget = self.config.page_budget
-        read = bounded_response(response, budget)
+        whole = with_text(response)
+        read = bounded_response(whole, budget)
         selector, text, url = selector_of(read), read.text, response.url
         rules = self.config.overrides.rules_for(url)
         page = build_page(selector, url=url, text=text, rules=rules, budget=budget)
-        page.truncated |= read is not response
+        page.truncated |= read is not whole
         self._note(page)
         # Before the spider may change what is parsed; it need not be parsed again for them.
         needs_facts = self.config.metadata and not self.writer.is_process

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from lxml import etree
 from lxml.html import html_parser
-from w3lib.encoding import html_to_unicode, resolve_encoding
+from w3lib.encoding import html_to_unicode, resolve_encoding, to_unicode
 
 from noiseclean_scrapy.page.budget import DEFAULT_BUDGET, PageBudget
-from noiseclean_scrapy.page.sources import Html, load, other_than_html
+from noiseclean_scrapy.page.sources import NO_CHARSET, Html, load, other_than_html
 from noiseclean_scrapy.page.tags import local_name
 
 if TYPE_CHECKING:
@@ -114,7 +114,10 @@ def decode(data: bytes) -> str:
     True
     """
     header = "charset=utf-8" if is_utf8(data) else None
-    return html_to_unicode(header, data, default_encoding="ascii", auto_detect_fun=_detect)[1]
+    try:
+        return html_to_unicode(header, data, default_encoding="ascii", auto_detect_fun=_detect)[1]
+    except NO_CHARSET:
+        return to_unicode(data, _detect(data) or "cp1252")
 
 
 def is_utf8(data: bytes) -> bool:

@@ -31,6 +31,8 @@ Html: TypeAlias = (
 )
 """What every public function of the project takes as a page."""
 
+NO_CHARSET = (LookupError, UnicodeError)
+"""What decoding raises where a page names a codec of Python that is no charset: base64, idna."""
 _EXPECTED = (
     "a page is bytes, str, a Path, a file opened for reading, a Scrapy response, a parsel Selector "
     "or an lxml element"
@@ -107,7 +109,7 @@ def load(source: Html, most: int) -> bytes | str | Selector | Parsed:
         with source.open("rb") as file:
             return _read(file, most + 1)
     if is_response(source):
-        return source.text if _is_a("scrapy.http", "TextResponse", source) else source.body
+        return _text_of(source) if _is_a("scrapy.http", "TextResponse", source) else source.body
     if _is_a("parsel", "Selector", source) or hasattr(source, "getroottree"):
         return cast("Selector | Parsed", source)
     if hasattr(source, "getroot"):  # lxml's ElementTree
@@ -116,6 +118,13 @@ def load(source: Html, most: int) -> bytes | str | Selector | Parsed:
     if callable(getattr(source, "read", None)):
         return _read(cast("Readable", source), most + 1)
     raise TypeError(f"{_EXPECTED}, not {_shown(source)}")
+
+
+def _text_of(response: Any) -> bytes | str:
+    try:
+        return cast("str", response.text)
+    except NO_CHARSET:
+        return cast("bytes", response.body)
 
 
 def address(source: Html) -> str:

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from typing import TypeVar
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
 from noiseclean_scrapy.errors import StoreError
@@ -36,6 +36,7 @@ class Database:
         self, url: str, *, read_only: bool, store_html: bool, search: bool, html_store: str
     ) -> None:
         self._read_only = read_only
+        self._shown = f"the database {shown_url(url)}"
         self.store_html = store_html
         self.objects = HtmlObjects(html_store) if html_store else None
         if self.objects is not None and not read_only:
@@ -54,8 +55,8 @@ class Database:
         except SQLAlchemyError as error:
             self.close()
             raise StoreError(
-                f"cannot open {_shown(self._engine)}: {_reason(error)}; check its "
-                f"address, that it is running, and your rights"
+                f"cannot open {self._shown}: {_reason(error)}; check its address"
+                f"{', that it is running,' * (not self._is_sqlite)} and your rights"
             ) from error
         except BaseException:
             self.close()
@@ -65,6 +66,10 @@ class Database:
     def in_memory(self) -> bool:
         """Whether it is in the memory of this process alone."""
         return is_in_memory(self._engine.url)
+
+    @property
+    def _is_sqlite(self) -> bool:
+        return self._engine.dialect.name == "sqlite"
 
     def close(self) -> None:
         """Close all connections."""
@@ -81,7 +86,7 @@ class Database:
                 with engine.begin() as connection:
                     yield connection
             except SQLAlchemyError as error:
-                raise StoreError(f"{_shown(engine)} refused: {_reason(error)}") from error
+                raise StoreError(f"{self._shown} refused: {_reason(error)}") from error
 
     def with_blocks(self, page: Page) -> Page:
         """The page, whose blocks read its HTML from here when somebody looks at them."""
@@ -97,10 +102,6 @@ class Database:
             self.damage.note(html)
             return None
         return html
-
-
-def _shown(engine: Engine) -> str:
-    return f"the database {shown_url(engine.url.render_as_string(hide_password=False))}"
 
 
 def _reason(error: SQLAlchemyError) -> str:

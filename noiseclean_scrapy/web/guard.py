@@ -129,7 +129,10 @@ class Guard:
         return None
 
     def _is_own(self, origin: str | None) -> bool:
-        return origin is None or urlsplit(origin).netloc.lower() in self.hosts
+        try:
+            return origin is None or urlsplit(origin).netloc.lower() in self.hosts
+        except ValueError:  # such as http://[
+            return False
 
     @staticmethod
     def _is_of_another_site(headers: Headers, is_reading: bool) -> bool:
