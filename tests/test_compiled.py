@@ -318,7 +318,7 @@ def test_elements_that_tell_of_author_and_date() -> None:
         *(page.html for page in DemoSite(articles=5, seed=7).pages.values()),
         "<p class=date>1<body><p class='by' id=date>x<body class=author><time>2</time><i rel=date>",
         f"<!-- a --><h2 id='{'date' * 2000}'>x<b class='{'x' * 999} date'>y<b rel='a&gt;date'",
-        "<nav class=date>1<b class=date>2</b></nav><p class='related date'>3<i id=date>4<p id=date>5",
+        "<nav class=date>1<b id=date>2</b></nav><p class='related date'>3<i id=date>4<p id=date>5",
         "<body class=footer><p class=date>x<div itemprop=comment><p class=date>y",
         "<p class>x<p class=''>y<svg class=date><title>z</svg><script class=date></script>",
         "<p>x</p></body></html><h1>y",
