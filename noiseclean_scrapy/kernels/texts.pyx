@@ -3,7 +3,7 @@
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport int8_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.string cimport memcmp
+from libc.string cimport memcmp, memcpy
 
 from hashlib import blake2b
 
@@ -132,6 +132,23 @@ cdef class TextMeasure:
 
     cdef inline int _closes(self, Py_UCS4 character) noexcept:
         return self.closes[self._known(character)]
+
+
+def known_rows(list texts, dict kept, Py_ssize_t width):
+    """`text_features._known_rows`."""
+    table = np.empty((len(texts), width))
+    cdef double[:, ::1] rows = table
+    cdef list unknown = []
+    cdef Py_ssize_t index
+    for index in range(len(texts)):
+        row = kept.get(texts[index])
+        if row is None:
+            unknown.append(index)
+        elif len(<bytes?> row) != width * <Py_ssize_t> sizeof(double):
+            raise ValueError(f"a row of {width} values has not {len(row)} bytes")
+        else:
+            memcpy(&rows[index, 0], <const char*> <bytes> row, len(<bytes> row))
+    return table, unknown
 
 
 cdef uint64_t _hash64(bytes text) except? 0:
