@@ -415,6 +415,22 @@ def test_sums_and_means_of_arrays_that_do_not_fit_are_refused() -> None:
         blocks.window_means(values, ones[:2], (5,))
     with pytest.raises(ValueError, match="over -1 blocks"):
         blocks.window_means(values, ones, (5, -1))
+    here, marked = np.zeros(2, np.int64), np.ones(2, np.uint8)
+    with pytest.raises(IndexError, match="parent of element 1 is 2"):
+        blocks.inherit(here, np.array([0, 2]))
+    with pytest.raises(IndexError, match="parent of element 0 is 1"):
+        blocks.nearest(marked, here + 1)
+    with pytest.raises(ValueError, match="masks: 1 values where there must be 2"):
+        blocks.inherit(here[:1], here)
+    with pytest.raises(ValueError, match="ends: 4 is not from 0 to 3"):
+        blocks.below(values, here, here + 4)
+    with pytest.raises(ValueError, match="bits: 64 is not from 0 to 63"):
+        blocks.bit_rows(here[None], here, here + 64)
+    hashes = np.ones(2, np.uint64)
+    with pytest.raises(ValueError, match="labels: 2 is not from 0 to 1"):
+        blocks.path_hashes(hashes, here + 2, here, hashes)
+    with pytest.raises(ValueError, match="a row of 2 values has not 3 bytes"):
+        kernels.texts.known_rows(["a"], {"a": b"abc"}, 2)
 
 
 @given(

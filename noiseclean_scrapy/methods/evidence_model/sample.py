@@ -43,13 +43,12 @@ class PageVotes:
     @classmethod
     def of(cls, keys: PageKeys) -> PageVotes:
         """The votes of a page."""
-        means = sorted(zip(keys.places, keys.means.tolist(), strict=True))[:MOST_KEYS]
         return cls(
             keys.signature,
             keys.layout,
             array("Q", sorted(set(keys.texts))[:MOST_KEYS]),
-            array("Q", [place for place, _ in means]),
-            array("d", [mean for _, mean in means]),
+            keys.places[:MOST_KEYS],
+            array("d", keys.means[:MOST_KEYS].tobytes()),
         )
 
     @property
