@@ -38,6 +38,7 @@ from noiseclean_scrapy.methods.evidence_model.tree_index import (
     window_means,
 )
 from noiseclean_scrapy.page import Page, PageBudget, build_page
+from noiseclean_scrapy.page.document import named_elements
 from noiseclean_scrapy.page.facts import telling_elements
 from noiseclean_scrapy.page.parse import parse_html
 from noiseclean_scrapy.page.reader import NodeReader, NotCompiled
@@ -333,7 +334,12 @@ def test_elements_that_tell_of_author_and_date() -> None:
     for root in roots:
         here, there = both(lambda root: list(telling_elements(root)), root)
         assert here == there
+        names = ("body", "p", "title", "time")
+        here, there = both(lambda root: list(named_elements(root, names)), root)  # noqa: B023
+        assert here == there
     assert [len(list(telling_elements(root))) for root in roots[-5:-2]] != [0, 0, 0]
+    with pytest.raises(ValueError, match="too many"):
+        kernels.nodes.named(roots[0], list("abcdefghijklmnopq"))
 
 
 def test_attributes_that_look_alike_are_told_apart() -> None:

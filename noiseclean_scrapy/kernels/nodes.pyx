@@ -93,23 +93,28 @@ cdef struct Names:
 cdef list _kept_names = []  # what the pointers in them lead to
 
 
-cdef Names _names(names) except *:
+cdef Names _names(list encoded) except *:
+    """Names, which must be kept as long as these."""
     cdef Names found
-    found.count = 0
-    for name in names:
-        _kept_names.append((<str> name).encode())
-        found.names[found.count] = <bytes> _kept_names[len(_kept_names) - 1]
-        found.count += 1
-        if found.count == MOST_NAMES:
-            raise ValueError(f"{list(names)} are too many names")
+    cdef size_t index
+    found.count = len(encoded)
+    if found.count > MOST_NAMES:
+        raise ValueError(f"{encoded} are too many names")
+    for index in range(found.count):
+        found.names[index] = <bytes> encoded[index]
     return found
 
 
-cdef Names STYLING = _names(reader.STYLING)
-cdef Names TELLING_TAGS = _names(facts.TELLING_TAGS)
-cdef Names ELSEWHERE_TAGS = _names(facts.ELSEWHERE_TAGS)
-cdef Names LEADING_MARKS = _names(facts.LEADING_MARKS)
-cdef Names OTHER_MARKS = _names(set(facts.TELLING_MARKS) - set(facts.LEADING_MARKS))
+cdef Names _lasting(names) except *:
+    _kept_names.append([(<str> name).encode() for name in names])
+    return _names(_kept_names[len(_kept_names) - 1])
+
+
+cdef Names STYLING = _lasting(reader.STYLING)
+cdef Names TELLING_TAGS = _lasting(facts.TELLING_TAGS)
+cdef Names ELSEWHERE_TAGS = _lasting(facts.ELSEWHERE_TAGS)
+cdef Names LEADING_MARKS = _lasting(facts.LEADING_MARKS)
+cdef Names OTHER_MARKS = _lasting(set(facts.TELLING_MARKS) - set(facts.LEADING_MARKS))
 
 
 cdef struct TagInfo:
@@ -610,6 +615,28 @@ cdef class NodeReader:
         self._block_images.append(tuple(self._images))
         self._block_links.append(tuple(self._links))
         return 0
+
+
+def named(_Element root not None, names):
+    """See `page.document.named_elements`."""
+    cdef list encoded = [(<str> name).encode() for name in names]
+    cdef Names wanted = _names(encoded)
+    cdef list found = []
+    cdef xmlNode* node = root._c_node
+    while True:
+        if node.type == XML_ELEMENT_NODE:
+            if _is_among(<const char*> node.name, &wanted):
+                found.append(elementFactory(root._doc, node))
+            if node.children != NULL:
+                node = node.children
+                continue
+        while True:
+            if node == root._c_node:
+                return found
+            if node.next != NULL:
+                break
+            node = node.parent
+        node = node.next
 
 
 def telling(_Element root not None, read_mark):

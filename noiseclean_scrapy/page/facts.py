@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, cast
 from lxml import etree, html
 
 from noiseclean_scrapy import kernels
+from noiseclean_scrapy.page.document import named_elements
 from noiseclean_scrapy.page.parse import document_roots, parse_html
 from noiseclean_scrapy.page.sources import Html
 
@@ -70,8 +71,8 @@ def _copy(node: _Element) -> _Element:
 def _head_parts(root: _Element) -> Iterator[_Element]:
     left, unreadable = _MOST_PARTS, _MOST_UNREADABLE
     # What JSON-LD says goes first, however many others there are.
-    others = root.iter("{*}base", "{*}link", "{*}meta", "{*}title")
-    for node in chain(root.iter("{*}script"), others):
+    scripts = named_elements(root, ("script",))
+    for node in chain(scripts, named_elements(root, ("base", "link", "meta", "title"))):
         is_script = _name(node) == "script"
         if is_script and "ld+json" not in node.get("type", "").lower():
             continue
