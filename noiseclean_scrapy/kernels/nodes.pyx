@@ -4,7 +4,7 @@
 The structs are those of lxml's public C interface; nothing of libxml2 is called.
 """
 
-from cpython.bytes cimport PyBytes_FromFormat, PyBytes_FromStringAndSize
+from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy, memset, strcmp, strlen, strncmp
@@ -33,7 +33,7 @@ from noiseclean_scrapy.page.tags import (
     IS_MARKED,
     IS_SKIPPED,
     IS_VERBATIM,
-    Tags,
+    tags_of,
 )
 
 cdef extern from "lxml-version.h":
@@ -177,7 +177,7 @@ cdef class NodeReader:
 
     def __init__(self, _Element body not None, skipped, budget):
         self._body = body
-        self._tags = Tags(skipped)
+        self._tags = tags_of(skipped)
         self._most = budget.elements
         self._reads_hidden = budget.hidden
         self._special, self._tests = {}, {}
@@ -516,10 +516,18 @@ cdef class NodeReader:
         return 0
 
     cdef bytes _begin(self, int tag, Py_ssize_t detail):
-        cdef bytes begin = self._begins[tag]
-        if detail < 0:
-            return begin + NAMED
-        return <bytes> PyBytes_FromFormat("%s%zd%s", <char*> begin, detail, <char*> NAMED)
+        cdef Text* mark = &self._scratch
+        cdef char[20] digits
+        cdef int at = sizeof(digits)
+        mark.size = 0
+        _append_text(mark, <bytes> self._begins[tag])
+        while detail >= 0:
+            at -= 1
+            digits[at] = c"0" + detail % 10
+            detail = detail // 10 or -1
+        _append_bytes(mark, digits + at, sizeof(digits) - at)
+        _append_text(mark, NAMED)
+        return PyBytes_FromStringAndSize(mark.data, mark.size)
 
     cdef int _mark(self, bytes mark) except -1:
         _append_text(&self._marked, mark)
@@ -573,15 +581,16 @@ cdef class NodeReader:
             _make_room(&self._scratch, size + 1)
         out = end = <unsigned char*> self._scratch.data
         while at < size:
-            width = _blank_width(data + at, True)
-            if width:
-                blank = True
-                at += width
-                continue
-            width = _control_width(data + at)
-            if width:
-                at += width
-                continue
+            if not 0x20 < data[at] < 0x7F:  # most are neither blanks nor controls
+                width = _blank_width(data + at, True)
+                if width:
+                    blank = True
+                    at += width
+                    continue
+                width = _control_width(data + at)
+                if width:
+                    at += width
+                    continue
             if blank and end != out:
                 end[0] = c" "
                 end += 1
