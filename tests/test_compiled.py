@@ -66,7 +66,7 @@ STORY = (
 )
 TEXTS = st.text(
     st.one_of(
-        st.sampled_from('aB ß’ı.!?,;:"”)»0123456789-@/|$€©{}新ひ한…。'),
+        st.sampled_from('aB ßäÜ×²µ·’ı.!?,;:"”)»0123456789-@/|$€©{}新ひ한…。'),
         st.characters(exclude_categories=["Zs", "Zl", "Zp", "Cc"]),
     ),
     max_size=80,
