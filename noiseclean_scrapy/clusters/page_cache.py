@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from dataclasses import fields, replace
+from itertools import chain
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from noiseclean_scrapy.page import Page, PageTable
@@ -122,8 +123,8 @@ def size(page: Page) -> int:
     said = (page.title, page.description, declared.body, declared.parts, *declared.titles)
     texts = [*table.texts, *table.details, *table.sources.values(), *said]
     # How wide the characters of a text are is asked of ASCII alone: it knows that of itself.
-    characters = sum([len(text) << (not text.isascii()) for text in texts])
-    addresses = sum([len(text) for texts in (*table.images, *table.links) for text in texts])
+    characters = sum(map(len, texts)) + sum([len(text) for text in texts if not text.isascii()])
+    addresses = sum(map(len, chain.from_iterable(chain(table.images, table.links))))
     return (
         characters
         + addresses
