@@ -51,6 +51,11 @@ class _Bounded(Generic[Value]):
             evicted.append((oldest, gone))
         return evicted
 
+    def get(self, name: _Name) -> Value | None:
+        """A value, which stays; None where it is not there."""
+        value, _ = self._values.get(name, (None, 0))
+        return value
+
     def pop(self, name: _Name) -> Value | None:
         """Take a value out; None where it is not there."""
         value, size = self._values.pop(name, (None, 0))
@@ -84,6 +89,13 @@ class PageCache:
             for name, evicted in self._pages.put(_name(record), held, size(held)):
                 blocks = len(evicted.table.texts)
                 self._readings.put(name, _Reading(evicted.kept, blocks), _READ_BLOCK * blocks)
+
+    def note(self, record: PageRecord, page: Page) -> None:
+        """Keep with a held page what has been read in it since."""
+        with self._lock:
+            held = self._pages.get(_name(record))
+            if held is not None:
+                held.words, held.kept = page.words, page.kept
 
     def take(self, record: PageRecord) -> Page | None:
         """The page of a record, which is held no longer; None where it is not the same page."""

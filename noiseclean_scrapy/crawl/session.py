@@ -163,6 +163,7 @@ class Crawl:
         cluster = await self._cluster(visit.record.cluster)
         if visit.cleaned is None or visit.model is not cluster.model:
             visit.cleaned = cluster.clean(visit.page)
+            self._clusters.note_read(visit.record, visit.page)
             visit.model, visit.version = cluster.model, cluster.version
         return visit.cleaned
 

@@ -74,9 +74,10 @@ class TextTable:
 def text_table(page: Page) -> TextTable:
     """The table of a page's texts; made once, then kept with the page."""
     kept = EvidencePage.of(page)
-    if kept.texts is None:
-        kept.texts = TextTable(page.table.texts)
-    return kept.texts
+    table = kept.texts  # which another thread may drop
+    if table is None:
+        table = kept.texts = TextTable(page.table.texts)
+    return table
 
 
 def _rows(texts: list[str]) -> Floats:

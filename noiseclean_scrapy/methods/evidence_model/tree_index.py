@@ -147,9 +147,10 @@ class PageArrays:
 def page_arrays(page: Page) -> PageArrays:
     """The arrays of a page; made once, then kept with the page."""
     kept = EvidencePage.of(page)
-    if kept.arrays is None:
-        kept.arrays = PageArrays(page)
-    return kept.arrays
+    arrays = kept.arrays  # which another thread may drop
+    if arrays is None:
+        arrays = kept.arrays = PageArrays(page)
+    return arrays
 
 
 def group_sums(values: Floats, groups: Integers) -> Floats:
