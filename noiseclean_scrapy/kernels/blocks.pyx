@@ -283,6 +283,36 @@ def path_hashes(
     return found
 
 
+def tally(
+    dict texts,
+    dict pages,
+    dict sums,
+    const uint64_t[::1] text_keys,
+    const uint64_t[::1] places,
+    const double[::1] means,
+    double weight,
+):
+    """`SiteEvidence._tally`."""
+    cdef Py_ssize_t index
+    cdef double total
+    _expect(means.shape[0], places.shape[0], "means")
+    for index in range(text_keys.shape[0]):
+        key = text_keys[index]
+        total = <double> texts.get(key, 0.0) + weight
+        if total:
+            texts[key] = total
+        else:
+            del texts[key]
+    for index in range(places.shape[0]):
+        key = places[index]
+        total = <double> pages.get(key, 0.0) + weight
+        if total:
+            pages[key] = total
+            sums[key] = <double> sums.get(key, 0.0) + weight * means[index]
+        else:
+            del pages[key], sums[key]
+
+
 def looked_up(dict values, const uint64_t[::1] keys):
     """`site_features._looked_up`."""
     cdef Py_ssize_t index

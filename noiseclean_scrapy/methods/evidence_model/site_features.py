@@ -199,6 +199,10 @@ class SiteEvidence:
     def _tally(self, votes: PageVotes, weight: float) -> None:
         """Add a page's votes to the sums, or take them out where `weight` is below 0."""
         texts, pages, sums = self.texts, self.place_pages, self.place_sums
+        if kernels.blocks is not None:
+            keys = votes.texts, votes.places, votes.means
+            kernels.blocks.tally(texts, pages, sums, *keys, weight)
+            return
         for text in votes.texts:
             total = texts.get(text, 0.0) + weight
             if total:
