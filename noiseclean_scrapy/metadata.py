@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from functools import cache, partial
+from importlib.util import find_spec
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
@@ -105,6 +106,12 @@ def read_facts(
     )
 
 
+def has_libraries() -> bool:
+    """Whether the libraries are installed; they are not loaded."""
+    return all(find_spec(name) for name in ("py3langid", "trafilatura"))
+
+
+@cache
 def load_libraries() -> bool:
     """Load libraries and language model now; it takes about a second, which no page should wait.
 

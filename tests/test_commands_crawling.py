@@ -186,7 +186,7 @@ def test_a_charset_that_is_none_costs_an_archive_no_page(tmp_path: Path) -> None
     (tmp_path / "a.warc.gz").write_bytes(warc(*records))
     run_console(tmp_path, "replay", "a.warc.gz", "-s", "NOISECLEAN_METADATA=0")
     expected = {f"http://a.org/{n}": story_text(n) for n in range(3)}
-    assert texts(tmp_path / "noiseclean.db") == expected
+    assert stored_texts(tmp_path / "noiseclean.db") == expected
     cleaned = run_console(tmp_path, "clean", "a.warc.gz", "--format", "jsonl").stdout
     assert [json.loads(line)["text"] for line in cleaned.splitlines()] == [*expected.values()]
 

@@ -38,6 +38,7 @@ from noiseclean_scrapy.methods.evidence_model.tree_index import (
     window_means,
 )
 from noiseclean_scrapy.page import Page, PageBudget, build_page
+from noiseclean_scrapy.page.document import named_elements
 from noiseclean_scrapy.page.facts import telling_elements
 from noiseclean_scrapy.page.parse import parse_html
 from noiseclean_scrapy.page.reader import NodeReader, NotCompiled
@@ -65,7 +66,7 @@ STORY = (
 )
 TEXTS = st.text(
     st.one_of(
-        st.sampled_from('aB ß’ı.!?,;:"”)»0123456789-@/|$€©{}新ひ한…。'),
+        st.sampled_from('aB ßäÜ×²µ·’ı.!?,;:"”)»0123456789-@/|$€©{}新ひ한…。'),
         st.characters(exclude_categories=["Zs", "Zl", "Zp", "Cc"]),
     ),
     max_size=80,
@@ -318,6 +319,8 @@ def test_elements_that_tell_of_author_and_date() -> None:
         *(page.html for page in DemoSite(articles=5, seed=7).pages.values()),
         "<p class=date>1<body><p class='by' id=date>x<body class=author><time>2</time><i rel=date>",
         f"<!-- a --><h2 id='{'date' * 2000}'>x<b class='{'x' * 999} date'>y<b rel='a&gt;date'",
+        "<nav class=date>1<b id=date>2</b></nav><p class='related date'>3<i id=date>4<p id=date>5",
+        "<body class=footer><p class=date>x<div itemprop=comment><p class=date>y",
         "<p class>x<p class=''>y<svg class=date><title>z</svg><script class=date></script>",
         "<p>x</p></body></html><h1>y",
         "",
@@ -331,7 +334,12 @@ def test_elements_that_tell_of_author_and_date() -> None:
     for root in roots:
         here, there = both(lambda root: list(telling_elements(root)), root)
         assert here == there
+        names = ("body", "p", "title", "time")
+        here, there = both(lambda root: list(named_elements(root, names)), root)  # noqa: B023
+        assert here == there
     assert [len(list(telling_elements(root))) for root in roots[-5:-2]] != [0, 0, 0]
+    with pytest.raises(ValueError, match="too many"):
+        kernels.nodes.named(roots[0], list("abcdefghijklmnopq"))
 
 
 def test_attributes_that_look_alike_are_told_apart() -> None:
@@ -413,6 +421,22 @@ def test_sums_and_means_of_arrays_that_do_not_fit_are_refused() -> None:
         blocks.window_means(values, ones[:2], (5,))
     with pytest.raises(ValueError, match="over -1 blocks"):
         blocks.window_means(values, ones, (5, -1))
+    here, marked = np.zeros(2, np.int64), np.ones(2, np.uint8)
+    with pytest.raises(IndexError, match="parent of element 1 is 2"):
+        blocks.inherit(here, np.array([0, 2]))
+    with pytest.raises(IndexError, match="parent of element 0 is 1"):
+        blocks.nearest(marked, here + 1)
+    with pytest.raises(ValueError, match="masks: 1 values where there must be 2"):
+        blocks.inherit(here[:1], here)
+    with pytest.raises(ValueError, match="ends: 4 is not from 0 to 3"):
+        blocks.below(values, here, here + 4)
+    with pytest.raises(ValueError, match="bits: 64 is not from 0 to 63"):
+        blocks.bit_rows(here[None], here, here + 64)
+    hashes = np.ones(2, np.uint64)
+    with pytest.raises(ValueError, match="labels: 2 is not from 0 to 1"):
+        blocks.path_hashes(hashes, here + 2, here, hashes)
+    with pytest.raises(ValueError, match="a row of 2 values has not 3 bytes"):
+        kernels.texts.known_rows(["a"], {"a": b"abc"}, 2)
 
 
 @given(

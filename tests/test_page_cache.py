@@ -54,6 +54,19 @@ def test_a_page_comes_back_as_it_was_with_what_was_read_in_it() -> None:
     assert page_keys(back, load_model().read(back).scores) is keys
 
 
+def test_what_is_read_in_a_held_page_later_is_kept_with_it() -> None:
+    held, one = PageCache(), record(1)
+    fog = page(one)
+    held.add(one, fog)
+    reading = load_model().read(fog)
+    held.note(one, fog)
+    held.note(record(2), fog)
+    back = held.take(one)
+    assert back is not None
+    assert load_model().read(back) is reading
+    assert back.words is fog.words is not None
+
+
 def test_a_held_page_is_a_handful_of_objects() -> None:
     article = build_page("<p>Fog</p>" * 1000)
     article.elements, article.blocks  # noqa: B018

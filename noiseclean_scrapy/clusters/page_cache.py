@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from dataclasses import fields, replace
+from itertools import chain
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from noiseclean_scrapy.page import Page, PageTable
@@ -14,8 +15,10 @@ ROOM = 48 << 20
 """Bytes that held pages may take, about; a page of a newspaper takes 100,000."""
 _READINGS_ROOM = 16 << 20
 _READ_BLOCK = 130  # what was read in a block
-_ELEMENT, _BLOCK = 40, 250  # what the columns take, and with a block what was read in it
+_ELEMENT, _BLOCK = 40, 270  # what the columns take, and with a block what was read in it
 _STRING = 60
+
+_COLUMNS = [column.name for column in fields(PageTable)]
 
 Value = TypeVar("Value")
 _Name: TypeAlias = "tuple[str, str]"
@@ -48,6 +51,11 @@ class _Bounded(Generic[Value]):
             evicted.append((oldest, gone))
         return evicted
 
+    def get(self, name: _Name) -> Value | None:
+        """A value, which stays; None where it is not there."""
+        value, _ = self._values.get(name, (None, 0))
+        return value
+
     def pop(self, name: _Name) -> Value | None:
         """Take a value out; None where it is not there."""
         value, size = self._values.pop(name, (None, 0))
@@ -76,12 +84,18 @@ class PageCache:
         """Hold the page of a record."""
         if not self.room:
             return
-        held = replace(page, table=_as(tuple, page.table))  # without what was made of it
-        held.kept = page.kept
+        held = _as(tuple, page)
         with self._lock:
             for name, evicted in self._pages.put(_name(record), held, size(held)):
                 blocks = len(evicted.table.texts)
                 self._readings.put(name, _Reading(evicted.kept, blocks), _READ_BLOCK * blocks)
+
+    def note(self, record: PageRecord, page: Page) -> None:
+        """Keep with a held page what has been read in it since."""
+        with self._lock:
+            held = self._pages.get(_name(record))
+            if held is not None:
+                held.words, held.kept = page.words, page.kept
 
     def take(self, record: PageRecord) -> Page | None:
         """The page of a record, which is held no longer; None where it is not the same page."""
@@ -89,9 +103,7 @@ class PageCache:
             held = self._pages.pop(_name(record))
         if held is None or held.url != record.url:
             return None
-        page = replace(held, table=_as(list, held.table))
-        page.kept = held.kept
-        return page
+        return _as(list, held)
 
     def complete(self, record: PageRecord, page: Page) -> None:
         """Give a page that was rebuilt what was read in it before it was evicted."""
@@ -101,16 +113,16 @@ class PageCache:
             page.kept = found.kept
 
 
-def _as(kind: type[list[Any]] | type[tuple[Any, ...]], table: PageTable) -> PageTable:
-    """The table with its columns of strings as lists, or as tuples.
+def _as(kind: type[list[Any]] | type[tuple[Any, ...]], page: Page) -> Page:
+    """A copy of the page, its columns of strings as lists, or as tuples, without their objects.
 
     The garbage collector looks at each value of a list, and at a tuple of strings once.
     """
-    columns = {field.name: getattr(table, field.name) for field in fields(table)}
-    changed: dict[str, Any] = {
-        name: kind(column) for name, column in columns.items() if isinstance(column, (list, tuple))
-    }
-    return replace(table, **changed)
+    columns = [getattr(page.table, name) for name in _COLUMNS]
+    changed: list[Any] = [kind(c) if isinstance(c, (list, tuple)) else c for c in columns]
+    copied = replace(page, table=PageTable(*changed))
+    copied.words, copied.kept = page.words, page.kept
+    return copied
 
 
 def _name(record: PageRecord) -> _Name:
@@ -123,8 +135,8 @@ def size(page: Page) -> int:
     said = (page.title, page.description, declared.body, declared.parts, *declared.titles)
     texts = [*table.texts, *table.details, *table.sources.values(), *said]
     # How wide the characters of a text are is asked of ASCII alone: it knows that of itself.
-    characters = sum([len(text) << (not text.isascii()) for text in texts])
-    addresses = sum([len(text) for texts in (*table.images, *table.links) for text in texts])
+    characters = sum(map(len, texts)) + sum([len(text) for text in texts if not text.isascii()])
+    addresses = sum(map(len, chain.from_iterable(chain(table.images, table.links))))
     return (
         characters
         + addresses

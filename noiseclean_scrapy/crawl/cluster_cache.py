@@ -122,6 +122,10 @@ class ClusterCache:
         if not self.writer.is_process:
             self._held.add(record, page)
 
+    def note_read(self, record: PageRecord, page: Page) -> None:
+        """Keep what was read in a page that no learner had time for when it came."""
+        self._held.note(record, page)
+
     async def train(self, cluster: PageCluster, training: Training) -> None:
         """Train a cluster, and take its new tree into use."""
         async with self._lent(cluster):

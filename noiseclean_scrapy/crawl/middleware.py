@@ -126,7 +126,8 @@ class ItemTieMiddleware(CrawlComponent):
     def process_spider_output(self, response: Response, result: Iterable[Any]) -> Iterator[Any]:
         try:
             for output in result:
-                self._tie(output, response)
+                if not isinstance(output, Request):  # as most are
+                    self._tie(output, response)
                 yield output
         finally:
             self._release(response)
@@ -136,7 +137,8 @@ class ItemTieMiddleware(CrawlComponent):
     ) -> AsyncIterator[Any]:
         try:
             async for output in result:
-                self._tie(output, response)
+                if not isinstance(output, Request):
+                    self._tie(output, response)
                 yield output
         finally:
             self._release(response)
@@ -146,5 +148,5 @@ class ItemTieMiddleware(CrawlComponent):
             self.crawl.release(response)
 
     def _tie(self, output: Any, response: Response) -> None:
-        if self.pipeline and not isinstance(output, Request) and is_item(output):
+        if self.pipeline and is_item(output):
             self.pipeline.tie(output, response)

@@ -31,6 +31,7 @@ from noiseclean_scrapy.items import PageItem
 from noiseclean_scrapy.metadata import (
     LIBRARIES_MISSING,
     Metadata,
+    has_libraries,
     load_libraries,
 )
 from noiseclean_scrapy.page.urls import site_name
@@ -123,14 +124,18 @@ class CleanPipeline:
             logger.error("%s", error)
             exit_with_error(self.crawler)
             raise CloseSpider("noiseclean_store_error") from error
-        if self.config.metadata and not await run_in_thread(load_libraries):
-            logger.warning(LIBRARIES_MISSING)
+        writer = self._writer(store)
+        if self.config.metadata:
+            # A process that writes loads them; here it is done when an item asks for metadata.
+            load = has_libraries if writer.is_process else load_libraries
+            if not await run_in_thread(load):
+                logger.warning(LIBRARIES_MISSING)
         await run_in_thread(_load, self.config)
         # What is loaded by now stays: the collector need not look at it again and again.
         gc.collect()
         gc.freeze()
         assert self.crawler.stats
-        self.crawl = Crawl(self.config, self.crawler.stats, self._writer(store))
+        self.crawl = Crawl(self.config, self.crawler.stats, writer)
         self._clock = create_looping_call(self._tick)
         self._clock.start(self.config.batch_seconds, now=False)
 

@@ -26,7 +26,7 @@ from noiseclean_scrapy.crawl.write_queue import WriteQueue
 from noiseclean_scrapy.crawl.writer import Writer
 from noiseclean_scrapy.errors import DamagedError, StoreError
 from noiseclean_scrapy.languages import SiteLanguages
-from noiseclean_scrapy.metadata import Metadata, read_facts
+from noiseclean_scrapy.metadata import Metadata, load_libraries, read_facts
 from noiseclean_scrapy.methods import Model
 from noiseclean_scrapy.page import Page, build_page
 from noiseclean_scrapy.page.facts import page_facts
@@ -95,6 +95,7 @@ class Crawl:
         self._visits: WeakKeyDictionary[Response, Visit] = WeakKeyDictionary()
         self._recent: OrderedDict[str, Visit] = OrderedDict()
         self._languages = SiteLanguages()
+        self._has_libraries = not writer.is_process  # which needs them for every page
         self._wishes = 0
         self._last_flush = self._last_look = monotonic()
         self._flushing = False
@@ -163,6 +164,7 @@ class Crawl:
         cluster = await self._cluster(visit.record.cluster)
         if visit.cleaned is None or visit.model is not cluster.model:
             visit.cleaned = cluster.clean(visit.page)
+            self._clusters.note_read(visit.record, visit.page)
             visit.model, visit.version = cluster.model, cluster.version
         return visit.cleaned
 
@@ -170,6 +172,9 @@ class Crawl:
         """What the visit's page tells of itself, read once; None where that is switched off."""
         page = await self.clean(visit)
         if visit.metadata is None and self.config.metadata:
+            if not self._has_libraries:
+                await run_in_thread(load_libraries)
+                self._has_libraries = True
             facts = page_facts(visit.record.html or "") if visit.facts is None else visit.facts
             language = partial(self._languages.language, visit.record.cluster)
             visit.metadata = read_facts(facts, url=page.url, text=page.text, language=language)

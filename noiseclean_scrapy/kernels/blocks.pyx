@@ -5,7 +5,7 @@ They take and return the same arrays as the functions in numpy that they stand f
 checked where arrays come in.
 """
 
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint64_t
 
 import numpy as np
 
@@ -192,6 +192,137 @@ def index_page(const int[::1] parents, list label_of, list tag_of, const int[::1
         for index in range(elements):
             sizes[index] = keys[groups[index]]
     return (names, tags), (found[0], found[1], element_of, *found[2:9])
+
+
+cdef int _expect_tree(const int64_t[::1] parent) except -1:
+    """Refuse parents that do not come before their children; the first element is the root."""
+    cdef Py_ssize_t index
+    for index in range(parent.shape[0]):
+        if not (0 <= parent[index] < index or index == parent[index] == 0):
+            raise IndexError(f"the parent of element {index} is {parent[index]}")
+    return 0
+
+
+def inherit(const int64_t[::1] masks, const int64_t[::1] parent):
+    """`PageArrays.inherit`."""
+    cdef Py_ssize_t index
+    _expect(masks.shape[0], parent.shape[0], "masks")
+    _expect_tree(parent)
+    inherited = np.array(masks)
+    cdef int64_t[::1] found = inherited
+    for index in range(1, parent.shape[0]):
+        found[index] |= found[parent[index]]
+    return inherited
+
+
+def nearest(const uint8_t[::1] marked, const int64_t[::1] parent):
+    """`PageArrays.nearest`."""
+    cdef Py_ssize_t index
+    _expect(marked.shape[0], parent.shape[0], "marks")
+    _expect_tree(parent)
+    elements = np.zeros(parent.shape[0], dtype=np.int64)
+    cdef int64_t[::1] found = elements
+    for index in range(1, parent.shape[0]):
+        found[index] = index if marked[index] else found[parent[index]]
+    return elements
+
+
+def below(const double[:, ::1] values, const int64_t[::1] first, const int64_t[::1] end):
+    """`PageArrays.below`."""
+    cdef Py_ssize_t blocks = values.shape[1], elements = first.shape[0], row, index
+    _expect(end.shape[0], elements, "ends")
+    _expect_within(first, blocks + 1, "starts")
+    _expect_within(end, blocks + 1, "ends")
+    found = np.empty((values.shape[0], elements))
+    cdef double[:, ::1] sums = found
+    cdef double[::1] passed = np.zeros(blocks + 1)
+    for row in range(values.shape[0]):
+        for index in range(blocks):
+            passed[index + 1] = passed[index] + values[row, index]
+        for index in range(elements):
+            sums[row, index] = passed[end[index]] - passed[first[index]]
+    return found
+
+
+def bit_rows(
+    const int64_t[:, ::1] masks, const int64_t[::1] rows, const int64_t[::1] bits
+):
+    """`tree_index.bit_rows`."""
+    cdef Py_ssize_t number, index
+    _expect(bits.shape[0], rows.shape[0], "bits")
+    _expect_within(rows, masks.shape[0], "rows")
+    _expect_within(bits, 64, "bits")
+    found = np.empty((rows.shape[0], masks.shape[1]), dtype=np.uint8)
+    cdef uint8_t[:, ::1] answers = found
+    for number in range(rows.shape[0]):
+        for index in range(masks.shape[1]):
+            answers[number, index] = masks[rows[number], index] >> bits[number] & 1
+    return found
+
+
+def path_hashes(
+    const uint64_t[::1] label_hashes,
+    const int64_t[::1] labels,
+    const int64_t[::1] parent,
+    const uint64_t[::1] factors,
+):
+    """`places._path_hashes`."""
+    cdef Py_ssize_t index, at, level
+    _expect(labels.shape[0], parent.shape[0], "labels")
+    _expect_within(labels, label_hashes.shape[0], "labels")
+    _expect_tree(parent)
+    found = np.zeros(labels.shape[0], dtype=np.uint64)
+    cdef uint64_t[::1] hashes = found
+    for index in range(labels.shape[0]):
+        at = index
+        for level in range(factors.shape[0]):
+            hashes[index] += label_hashes[labels[at]] * factors[level]
+            if not at:
+                break
+            at = parent[at]
+    return found
+
+
+def tally(
+    dict texts,
+    dict pages,
+    dict sums,
+    const uint64_t[::1] text_keys,
+    const uint64_t[::1] places,
+    const double[::1] means,
+    double weight,
+):
+    """`SiteEvidence._tally`."""
+    cdef Py_ssize_t index
+    cdef double total
+    _expect(means.shape[0], places.shape[0], "means")
+    for index in range(text_keys.shape[0]):
+        key = text_keys[index]
+        total = <double> texts.get(key, 0.0) + weight
+        if total:
+            texts[key] = total
+        else:
+            del texts[key]
+    for index in range(places.shape[0]):
+        key = places[index]
+        total = <double> pages.get(key, 0.0) + weight
+        if total:
+            pages[key] = total
+            sums[key] = <double> sums.get(key, 0.0) + weight * means[index]
+        else:
+            del pages[key], sums[key]
+
+
+def looked_up(dict values, const uint64_t[::1] keys):
+    """`site_features._looked_up`."""
+    cdef Py_ssize_t index
+    table = np.zeros(keys.shape[0])
+    cdef double[::1] found = table
+    for index in range(keys.shape[0]):
+        value = values.get(keys[index])
+        if value is not None:
+            found[index] = value
+    return table
 
 
 def group_sums(const double[:, ::1] values, const int64_t[::1] groups):

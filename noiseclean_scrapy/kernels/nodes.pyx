@@ -33,7 +33,7 @@ from noiseclean_scrapy.page.tags import (
     IS_MARKED,
     IS_SKIPPED,
     IS_VERBATIM,
-    Tags,
+    tags_of,
 )
 
 cdef extern from "lxml-version.h":
@@ -56,6 +56,7 @@ cdef enum:
     MOST_LEVELS = 5000
     NOWHERE = 1 << 30
     BYTES = 256
+    MOST_NAMES = 16
 
 cdef int BLOCK = IS_BLOCK, SKIPPED = IS_SKIPPED, LINK = IS_LINK
 cdef int MARKED = IS_MARKED, VERBATIM = IS_VERBATIM
@@ -75,18 +76,45 @@ cdef size_t MOST_SIGN_BYTES = 4 * LONGEST_SIGN
 cdef frozenset HIDDEN_INLINE = reader.HIDDEN_INLINE
 cdef tuple IMAGE_SOURCES = tuple([name.encode() for name in reader.IMAGE_SOURCES])
 cdef tuple ZERO_WIDTH = tuple([character.encode() for character in characters.ZERO_WIDTH])
-cdef frozenset STYLING = frozenset([name.encode() for name in reader.STYLING])
-# Whether an attribute's name, or what has no width, begins with a byte: few others need a look.
-cdef bint[BYTES] _begins_styling
+# Whether what has no width begins with a byte: few others need a look.
 cdef bint[BYTES] _begins_zero_width
-for _name in STYLING:
-    _begins_styling[<unsigned char> _name[0]] = True
 for _name in ZERO_WIDTH:
     _begins_zero_width[<unsigned char> _name[0]] = True
-cdef frozenset TELLING_TAGS = frozenset([name.encode() for name in facts.TELLING_TAGS])
-cdef frozenset TELLING_MARKS = frozenset([name.encode() for name in facts.TELLING_MARKS])
-cdef dict _told = {}  # whether a short mark tells, of pages of any site
+cdef int TELLS = facts.TELLS, LEADS_AWAY = facts.LEADS_AWAY
+cdef dict _mark_bits = {}  # of short marks, on pages of any site
 cdef dict _stylings = {}  # of elements whose attributes are short, on pages of any site
+
+
+cdef struct Names:
+    size_t count
+    (const char*)[MOST_NAMES] names
+
+
+cdef list _kept_names = []  # what the pointers in them lead to
+
+
+cdef Names _names(list encoded) except *:
+    """Names, which must be kept as long as these."""
+    cdef Names found
+    cdef size_t index
+    found.count = len(encoded)
+    if found.count > MOST_NAMES:
+        raise ValueError(f"{encoded} are too many names")
+    for index in range(found.count):
+        found.names[index] = <bytes> encoded[index]
+    return found
+
+
+cdef Names _lasting(names) except *:
+    _kept_names.append([(<str> name).encode() for name in names])
+    return _names(_kept_names[len(_kept_names) - 1])
+
+
+cdef Names STYLING = _lasting(reader.STYLING)
+cdef Names TELLING_TAGS = _lasting(facts.TELLING_TAGS)
+cdef Names ELSEWHERE_TAGS = _lasting(facts.ELSEWHERE_TAGS)
+cdef Names LEADING_MARKS = _lasting(facts.LEADING_MARKS)
+cdef Names OTHER_MARKS = _lasting(set(facts.TELLING_MARKS) - set(facts.LEADING_MARKS))
 
 
 cdef struct TagInfo:
@@ -132,7 +160,7 @@ cdef class NodeReader:
     cdef const unsigned char* _names[SLOTS]
     cdef char _slots[SLOTS]
     cdef TagInfo _infos[MOST_TAGS]
-    cdef list _tag_names, _node_tests
+    cdef list _tag_names, _node_tests, _begins
     # of the open elements
     cdef Frame* _frames
     cdef int* _counts  # of each frame, by node test
@@ -149,12 +177,12 @@ cdef class NodeReader:
 
     def __init__(self, _Element body not None, skipped, budget):
         self._body = body
-        self._tags = Tags(skipped)
+        self._tags = tags_of(skipped)
         self._most = budget.elements
         self._reads_hidden = budget.hidden
         self._special, self._tests = {}, {}
         self._anchors, self._images, self._links, self._marks = [], [], [], []
-        self._tag_names, self._node_tests = [], []
+        self._tag_names, self._node_tests, self._begins = [], [], []
         self._element_tags, self._labels, self._tests_of = [], [], []
         self._texts, self._block_images, self._block_links = [], [], []
         self._sources, self._details = {}, []
@@ -326,6 +354,7 @@ cdef class NodeReader:
         self._names[slot] = node.name
         self._slots[slot] = number
         self._tag_names.append(name)
+        self._begins.append(BEGIN + (<str> name).encode())
         if test not in self._tests:
             self._tests[test] = len(self._node_tests)
             self._node_tests.append(test)
@@ -404,7 +433,7 @@ cdef class NodeReader:
         cdef bint is_short = True
         key.size = 0
         while attribute != NULL:
-            if attribute.ns == NULL and _is_styling(<const char*> attribute.name):
+            if attribute.ns == NULL and _is_among(<const char*> attribute.name, &STYLING):
                 size = 0
                 if attribute.children != NULL:
                     if not _is_plain(attribute):
@@ -434,7 +463,7 @@ cdef class NodeReader:
         pairs = []
         attribute = node.properties
         while attribute != NULL:
-            if attribute.ns == NULL and _is_styling(<const char*> attribute.name):
+            if attribute.ns == NULL and _is_among(<const char*> attribute.name, &STYLING):
                 pairs.append(
                     ((<const char*> attribute.name).decode(), _value(node, attribute)[:LONGEST_VALUE])
                 )
@@ -487,8 +516,18 @@ cdef class NodeReader:
         return 0
 
     cdef bytes _begin(self, int tag, Py_ssize_t detail):
-        name = (<str> self._tag_names[tag]).encode()
-        return BEGIN + name + (str(detail).encode() if detail >= 0 else b"") + NAMED
+        cdef Text* mark = &self._scratch
+        cdef char[20] digits
+        cdef int at = sizeof(digits)
+        mark.size = 0
+        _append_text(mark, <bytes> self._begins[tag])
+        while detail >= 0:
+            at -= 1
+            digits[at] = c"0" + detail % 10
+            detail = detail // 10 or -1
+        _append_bytes(mark, digits + at, sizeof(digits) - at)
+        _append_text(mark, NAMED)
+        return PyBytes_FromStringAndSize(mark.data, mark.size)
 
     cdef int _mark(self, bytes mark) except -1:
         _append_text(&self._marked, mark)
@@ -542,15 +581,16 @@ cdef class NodeReader:
             _make_room(&self._scratch, size + 1)
         out = end = <unsigned char*> self._scratch.data
         while at < size:
-            width = _blank_width(data + at, True)
-            if width:
-                blank = True
-                at += width
-                continue
-            width = _control_width(data + at)
-            if width:
-                at += width
-                continue
+            if not 0x20 < data[at] < 0x7F:  # most are neither blanks nor controls
+                width = _blank_width(data + at, True)
+                if width:
+                    blank = True
+                    at += width
+                    continue
+                width = _control_width(data + at)
+                if width:
+                    at += width
+                    continue
             if blank and end != out:
                 end[0] = c" "
                 end += 1
@@ -586,18 +626,42 @@ cdef class NodeReader:
         return 0
 
 
-def telling(_Element root not None, tells):
-    """See `page.facts.telling_elements`."""
+def named(_Element root not None, names):
+    """See `page.document.named_elements`."""
+    cdef list encoded = [(<str> name).encode() for name in names]
+    cdef Names wanted = _names(encoded)
+    cdef list found = []
+    cdef xmlNode* node = root._c_node
+    while True:
+        if node.type == XML_ELEMENT_NODE:
+            if _is_among(<const char*> node.name, &wanted):
+                found.append(elementFactory(root._doc, node))
+            if node.children != NULL:
+                node = node.children
+                continue
+        while True:
+            if node == root._c_node:
+                return found
+            if node.next != NULL:
+                break
+            node = node.parent
+        node = node.next
+
+
+def telling(_Element root not None, read_mark):
+    """See `page.facts.telling_elements`; what `read_mark` makes of a short mark is remembered."""
     cdef xmlNode* node = root._c_node
     cdef xmlNode* body = NULL
     cdef list found = []
+    cdef int bits
     while True:
         if node.type == XML_ELEMENT_NODE:
             if body == NULL and node.ns == NULL and not strcmp(<const char*> node.name, b"body"):
                 body = node
-            if body != NULL and _tells(node, tells):
+            bits = _read_marks(node, read_mark)
+            if body != NULL and bits & TELLS:
                 found.append(elementFactory(root._doc, node))
-            if node.children != NULL:
+            if node.children != NULL and not bits & LEADS_AWAY:
                 node = node.children
                 continue
         while True:
@@ -611,28 +675,45 @@ def telling(_Element root not None, tells):
         node = node.next
 
 
-cdef bint _tells(xmlNode* node, tells) except -1:
+cdef int _read_marks(xmlNode* node, read_mark) except -1:
+    """Whether an element tells of author or date, and whether what is in it is of other things."""
     cdef xmlAttr* attribute = node.properties
+    cdef const char* name = <const char*> node.name
     cdef const char* value
-    cdef object told
-    if node.ns == NULL and <bytes> <const char*> node.name in TELLING_TAGS:
-        return True
+    cdef int bits = 0, wanted = TELLS
+    cdef bint leads
+    cdef object found
+    if node.ns == NULL and _is_among(name, &TELLING_TAGS):
+        bits = TELLS
+    if _is_among(name, &ELSEWHERE_TAGS):
+        bits |= LEADS_AWAY
+    elif strcmp(name, b"body"):
+        wanted |= LEADS_AWAY
     while attribute != NULL:
-        if attribute.ns == NULL and <bytes> <const char*> attribute.name in TELLING_MARKS:
+        name = <const char*> attribute.name
+        leads = attribute.ns == NULL and _is_among(name, &LEADING_MARKS)
+        if leads or (attribute.ns == NULL and _is_among(name, &OTHER_MARKS)):
             value = NULL
             if attribute.children != NULL and _is_plain(attribute):
                 value = <const char*> attribute.children.content
             if value == NULL or strlen(value) > LONGEST_KEPT:
-                told = tells(_value(node, attribute))
+                found = read_mark(_value(node, attribute))
             else:
-                told = _told.get(<bytes> value)
-                if told is None:
-                    if len(_told) >= MOST_STYLINGS:
-                        _told.clear()
-                    told = _told[<bytes> value] = tells(_value(node, attribute))
-            if told:
-                return True
+                found = _mark_bits.get(<bytes> value)
+                if found is None:
+                    if len(_mark_bits) >= MOST_STYLINGS:
+                        _mark_bits.clear()
+                    found = _mark_bits[<bytes> value] = read_mark(_value(node, attribute))
+            bits |= <int> found & (wanted if leads else TELLS)
         attribute = attribute.next
+    return bits
+
+
+cdef inline bint _is_among(const char* name, const Names* names) noexcept:
+    cdef size_t index
+    for index in range(names.count):
+        if names.names[index][0] == name[0] and strcmp(names.names[index], name) == 0:
+            return True
     return False
 
 
@@ -689,10 +770,6 @@ cdef str _value(xmlNode* node, xmlAttr* attribute):
 
 cdef inline str _decoded(const unsigned char* data, size_t size):
     return PyUnicode_DecodeUTF8(<const char*> data, size, "replace")
-
-
-cdef bint _is_styling(const char* name) except -1:
-    return _begins_styling[<unsigned char> name[0]] and <bytes> name in STYLING
 
 
 cdef bint _is_blank(const unsigned char* text) except -1:

@@ -3,7 +3,7 @@
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport int8_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.string cimport memcmp
+from libc.string cimport memcmp, memcpy
 
 from hashlib import blake2b
 
@@ -134,6 +134,23 @@ cdef class TextMeasure:
         return self.closes[self._known(character)]
 
 
+def known_rows(list texts, dict kept, Py_ssize_t width):
+    """`text_features._known_rows`."""
+    table = np.empty((len(texts), width))
+    cdef double[:, ::1] rows = table
+    cdef list unknown = []
+    cdef Py_ssize_t index
+    for index in range(len(texts)):
+        row = kept.get(texts[index])
+        if row is None:
+            unknown.append(index)
+        elif len(<bytes?> row) != width * <Py_ssize_t> sizeof(double):
+            raise ValueError(f"a row of {width} values has not {len(row)} bytes")
+        else:
+            memcpy(&rows[index, 0], <const char*> <bytes> row, len(<bytes> row))
+    return table, unknown
+
+
 cdef uint64_t _hash64(bytes text) except? 0:
     """`site.hashes.hash64`."""
     cdef bytes digest = blake2b(text, digest_size=8).digest()
@@ -156,11 +173,11 @@ cdef uint64_t _text = 0  # of the text that is read; none has a number twice
 
 
 def word_counts(list texts, wanted, Py_ssize_t longest):
-    """`page.features.word_counts` for most English texts; -1 for what is left to that."""
+    """`page.words.word_counts` for most texts in western languages; -1 for what is left to that."""
     global _text
     found = np.zeros((2, len(texts)), dtype=np.int64)
     cdef int64_t[:, ::1] counts = found
-    cdef list known = [(<str> word).encode() for word in wanted if (<str> word).isascii()]
+    cdef list known = [word.encode("latin-1") for word in wanted if PyUnicode_KIND(word) == 1]
     cdef bytes joined = b" ".join(known)
     cdef bint are_few = len(known) <= MOST_WANTED
     cdef uint64_t asked
@@ -192,7 +209,8 @@ def word_counts(list texts, wanted, Py_ssize_t longest):
 cdef Py_ssize_t _masked(str text, char* out) noexcept:
     """Write a text in lower case, each number as 0; how long it is then, -1 where it cannot be.
 
-    It can be where only punctuation is not ASCII.
+    It can be where all but punctuation is of Latin-1, which is written: a byte is a character, and
+    one above 127 a letter.
     """
     cdef int kind = PyUnicode_KIND(text)
     cdef void* data = PyUnicode_DATA(text)
@@ -210,7 +228,9 @@ cdef Py_ssize_t _masked(str text, char* out) noexcept:
             in_number = False
             if character < 0x80:
                 out[size] = <char> (<int> character | (0x20 if c"A" <= character <= c"Z" else 0))
-            elif 0x2010 <= character <= 0x2027 or _is_latin_mark(character):
+            elif 0xC0 <= character <= 0xFF and character != 0xD7 and character != 0xF7:
+                out[size] = <char> (<int> character | (0x20 if character < 0xDF else 0))
+            elif _is_mark(character):
                 out[size] = c" "
             else:
                 return -1
@@ -218,9 +238,11 @@ cdef Py_ssize_t _masked(str text, char* out) noexcept:
     return size
 
 
-cdef inline bint _is_latin_mark(Py_UCS4 character) noexcept:
-    """A no-break space, guillemets, and the signs of copyright and of trade marks."""
-    return character in (0xA0, 0xA9, 0xAB, 0xAE, 0xBB, 0x2039, 0x203A)
+cdef inline bint _is_mark(Py_UCS4 character) noexcept:
+    """Punctuation beyond ASCII; of Latin-1 some are no marks: superscripts, fractions, ª, µ, º."""
+    if character <= 0xFF:
+        return character not in (0xAA, 0xB2, 0xB3, 0xB5, 0xB9, 0xBA, 0xBC, 0xBD, 0xBE)
+    return 0x2010 <= character <= 0x2027 or character in (0x2039, 0x203A, 0x20AC)
 
 
 cdef int _each_word(
@@ -280,7 +302,7 @@ cdef inline size_t _find(
 
 
 cdef inline bint _is_letter(char character) noexcept:
-    return c"a" <= character <= c"z" or c"0" <= character <= c"9"
+    return c"a" <= character <= c"z" or c"0" <= character <= c"9" or <unsigned char> character > 127
 
 
 def min_hashes(

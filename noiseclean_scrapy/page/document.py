@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
 from lxml import etree
 
+from noiseclean_scrapy import kernels
 from noiseclean_scrapy.page.characters import with_blanks, without_controls
 from noiseclean_scrapy.page.parse import inner_text
 from noiseclean_scrapy.page.tags import local_name, node_test
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
 
 _LANGUAGE = ("lang", "xml:lang", "{http://www.w3.org/XML/1998/namespace}lang")
-_PARTS = ("{*}base", "{*}body", "{*}title", "{*}noscript", "{*}meta", "{*}script")
+_PARTS = ("base", "body", "title", "noscript", "meta", "script")
 
 
 @dataclass(slots=True)
@@ -39,7 +40,7 @@ def find_parts(root: _Element) -> DocumentParts:
     """The parts of a document, found in one pass."""
     found = DocumentParts(root)
     is_found = False
-    for node in root.iter(*_PARTS):
+    for node in named_elements(root, _PARTS):
         tag = node.tag
         name = local_name(tag)
         if name == "meta" or name == "script":
@@ -55,6 +56,14 @@ def find_parts(root: _Element) -> DocumentParts:
         elif tag == name:
             found.fallbacks.append(node)
     return found
+
+
+def named_elements(root: _Element, names: Sequence[str]) -> Iterable[_Element]:
+    """An element, and those in it, that have one of these names, in any namespace, in order."""
+    if kernels.nodes is not None:
+        found: list[_Element] = kernels.nodes.named(root, names)
+        return found
+    return root.iter(*[f"{{*}}{name}" for name in names])
 
 
 def base_address(parts: DocumentParts, url: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from functools import lru_cache
 from itertools import chain
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, cast
 from lxml import etree, html
 
 from noiseclean_scrapy import kernels
+from noiseclean_scrapy.page.document import named_elements
 from noiseclean_scrapy.page.parse import document_roots, parse_html
 from noiseclean_scrapy.page.sources import Html
 
@@ -22,13 +23,16 @@ if TYPE_CHECKING:
 _BODIES = etree.XPath("//body[not(ancestor::body)]")
 TELLING_MARKS = ("class", "id", "itemprop", "rel")
 TELLING_TAGS = frozenset({"time", "abbr", "h1"})
+LEADING_MARKS = ("class", "id")
+ELSEWHERE_TAGS = frozenset({"aside", "footer", "nav", "form", "select"})
+TELLS, LEADS_AWAY = 1, 2
+"""Bits of a mark: that it tells of author or date; that what is in it is of other things."""
 _TELLING = re.compile(
     r"author|byl(?:ine)?\b|writer|journalist|screenname|posted|publish|submitted|date|time|fecha"
     r"|article.?info|post.?info|post.?meta|entry.?meta|source|zuozhe|bianji",
     re.IGNORECASE,
 )
 _ELSEWHERE = re.compile(r"comment|related|sidebar|footer|widget|teaser", re.IGNORECASE)
-_ELSEWHERE_TAGS = frozenset({"aside", "footer", "nav", "form", "select"})
 DAY = re.compile(r"(?<![\d.])(\d{1,2})\.(\d{1,2})\.(\d{4}|\d{2})(?![\d.]\d)(?!\d)", re.ASCII)
 """A day as 31.1.2026 or 31.1.26: day, month and year."""
 _MOST_PARTS = 200
@@ -67,8 +71,8 @@ def _copy(node: _Element) -> _Element:
 def _head_parts(root: _Element) -> Iterator[_Element]:
     left, unreadable = _MOST_PARTS, _MOST_UNREADABLE
     # What JSON-LD says goes first, however many others there are.
-    others = root.iter("{*}base", "{*}link", "{*}meta", "{*}title")
-    for node in chain(root.iter("{*}script"), others):
+    scripts = named_elements(root, ("script",))
+    for node in chain(scripts, named_elements(root, ("base", "link", "meta", "title"))):
         is_script = _name(node) == "script"
         if is_script and "ld+json" not in node.get("type", "").lower():
             continue
@@ -96,14 +100,11 @@ def _is_json(text: str) -> bool:
 def _telling_parts(root: _Element) -> Iterator[_Element]:
     """Short elements outside asides and comments whose tag or class tells of author or date."""
     chosen: set[_Element] = set()
-    covered: dict[_Element, bool] = {}
     for node in telling_elements(root):
-        if not _is_short(node):
-            continue
-        if not _is_covered(node, chosen, covered):
+        if _is_short(node) and chosen.isdisjoint(node.iterancestors()):
             above = node.getparent()
             if above is not None and _is_byline(above) and chosen.isdisjoint(above.iter()):
-                node, covered[above] = above, True  # the others in it come with it
+                node = above  # the others in it come with it
             chosen.add(node)
             yield node
             if len(chosen) == _MOST_TELLING:
@@ -111,19 +112,23 @@ def _telling_parts(root: _Element) -> Iterator[_Element]:
 
 
 def telling_elements(root: _Element) -> Iterable[_Element]:
-    """The elements in BODY whose tag or marks tell of author or date, in document order."""
+    """The elements in BODY whose tag or marks tell of author or date, in document order.
+
+    None that stands in an aside, a comment and the like.
+    """
     if kernels.nodes is not None:
         roots = document_roots(root.getroottree().getroot())
-        return chain.from_iterable(kernels.nodes.telling(part, _tells) for part in roots)
+        return chain.from_iterable(kernels.nodes.telling(part, _read_mark) for part in roots)
     bodies = cast("list[_Element]", _BODIES(root))
     elements = chain.from_iterable(body.iter("*") for body in bodies)
-    return (node for node in elements if _is_telling(node))
+    known: dict[_Element, bool] = {}
+    return (node for node in elements if _is_telling(node) and not _is_elsewhere(node, known))
 
 
 def _is_telling(node: _Element) -> bool:
     # Asked of every element of a page: a list of its attributes would take twice the time.
     return node.tag in TELLING_TAGS or any(
-        _tells(value) for name in TELLING_MARKS if (value := node.get(name))
+        _read_mark(value) & TELLS for name in TELLING_MARKS if (value := node.get(name))
     )
 
 
@@ -137,47 +142,37 @@ def text_of(node: _Element) -> str:
     return " ".join(cast("Iterator[str]", node.itertext()))
 
 
-def _is_covered(node: _Element, chosen: Container[_Element], covered: dict[_Element, bool]) -> bool:
-    """Whether an element above is chosen or elsewhere; `covered` remembers it by parent.
-
-    Elements come in document order: nothing above a node that was asked for is chosen later.
-    """
+def _is_elsewhere(node: _Element, known: dict[_Element, bool]) -> bool:
+    """Whether an element above is of other things; `known` remembers it by parent."""
     passed: list[_Element] = []
     found = False
     for above in node.iterancestors():
-        if above in covered:
-            found = covered[above]
+        if above in known:
+            found = known[above]
             break
         passed.append(above)
-        if above in chosen or _is_elsewhere(above):
+        if _leads_away(above):
             found = True
             break
-    covered.update(dict.fromkeys(passed, found))
+    known.update(dict.fromkeys(passed, found))
     return found
 
 
-def _is_elsewhere(node: _Element) -> bool:
+def _leads_away(node: _Element) -> bool:
     name = _name(node)
-    if name in _ELSEWHERE_TAGS:
+    if name in ELSEWHERE_TAGS:
         return True
-    return name != "body" and (
-        _leads_away(node.get("class", "")[:_LONGEST_MARK])
-        or _leads_away(node.get("id", "")[:_LONGEST_MARK])
-    )
+    marks = () if name == "body" else LEADING_MARKS
+    return any(_read_mark(node.get(mark, "")) & LEADS_AWAY for mark in marks)
 
 
-def _tells(mark: str) -> bool:
-    return _short_tells(mark[:_LONGEST_MARK])
-
-
-@lru_cache(maxsize=10_000)
-def _short_tells(mark: str) -> bool:
-    return bool(_TELLING.search(mark))
+def _read_mark(mark: str) -> int:
+    return _read_short(mark[:_LONGEST_MARK])
 
 
 @lru_cache(maxsize=10_000)
-def _leads_away(mark: str) -> bool:
-    return bool(_ELSEWHERE.search(mark))
+def _read_short(mark: str) -> int:
+    return TELLS * bool(_TELLING.search(mark)) | LEADS_AWAY * bool(_ELSEWHERE.search(mark))
 
 
 def _is_short(node: _Element) -> bool:

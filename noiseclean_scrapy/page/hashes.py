@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from hashlib import blake2b
 from typing import Any
 
+import numpy as np
+
 _NAME = re.compile(r"[0-9a-f]{16}", re.ASCII)
+_DIGITS = re.compile(r"[0-9a-f]*", re.ASCII)
 
 
 def hash64(text: str) -> int:
@@ -29,3 +33,13 @@ def read_hash(name: Any) -> int:
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise ValueError(f"{name!r} is not a hash")
     return int(name, 16)
+
+
+def read_hashes(names: Sequence[Any]) -> list[int]:
+    """`read_hash` of many names, in one pass where there is nothing wrong with them."""
+    if set(map(type, names)) <= {str} and set(map(len, names)) <= {16}:
+        joined = "".join(names)
+        if _DIGITS.fullmatch(joined):
+            found: list[int] = np.frombuffer(bytes.fromhex(joined), dtype=">u8").tolist()
+            return found
+    return [read_hash(name) for name in names]

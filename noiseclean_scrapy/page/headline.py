@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,19 +31,22 @@ def find_headline(page: Page, common: Sequence[bool] = ()) -> int | None:
     """
     table = page.table
     site = SiteNames(page)
-    short = [0 < len(text) <= LONGEST for text in table.texts]
-    for number, is_common in enumerate(common):
+
+    def may_show(number: int) -> bool:
+        text = table.texts[number]
+        if not 0 < len(text) <= LONGEST or site.is_name(text):
+            return False
         # Texts are counted with their digits masked: "Part 3" may be the headline of its page.
-        short[number] &= not is_common or _DIGIT.search(table.texts[number]) is not None
-    found = _showing(page, page.title, title_words(page), short, site)
+        return not common or not common[number] or _DIGIT.search(text) is not None
+
+    found = _showing(page, page.title, title_words(page), may_show)
     titles = iter(page.declared.titles)
     while found is None and (title := next(titles, "")):
         counts = word_counts(table.texts, frozenset(words(title)))
-        found = _showing(page, title, counts, short, site)
+        found = _showing(page, title, counts, may_show)
     if found is None:
         h1 = {index for index, tag in enumerate(table.tags) if tag == "h1"}
-        headings = [n for n, owner in enumerate(table.owners) if owner in h1 and short[n]]
-        headings = [n for n in headings if not site.is_name(table.texts[n])]
+        headings = [n for n, owner in enumerate(table.owners) if owner in h1 and may_show(n)]
         found = headings[0] if len(headings) == 1 else None
     return found
 
@@ -95,7 +98,7 @@ def _is_part(title: str, longer: str) -> bool:
 
 
 def _showing(
-    page: Page, title: str, counts: NDArray[np.int64], short: Sequence[bool], site: SiteNames
+    page: Page, title: str, counts: NDArray[np.int64], may_show: Callable[[int], bool]
 ) -> int | None:
     """The block that shows a title; `counts` are its words in each block.
 
@@ -110,7 +113,7 @@ def _showing(
     best: tuple[tuple[bool, int, bool, int], int] | None = None
     for index in np.flatnonzero(fitting).tolist():
         text = table.texts[index]
-        if not short[index] or site.is_name(text):
+        if not may_show(index):
             continue
         shown = _squashed(text)
         if counts[1, index] < least and shown != first:

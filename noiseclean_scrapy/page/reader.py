@@ -22,7 +22,7 @@ from noiseclean_scrapy.page.tags import (
     IS_VERBATIM,
     MATHML,
     VERBATIM_TAGS,
-    Tags,
+    tags_of,
 )
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class NodeReader:
         self._reads_hidden = budget.hidden
         self._display = budget.display
         self._names = STYLING | PUBLISHED_ATTRIBUTES if budget.display else STYLING
-        self._tags = Tags(skipped)
+        self._tags = tags_of(skipped)
         self._ruled = ruled
         # What those nodes are of which the tag does not tell.
         self._special = {body: IS_BLOCK}

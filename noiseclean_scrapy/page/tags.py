@@ -23,7 +23,7 @@ SKIPPED = frozenset(
 VERBATIM_TAGS = frozenset({"pre", "textarea"})
 """What keeps line breaks and blanks."""
 _XPATH_NAME = re.compile(r"[a-z_][\w-]{0,60}", re.IGNORECASE | re.ASCII)
-_LONGEST_NAME = 64
+_LONGEST_NAME, _MOST_KEPT = 64, 1000
 # What a node is to the page, as bits; 0 is inline content.
 IS_BLOCK, IS_SKIPPED, IS_LINK, IS_MARKED, IS_VERBATIM = 1, 2, 4, 8, 16
 
@@ -38,6 +38,17 @@ class Tags(dict[Any, tuple[str, str, int]]):
         if not isinstance(tag, str):  # a comment, a processing instruction, an entity
             return self.setdefault(tag, ("", "", IS_SKIPPED))
         return self.setdefault(tag, _tag(tag[:_LONGEST_NAME], self.skipped))
+
+
+_kept: dict[frozenset[str], Tags] = {}
+
+
+def tags_of(skipped: frozenset[str]) -> Tags:
+    """Those that were used before where these were skipped: most pages have the same tags."""
+    found = _kept.get(skipped)
+    if found is None or len(found) >= _MOST_KEPT:
+        found = _kept[skipped] = Tags(skipped)
+    return found
 
 
 @lru_cache(maxsize=1000)

@@ -204,15 +204,17 @@ def _update_versions(connection: Connection, pages: Iterable[PageRecord]) -> Non
 
 def _update_pages(connection: Connection, pages: Iterable[PageRecord]) -> None:
     """Replace what cleaning gave and what pages say of themselves, where that is known."""
-    cleaned, metadata = [], []
-    for page in pages:
-        if page.cleaned is not None:
-            cleaned.append({"page_key": page.key, **_values(page.cleaned)})
-        if page.metadata is not None:
-            metadata.append({"page_key": page.key, **_values(page.metadata)})
     statement = update(page_table).where(page_table.c.key == bindparam("page_key"))
-    for rows in filter(None, (cleaned, metadata)):
-        connection.execute(statement, rows)
+    # A row is long: it is written once where both are known, as they mostly are.
+    alike: dict[tuple[bool, bool], list[dict[str, Any]]] = {}
+    for page in pages:
+        known = [record for record in (page.cleaned, page.metadata) if record is not None]
+        values = {name: value for record in known for name, value in _values(record).items()}
+        kind = page.cleaned is not None, page.metadata is not None
+        alike.setdefault(kind, []).append({"page_key": page.key, **values})
+    for (has_text, has_metadata), rows in alike.items():
+        if has_text or has_metadata:
+            connection.execute(statement, rows)
 
 
 def _values(record: Cleaned | Metadata) -> dict[str, Any]:

@@ -22,9 +22,9 @@ QUANTUM = 2.0**20
 class PageKeys:
     """The keys of a page of B blocks, given the blocks' log-odds `scores` (B) by the page alone.
 
-    `places` (P) are the places of all blocks and `means` (P) the mean log-odds there; `own` (B) and
-    `around` (B) say which of them is that of each block and that around it. `texts` (B) stand for
-    each block's text, digits masked, at its own place. Pages of one `signature` are
+    `places` (P) are the places of all blocks, ascending, and `means` (P) the mean log-odds there;
+    `own` (B) and `around` (B) say which of them is that of each block and that around it. `texts`
+    (B) stand for each block's text, digits masked, at its own place. Pages of one `signature` are
     near-duplicates; `layout`, the min-wise hash of the places, is mostly equal on pages of one
     template.
     """
@@ -37,12 +37,11 @@ class PageKeys:
             self.means = np.zeros(0)
         else:
             places = page_places(page)
-            self.places = array("Q", places.keys)
+            self.places = array("Q", places.keys.tobytes())
             self.own, self.around = places.own, places.around
             self.means = np.round(places.means(scores) * QUANTUM) / QUANTUM
-            own = np.array(self.places, dtype=np.uint64)[self.own]
-            self.texts = array("Q", (text_table(page).keys ^ own).tolist())
-        self.layout = min(self.places, default=0)
+            self.texts = array("Q", (text_table(page).keys ^ places.keys[self.own]).tobytes())
+        self.layout = self.places[0] if self.places else 0
         content = content_signature(page.table.texts, scores)
         names = (self.layout, *words(page.title), content or self.texts.tolist())
         self.signature = hash64("\0".join(map(str, names)))

@@ -7,6 +7,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from noiseclean_scrapy import kernels
 from noiseclean_scrapy.methods.evidence_model.tree_index import (
     Floats,
     PageArrays,
@@ -25,21 +26,21 @@ OWN, AROUND = 0x243F6A8885A308D3, 0x13198A2E03707344
 """What the path's hash is combined with in the key of a block's place, and of that around it."""
 
 Keys = NDArray[np.uint64]
+_FACTORS = np.array(FACTORS[:PLACE_LEVELS], dtype=np.uint64)
 
 
 class PagePlaces:
     """The distinct places of a page's B blocks, P in all.
 
-    `keys` (P) are their hashes; `own` (B) says which of them is that of a block's element, `around`
-    (B) which is that of the element's surroundings.
+    `keys` (P) are their hashes, ascending; `own` (B) says which of them is that of a block's
+    element, `around` (B) which is that of the element's surroundings.
     """
 
     def __init__(self, arrays: PageArrays) -> None:
         paths, element = _path_hashes(arrays), arrays.element
         own, around = paths[element], paths[arrays.parent[element]]
         marked = np.concatenate((own ^ np.uint64(OWN), around ^ np.uint64(AROUND)))
-        keys, numbers = np.unique(_mixed(marked), return_inverse=True)
-        self.keys: list[int] = keys.tolist()
+        self.keys, numbers = np.unique(_mixed(marked), return_inverse=True)
         self.own, self.around = numbers[: len(own)], numbers[len(own) :]
 
     def means(self, scores: Floats) -> Floats:
@@ -55,21 +56,18 @@ def page_places(page: Page) -> PagePlaces:
 
 def _path_hashes(arrays: PageArrays) -> Keys:
     """Hashes (E) of the last `PLACE_LEVELS` labels of each element."""
-    labels = _label_hashes(arrays)
+    names = np.array([_label_hash(name) for name in arrays.label_names], dtype=np.uint64)
+    if kernels.blocks is not None:
+        found: Keys = kernels.blocks.path_hashes(names, arrays.labels, arrays.parent, _FACTORS)
+        return found
+    labels = names[arrays.labels]
     at = np.arange(len(labels))
     hashes = np.zeros(len(labels), dtype=np.uint64)
     inside = np.ones(len(labels), dtype=np.uint64)
-    for factor in FACTORS[:PLACE_LEVELS]:
-        hashes += labels[at] * inside * np.uint64(factor)
+    for factor in _FACTORS:
+        hashes += labels[at] * inside * factor
         inside = inside * (at > 0)
         at = arrays.parent[at]
-    return hashes
-
-
-def _label_hashes(arrays: PageArrays) -> Keys:
-    """Hashes (E) of the elements' labels."""
-    names = [_label_hash(name) for name in arrays.label_names]
-    hashes: Keys = np.array(names, dtype=np.uint64)[arrays.labels]
     return hashes
 
 

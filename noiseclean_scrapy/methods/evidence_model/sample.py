@@ -10,18 +10,19 @@ from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from itertools import pairwise
 from typing import Any
+
+import numpy as np
 
 from noiseclean_scrapy.methods.evidence_model.fingerprints import QUANTUM, PageKeys
 from noiseclean_scrapy.methods.trees.counts import read_number
-from noiseclean_scrapy.page.hashes import hash_name, read_hash
+from noiseclean_scrapy.page.hashes import hash_name, read_hash, read_hashes
 
 MOST_KEYS = 500
 """Texts, and places, that one page may vote on; of more those with the least hashes."""
 
 _WEIGHTS = 2.0**10
-_LARGEST_MEAN = 2.0**10
+_LARGEST_MEAN = int(QUANTUM) << 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +44,12 @@ class PageVotes:
     @classmethod
     def of(cls, keys: PageKeys) -> PageVotes:
         """The votes of a page."""
-        means = sorted(zip(keys.places, keys.means.tolist(), strict=True))[:MOST_KEYS]
         return cls(
             keys.signature,
             keys.layout,
             array("Q", sorted(set(keys.texts))[:MOST_KEYS]),
-            array("Q", [place for place, _ in means]),
-            array("d", [mean for _, mean in means]),
+            keys.places[:MOST_KEYS],
+            array("d", keys.means[:MOST_KEYS].tobytes()),
         )
 
     @property
@@ -129,7 +129,7 @@ class PageSample:
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Take over what `state` returned; raises KeyError, TypeError or ValueError on others."""
-        keys = [read_hash(name) for name in list(state["keys"])]
+        keys = read_hashes(list(state["keys"]))
         votes = [_read_votes(row, keys) for row in list(state["votes"])]
         self.votes = {page.signature: page for page in votes}
         if len(self.votes) < len(votes):
@@ -148,22 +148,27 @@ def _read_votes(row: Any, keys: Sequence[int]) -> PageVotes:
         read_hash(layout),
         _read_keys(texts, keys),
         _read_keys(places, keys),
-        array("d", [_read_mean(mean) for mean in means]),
+        _read_means(means),
         weight,
     )
 
 
 def _read_keys(numbers: Any, keys: Sequence[int]) -> array[int]:
-    for number in numbers:
-        if type(number) is not int or not 0 <= number < len(keys):
-            raise ValueError(f"{number!r} is not the number of a hash")
-    found = array("Q", [keys[number] for number in numbers])
-    if any(one >= other for one, other in pairwise(found)):
+    if not _are_integers(numbers, 0, len(keys) - 1):
+        raise ValueError(f"some of {len(numbers)} values are not the number of a hash")
+    found = list(map(keys.__getitem__, numbers))
+    if found != sorted(set(found)):
         raise ValueError("hashes are not in ascending order")
-    return found
+    return array("Q", found)
 
 
-def _read_mean(value: Any) -> float:
-    if type(value) is not int or not abs(value) <= _LARGEST_MEAN * QUANTUM:
-        raise ValueError(f"{value!r} is not a mean of log-odds")
-    return value / QUANTUM
+def _read_means(values: Any) -> array[float]:
+    if not _are_integers(values, -_LARGEST_MEAN, _LARGEST_MEAN):
+        raise ValueError(f"some of {len(values)} values are not a mean of log-odds")
+    return array("d", (np.array(values, dtype=np.float64) / QUANTUM).tobytes())
+
+
+def _are_integers(values: Any, least: int, largest: int) -> bool:
+    if not values:
+        return True
+    return set(map(type, values)) == {int} and least <= min(values) and max(values) <= largest

@@ -12,9 +12,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from noiseclean_scrapy import kernels
+from noiseclean_scrapy.methods.evidence_model.evidence_page import EvidencePage
 from noiseclean_scrapy.methods.evidence_model.fingerprints import PageKeys, page_keys
 from noiseclean_scrapy.methods.evidence_model.sample import PageSample, PageVotes
-from noiseclean_scrapy.methods.evidence_model.tree_index import Floats
+from noiseclean_scrapy.methods.evidence_model.tree_index import Floats, Integers
 from noiseclean_scrapy.methods.evidence_model.vocabulary import TAG_GROUPS
 from noiseclean_scrapy.methods.trees.counts import read_number
 from noiseclean_scrapy.page import Page
@@ -104,6 +106,7 @@ class SiteEvidence:
         count = len(page.table.texts)
         zeros = np.zeros(count)
         if not self.sample.votes or not count:
+            EvidencePage.of(page).drop_tables()
             none = np.zeros(count, dtype=bool)
             return SiteTerms(zeros, zeros, zeros, zeros, none, none)
         keys = page_keys(page, scores)
@@ -122,20 +125,20 @@ class SiteEvidence:
 
         `own` are the votes of the page itself.
         """
-        weight, texts = own.weight, frozenset(own.texts)
-        means = dict(zip(own.places, own.means, strict=True))
-        seen = np.array([self.place_pages.get(place, 0.0) for place in keys.places])
-        mine = np.array([place in means for place in keys.places])
-        pages = seen - weight * mine
-        total = np.array([self.place_sums.get(place, 0.0) for place in keys.places])
-        total -= weight * np.array([means.get(place, 0.0) for place in keys.places])
+        pages = seen = _looked_up(self.place_pages, keys.places)
+        total = _looked_up(self.place_sums, keys.places)
+        shown = _looked_up(self.texts, keys.texts)
+        if own.places:
+            at, mine = _found(keys.places, own.places)
+            pages = seen - own.weight * mine
+            total -= own.weight * np.where(mine, np.array(own.means)[at], 0.0)
+        if own.texts:
+            shown -= own.weight * _found(keys.texts, own.texts)[1]
         there = np.clip(total / np.where(pages > 0, pages, 1.0), -CLIP, CLIP)
         pull = PLACE_WEIGHT * _trust(pages)
         here = np.clip(keys.scores, -CLIP, CLIP)
         moved = pull[keys.own] * (there[keys.own] - here)
         moved += pull[keys.around] * (there[keys.around] - here)
-        shown = np.array([self.texts.get(text, 0.0) for text in keys.texts])
-        shown -= weight * np.array([text in texts for text in keys.texts])
         return moved, pages[keys.own], shown, (seen > 0)[keys.own]
 
     def merge(self, other: SiteEvidence) -> None:
@@ -196,6 +199,10 @@ class SiteEvidence:
     def _tally(self, votes: PageVotes, weight: float) -> None:
         """Add a page's votes to the sums, or take them out where `weight` is below 0."""
         texts, pages, sums = self.texts, self.place_pages, self.place_sums
+        if kernels.blocks is not None:
+            keys = votes.texts, votes.places, votes.means
+            kernels.blocks.tally(texts, pages, sums, *keys, weight)
+            return
         for text in votes.texts:
             total = texts.get(text, 0.0) + weight
             if total:
@@ -211,6 +218,21 @@ class SiteEvidence:
                 del pages[place], sums[place]
 
 
+def _looked_up(values: dict[int, float], keys: array[int]) -> Floats:
+    """The value of each key; 0 where there is none."""
+    if kernels.blocks is not None:
+        found: Floats = kernels.blocks.looked_up(values, keys)
+        return found
+    return np.array([values.get(key, 0.0) for key in keys])
+
+
+def _found(keys: array[int], among: array[int]) -> tuple[Integers, NDArray[np.bool_]]:
+    """Where each key would stand among ascending ones, of which there are some; whether it does."""
+    sought, known = np.array(keys), np.array(among)
+    at = np.minimum(known.searchsorted(sought), len(known) - 1)
+    return at, known[at] == sought
+
+
 def _pages_of_layout(support: Floats) -> Floats:
     """Other pages with a block's layout: those with its place, or with nearly the commonest one.
 
@@ -223,8 +245,10 @@ def _pages_of_layout(support: Floats) -> Floats:
 def _inserts(page: Page) -> NDArray[np.bool_]:
     """Which blocks stand right in an element whose class or id says that it is an insert."""
     table = page.table
-    owners = ((table.tags[owner], table.labels[owner]) for owner in table.owners)
-    return np.fromiter((_is_insert(tag, label) for tag, label in owners), dtype=np.bool_)
+    tags, labels = (
+        [column[owner] for owner in table.owners] for column in (table.tags, table.labels)
+    )
+    return np.fromiter(map(_is_insert, tags, labels), np.bool_, len(tags))
 
 
 @lru_cache(maxsize=20_000)

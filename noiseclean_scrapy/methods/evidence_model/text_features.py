@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,8 +64,7 @@ class TextTable:
     """
 
     def __init__(self, texts: Sequence[str]) -> None:
-        joined = b"".join(_rows(texts))
-        table = np.frombuffer(joined, dtype=np.float64).reshape(len(texts), _WIDTH)
+        table = _rows(list(texts))
         columns = np.ascontiguousarray(table[:, :_KEY].T)
         self.features = columns[: len(FIELDS)]
         self.lengths, self.characters = columns[len(FIELDS) :]
@@ -75,28 +74,40 @@ class TextTable:
 def text_table(page: Page) -> TextTable:
     """The table of a page's texts; made once, then kept with the page."""
     kept = EvidencePage.of(page)
-    if kept.texts is None:
-        kept.texts = TextTable(page.table.texts)
-    return kept.texts
+    table = kept.texts  # which another thread may drop
+    if table is None:
+        table = kept.texts = TextTable(page.table.texts)
+    return table
 
 
-def _rows(texts: Sequence[str]) -> list[bytes]:
-    """A row of the table for each text; those of short texts are kept, for they come again."""
-    rows = list(map(_kept.get, texts))
-    if None in rows:
-        unknown = [text for text, row in zip(texts, rows, strict=True) if row is None]
-        new = list(dict.fromkeys(unknown))
-        data = _measure(new).tobytes()
-        made = {text: data[i * _BYTES : (i + 1) * _BYTES] for i, text in enumerate(new)}
-        if len(_kept) + len(made) > MOST_KEPT:
+def _rows(texts: list[str]) -> Floats:
+    """The rows (B, columns) of B texts; those of short texts are kept, for they come again."""
+    table, unknown = _known_rows(texts)
+    if unknown:
+        new = [texts[number] for number in unknown]
+        rows = table[unknown] = _measure(new)
+        data = rows.tobytes()
+        if len(_kept) + len(new) > MOST_KEPT:
             _kept.clear()
-        _kept.update((t, row) for t, row in made.items() if len(t) <= LONGEST_KEPT)
-        return [made[t] if row is None else row for t, row in zip(texts, rows, strict=True)]
-    return cast("list[bytes]", rows)
+        for number, text in enumerate(new):
+            if len(text) <= LONGEST_KEPT:
+                _kept[text] = data[number * _BYTES : (number + 1) * _BYTES]
+    return table
+
+
+def _known_rows(texts: list[str]) -> tuple[Floats, list[int]]:
+    """The rows of texts as far as they are kept, and the numbers of the others."""
+    if kernels.texts is not None:
+        found: tuple[Floats, list[int]] = kernels.texts.known_rows(texts, _kept, _WIDTH)
+        return found
+    kept = [_kept.get(text) for text in texts]
+    data = bytearray().join(row or bytes(_BYTES) for row in kept)
+    table = np.frombuffer(data, dtype=np.float64).reshape(len(texts), _WIDTH)
+    return table, [number for number, row in enumerate(kept) if row is None]
 
 
 def _measure(texts: list[str]) -> Floats:
-    """The rows (B, columns) of B > 0 different texts, whose white space is single blanks."""
+    """The rows (B, columns) of B > 0 texts, whose white space is single blanks."""
     if kernels.texts is not None:
         table: Floats = _twin().measure(texts, _WIDTH)
         np.log1p(table[:, :2], out=table[:, :2])  # as below: another library's may differ by a bit

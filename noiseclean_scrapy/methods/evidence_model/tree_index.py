@@ -73,12 +73,20 @@ class PageArrays:
 
     def below(self, values: Floats) -> Floats:
         """Sums of block values (..., B) over each element and all below it (..., E)."""
+        result: Floats
+        if kernels.blocks is not None:
+            rows = np.ascontiguousarray(np.atleast_2d(values), dtype=np.float64)
+            result = kernels.blocks.below(rows, self.first, self.end)
+            return result.reshape(*values.shape[:-1], len(self.end))
         sums = summed(values)
-        result: Floats = sums.take(self.end, axis=-1) - sums.take(self.first, axis=-1)
+        result = sums.take(self.end, axis=-1) - sums.take(self.first, axis=-1)
         return result
 
     def inherit(self, masks: Integers) -> Integers:
         """Bits of each element and all its ancestors."""
+        if kernels.blocks is not None:
+            found: Integers = kernels.blocks.inherit(masks, self.parent)
+            return found
         inherited, above = masks, self.parent
         for _ in range(self._doublings):
             inherited = inherited | inherited.take(above)
@@ -91,7 +99,11 @@ class PageArrays:
 
     def nearest(self, marked: NDArray[np.bool_]) -> Integers:
         """For each element the nearest marked one, itself or above; the root without one."""
-        nearest: Integers = np.where(marked, np.arange(len(self.parent)), self.parent)
+        nearest: Integers
+        if kernels.blocks is not None:
+            nearest = kernels.blocks.nearest(marked.view(np.uint8), self.parent)
+            return nearest
+        nearest = np.where(marked, np.arange(len(self.parent)), self.parent)
         for _ in range(self._doublings):
             nearest = nearest.take(nearest)
         return nearest
@@ -135,9 +147,10 @@ class PageArrays:
 def page_arrays(page: Page) -> PageArrays:
     """The arrays of a page; made once, then kept with the page."""
     kept = EvidencePage.of(page)
-    if kept.arrays is None:
-        kept.arrays = PageArrays(page)
-    return kept.arrays
+    arrays = kept.arrays  # which another thread may drop
+    if arrays is None:
+        arrays = kept.arrays = PageArrays(page)
+    return arrays
 
 
 def group_sums(values: Floats, groups: Integers) -> Floats:
@@ -157,7 +170,8 @@ def last_marked(marked: NDArray[np.bool_]) -> Integers:
 
 def shifted(values: NDArray[T], step: int, outside: float) -> NDArray[T]:
     """The values (..., N) so many places further on; `outside` where there is no such place."""
-    found = np.full_like(values, outside)
+    found = np.empty_like(values)
+    found.fill(outside)
     if step < 0:
         found[..., -step:] = values[..., :step]
     else:
@@ -167,6 +181,9 @@ def shifted(values: NDArray[T], step: int, outside: float) -> NDArray[T]:
 
 def bit_rows(masks: Integers, rows: Integers, bits: Integers) -> NDArray[np.uint8]:
     """For each of R rows (R) of the masks (M, N) whether its bit (R) is set: (R, N)."""
+    if kernels.blocks is not None:
+        found: NDArray[np.uint8] = kernels.blocks.bit_rows(masks, rows, bits)
+        return found
     unpacked = np.unpackbits(masks.astype("<i8").view(np.uint8), axis=-1, bitorder="little")
     of_bits = unpacked.reshape(*masks.shape, 64).transpose(0, 2, 1).reshape(-1, masks.shape[-1])
     return of_bits.take(rows * 64 + bits, axis=0)
@@ -175,7 +192,7 @@ def bit_rows(masks: Integers, rows: Integers, bits: Integers) -> NDArray[np.uint
 def summed(values: NDArray[np.generic]) -> NDArray[Any]:
     """Sums (..., n + 1) of the first 0, 1, ... n values (..., n)."""
     sums = np.zeros((*values.shape[:-1], values.shape[-1] + 1), dtype=values.dtype)
-    np.cumsum(values, axis=-1, out=sums[..., 1:])
+    values.cumsum(axis=-1, out=sums[..., 1:])
     return sums
 
 
