@@ -46,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, default=RESULTS)
     args = parser.parse_args(argv)
     examples = train.training_examples(args.shared, train.CORPORA)
-    train.cross_wording(examples)
+    train.cross_hashed(examples, train.HashedRows.of(examples))
     steps = json.loads(args.out.read_text())["steps"] if args.out.is_file() else []
     for step in search(examples, args.sizes, steps):
         steps.append(step)

@@ -37,16 +37,21 @@ from benchmarks.extraction import NO_CLEANING
 from benchmarks.grafts import content_element, graft, join, split, wrap
 from noiseclean_scrapy.clean_page import clean_page
 from noiseclean_scrapy.methods.evidence import EvidenceMethod, SiteModel
+from noiseclean_scrapy.methods.evidence_model import naming as naming_module
 from noiseclean_scrapy.methods.evidence_model import threshold
+from noiseclean_scrapy.methods.evidence_model import wording as wording_module
 from noiseclean_scrapy.methods.evidence_model.boosted_trees import BoostedTrees, level_means
 from noiseclean_scrapy.methods.evidence_model.context_features import CONTEXT, context_features
 from noiseclean_scrapy.methods.evidence_model.model import WEIGHTS, EvidenceModel, save_model
+from noiseclean_scrapy.methods.evidence_model.naming import Naming, PageNames
 from noiseclean_scrapy.methods.evidence_model.page_features import PAGE, PageFeatures
-from noiseclean_scrapy.methods.evidence_model.wording import BUCKETS, Wording, gram_counts, grams
+from noiseclean_scrapy.methods.evidence_model.tree_index import PageArrays
+from noiseclean_scrapy.methods.evidence_model.wording import Wording, gram_counts, grams
 from noiseclean_scrapy.page import PageBudget, build_page
 from noiseclean_scrapy.page.headline import find_headline
 
 Floats: TypeAlias = NDArray[np.float64]
+Hashed: TypeAlias = tuple[Wording, Naming]
 
 CORPORA = {
     "wcxb-train": "CC-BY-4.0",
@@ -62,14 +67,16 @@ CORPORA = {
 FURTHER = {"recipes-train": "MIT"}
 """Those that they may be fitted on as well, with `--also` (see docs/decisions.md)."""
 
-WORDING: dict[str, Any] = {
+LINEAR: dict[str, Any] = {
     "loss": "log_loss",
     "alpha": 3e-5,
     "max_iter": 8,
     "tol": None,
     "random_state": 0,
 }
-"""scikit-learn's parameters of the wording."""
+"""scikit-learn's parameters of the wording and the naming."""
+ROWS = 300_000
+"""Blocks that a training of trees sees. They are drawn by what they weigh."""
 PUBLISHERS = {
     "Caxton": ("citizen.co.za", "durbanlocal.co.za", "eyethunews.co.za"),
     "DMG": ("dailymail.co.uk", "metro.co.uk"),
@@ -104,9 +111,9 @@ FOLDS = 5
 LENGTH_POWER = 0.7
 PARAMETERS: dict[str, Any] = {
     "loss_function": "CrossEntropy",
-    "iterations": 200,
+    "iterations": 300,
     "depth": 6,
-    "learning_rate": 0.1,
+    "learning_rate": 0.08,
     "l2_leaf_reg": 8,
     "rsm": 0.3,
     "border_count": 64,
@@ -169,7 +176,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     examples = training_examples(args.shared, corpora)
     console = Console()
     console.print(f"{len(examples)} pages, {time.monotonic() - start:.0f} s")
-    wordings = cross_wording(examples)
+    rows = HashedRows.of(examples)
+    hashed = cross_hashed(examples, rows)
     alone = [e.features.matrix for e in examples]
     names = PAGE.names
     models = cross_fit(examples, alone, names, SEEDS["alone"])
@@ -185,14 +193,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         report["both stages, shuffled"] = ablation(examples, together, second)
         if args.left_out:
             left_out = (*LEFT_OUT, *args.also)
-            stages = map(EvidenceModel, wordings, models, second)
-            write_left_out(args.shared, args.left_out, list(stages), left_out)
+            parts = zip(hashed, models, second, strict=True)
+            stages = [EvidenceModel(*of, first, last) for of, first, last in parts]
+            write_left_out(args.shared, args.left_out, stages, left_out)
         report["calibration"] = calibration(examples, scores)
         print_report(console, report)
     if args.validate_only:
         return 0
     model = EvidenceModel(
-        fit_wording(examples),
+        *rows.fit(),
         fit(examples, alone, names, SEEDS["alone"]),
         fit(examples, together, names + CONTEXT.names, SEEDS["together"]),
     )
@@ -365,39 +374,102 @@ def snippet_labels(
     return np.array(labels)
 
 
-def cross_wording(examples: Sequence[Example]) -> list[Wording]:
-    """For each fold a wording that has not seen its sites; each page's feature is from its own."""
-    wordings = []
-    column = PAGE.names.index("wording")
-    for fold in range(FOLDS):
-        wording = fit_wording([example for example in examples if example.fold != fold])
+def cross_hashed(examples: Sequence[Example], rows: HashedRows) -> list[Hashed]:
+    """For each fold a wording and a naming that have not seen its sites, fitted on `rows` of all.
+
+    Each page's features are from those of its own fold.
+    """
+    fold = np.repeat([e.fold for e in examples], [len(e.labels) for e in examples])
+    columns = [PAGE.names.index(name) for name in ("wording", "named_near", "named_around")]
+    found = []
+    for number in range(FOLDS):
+        wording, naming = rows.fit(fold != number)
         for example in examples:
-            if example.fold == fold:
-                texts = example.features.page.table.texts
-                example.features.matrix[:, column] = wording.score(texts)
-        wordings.append(wording)
-    return wordings
+            if example.fold == number:
+                page = example.features
+                worded = wording.score(page.page.table.texts)
+                named = naming.score(page.arrays, page.lengths)
+                page.matrix[:, columns] = np.vstack((worded, named)).T
+        found.append((wording, naming))
+    return found
 
 
-def fit_wording(examples: Sequence[Example]) -> Wording:
-    """Log-odds of content from the letters of a block: a linear model, in bytes."""
+@dataclass(frozen=True)
+class HashedRows:
+    """What the wording and the naming are fitted on: a row for each block, in buckets."""
+
+    wording: Any
+    near: Any
+    around: Any
+    labels: Floats
+    weights: Floats
+
+    @classmethod
+    def of(cls, examples: Sequence[Example]) -> HashedRows:
+        """Rows of all blocks."""
+        from scipy.sparse import csr_matrix, vstack
+
+        texts = [text for e in examples for text in e.features.page.table.texts]
+        pairs, text_of, buckets = grams(texts)
+        values = (1 / np.sqrt(gram_counts(pairs)))[text_of].astype(np.float32)
+        wording = csr_matrix((values, (text_of, buckets)), (len(texts), wording_module.BUCKETS))
+        named = [_named_rows(e.features.arrays) for e in examples]
+        near, around = (vstack(rows, format="csr") for rows in zip(*named, strict=True))
+        labels = np.concatenate([e.labels for e in examples])
+        return cls(wording, near, around, labels, np.concatenate([e.weights for e in examples]))
+
+    def fit(self, wanted: NDArray[np.bool_] | None = None) -> Hashed:
+        """Log-odds of content from letters, and from names: linear models, in bytes."""
+        from sklearn.linear_model import SGDClassifier
+
+        known = self.labels >= 0 if wanted is None else wanted & (self.labels >= 0)
+        weights = self.weights[known] / self.weights[known].mean()
+        fitted = []
+        for matrix in (self.wording, self.near, self.around):
+            model = SGDClassifier(**LINEAR)
+            model.fit(matrix[known], self.labels[known] > 1 / 2, sample_weight=weights)
+            scale = float(np.abs(model.coef_).max()) / 127
+            found = np.round(model.coef_[0] / scale).astype(np.int8)
+            fitted.append((found, scale, float(model.intercept_[0])))
+        worded, (near, near_scale, _), (around, around_scale, _) = fitted
+        return Wording(*worded), Naming(near, around, near_scale, around_scale)
+
+
+def _named_rows(arrays: PageArrays) -> tuple[Any, Any]:
+    """How often the blocks of a page have names near and around them, by bucket, as `Naming` does.
+
+    Divided by the square root of the names' number.
+    """
     from scipy.sparse import csr_matrix
-    from sklearn.linear_model import SGDClassifier
 
-    texts = [text for e in examples for text in e.features.page.table.texts]
-    labels = np.concatenate([e.labels for e in examples])
-    weights = np.concatenate([e.weights for e in examples])
-    known = np.flatnonzero(labels >= 0)
-    pairs, text_of, buckets = grams([texts[block] for block in known.tolist()])
-    shape = len(known), BUCKETS
-    values = 1 / np.sqrt(gram_counts(pairs))[text_of]
-    matrix = csr_matrix((values, (text_of, buckets)), shape)
-    model = SGDClassifier(**WORDING)
-    model.fit(matrix, labels[known] > 1 / 2, sample_weight=weights[known] / weights[known].mean())
-    scale = float(np.abs(model.coef_).max()) / 127
-    return Wording(
-        np.round(model.coef_[0] / scale).astype(np.int8), scale, float(model.intercept_[0])
+    names, ancestors = PageNames(arrays), arrays.ancestors(naming_module.LEVELS - 1)
+    ones = np.ones(len(names.around), dtype=np.float32)
+    shape = len(arrays.label_names), naming_module.BUCKETS
+    near = sum(
+        csr_matrix((ones, buckets, names.starts), shape)[arrays.labels[elements]]
+        for elements, buckets in zip(ancestors, names.near, strict=True)
     )
+    blocks, elements = np.arange(len(arrays.element)), arrays.element
+    above = [(blocks, elements)]
+    while (elements > 0).any():
+        blocks, elements = blocks[elements > 0], arrays.parent[elements[elements > 0]]
+        above.append((blocks, elements))
+    path = tuple(np.concatenate(parts) for parts in zip(*above, strict=True))
+    first = names.first_elements, names.around[names.first_names]
+    elements_of, names_of = (
+        csr_matrix((np.ones(len(pairs[0]), dtype=np.float32), pairs), (rows, columns))
+        for pairs, rows, columns in (
+            (path, len(arrays.element), len(arrays.parent)),
+            (first, len(arrays.parent), naming_module.BUCKETS),
+        )
+    )
+    return _by_root(near), _by_root(elements_of @ names_of)
+
+
+def _by_root(matrix: Any) -> Any:
+    from scipy.sparse import diags
+
+    return diags(1 / np.sqrt(np.asarray(matrix.sum(axis=1)).ravel()), dtype=np.float32) @ matrix
 
 
 def cross_fit(
@@ -469,15 +541,32 @@ def fit(
     from catboost import CatBoostClassifier, Pool
 
     labels = np.concatenate([e.labels for e in examples])
-    weights = np.concatenate([e.weights for e in examples])[labels >= 0]
-    matrix = np.concatenate(matrices)[labels >= 0]
-    pool = Pool(matrix, labels[labels >= 0], weight=weights / weights.mean())
+    drawn, weights = drawn_rows(np.concatenate([e.weights for e in examples]), ROWS)
+    matrix = np.concatenate(matrices)[drawn]
+    pool = Pool(matrix, labels[drawn], weight=weights / weights.mean())
     models = []
     for seed in seeds:
         model = CatBoostClassifier(**PARAMETERS, random_seed=seed)
         model.fit(pool)
         models.append(_export(model, names))
     return mean_model(models)
+
+
+def drawn_rows(weights: Floats, count: int) -> tuple[NDArray[np.int64], Floats]:
+    """About so many rows of those that weigh anything, and what they weigh now.
+
+    A row is drawn with a chance proportional to its weight, at most 1, and weighs as many times
+    more as it is rarer: the thousands of menu items that hardly count are thinned out, and count
+    as much together.
+    """
+    factor = 1 / float(weights.max())
+    for _ in range(50):  # until the chances sum to the count
+        factor *= count / float(np.minimum(weights * factor, 1).sum())
+        if (weights[weights > 0] * factor).min() >= 1:
+            break
+    chances = np.minimum(weights * factor, 1)
+    drawn = np.flatnonzero(np.random.default_rng(0).random(len(weights)) < chances)
+    return drawn, weights[drawn] / chances[drawn]
 
 
 def mean_model(models: Sequence[BoostedTrees]) -> BoostedTrees:
@@ -638,7 +727,8 @@ def provenance(report: dict[str, Any], corpora: Mapping[str, str]) -> dict[str, 
     return {
         "corpora": dict(corpora),
         "page weights": PAGE_WEIGHTS,
-        "wording": WORDING,
+        "linear models": LINEAR,
+        "rows": ROWS,
         "parameters": PARAMETERS,
         "seeds": SEEDS,
         **environment(["catboost", "numpy", "lxml", "rapidfuzz", "scikit-learn"]),

@@ -21,6 +21,7 @@ from noiseclean_scrapy.methods.evidence_model.context_features import CONTEXT, c
 from noiseclean_scrapy.methods.evidence_model.exclusions import KINDS
 from noiseclean_scrapy.methods.evidence_model.features import Feature, FeatureTable, Rows
 from noiseclean_scrapy.methods.evidence_model.model import EvidenceModel, load_model, save_model
+from noiseclean_scrapy.methods.evidence_model.naming import Naming
 from noiseclean_scrapy.methods.evidence_model.page_features import PAGE, PageFeatures
 from noiseclean_scrapy.methods.evidence_model.tree_index import PageArrays
 from noiseclean_scrapy.methods.evidence_model.vocabulary import NAMES, element_bits
@@ -521,7 +522,8 @@ def test_weights_hold_arrays_alone() -> None:
         assert all(not data[name].dtype.hasobject for name in data.files)
     model = load_model()
     assert model is load_model()
-    assert (model.wording.weights.shape, str(model.wording.weights.dtype)) == ((BUCKETS,), "int8")
+    for weights in (model.wording.weights, model.naming.near, model.naming.around):
+        assert (weights.shape, str(weights.dtype)) == ((BUCKETS,), "int8")
     assert model.alone.names == PAGE.names
     assert model.together.names == PAGE.names + CONTEXT.names
     for trees in (model.alone, model.together):
@@ -572,6 +574,7 @@ def test_weights_are_written_and_read(tmp_path: Path) -> None:
     trees = small_trees()
     model = EvidenceModel(
         Wording(np.arange(-64, 64, dtype=np.int8), 0.25, -1.5),
+        Naming(np.arange(8, dtype=np.int8), np.arange(9, dtype=np.int8), 0.5, 0.75),
         replace(trees, names=PAGE.names),
         replace(trees, names=PAGE.names + CONTEXT.names),
     )
@@ -579,6 +582,8 @@ def test_weights_are_written_and_read(tmp_path: Path) -> None:
     read = load_model.__wrapped__(path)
     assert np.array_equal(read.wording.weights, model.wording.weights)
     assert (read.wording.scale, read.wording.bias) == (0.25, -1.5)
+    assert (read.naming.near.tolist(), read.naming.around.tolist()) == ([*range(8)], [*range(9)])
+    assert (read.naming.near_scale, read.naming.around_scale) == (0.5, 0.75)
     for ours, theirs in ((model.alone, read.alone), (model.together, read.together)):
         assert (ours.names, ours.bias) == (theirs.names, theirs.bias)
         for name in ("features", "borders", "values"):
@@ -594,6 +599,9 @@ def test_the_model_scores_as_its_stages() -> None:
     features = model.features(SMALL)
     worded = model.wording.score([block.text for block in SMALL.blocks])
     assert column(features, "wording") == pytest.approx(worded.tolist())
+    near, around = model.naming.score(features.arrays, features.lengths).tolist()
+    assert column(features, "named_near") == pytest.approx(near)
+    assert column(features, "named_around") == pytest.approx(around)
     first = model.alone.score(features.matrix)
     assert first.tolist() == pytest.approx(
         [slow_score(model.alone, row) for row in features.matrix.tolist()], abs=1e-4

@@ -21,6 +21,7 @@ from benchmarks import fewest_features
 from benchmarks import train_evidence as train
 from benchmarks.corpora import load_scorer
 from benchmarks.grafts import WRAPPERS, Origin, content_element, graft, join, split, wrap
+from noiseclean_scrapy.methods.evidence_model import naming
 from noiseclean_scrapy.methods.evidence_model.boosted_trees import BoostedTrees
 from noiseclean_scrapy.methods.evidence_model.context_features import CONTEXT, context_features
 from noiseclean_scrapy.methods.evidence_model.model import EvidenceModel
@@ -296,26 +297,60 @@ def test_grafts_are_noise(examples: list[train.Example]) -> None:
 # Wording.
 
 
-def test_wordings_tell_menus_from_stories_of_other_sites(shared: Path) -> None:
+def test_hashed_features_are_of_models_of_other_folds(shared: Path) -> None:
     examples = train.load_examples(shared, corpora=["wcxb-train"])
-    column = PAGE.names.index("wording")
-    wordings = train.cross_wording(examples)
-    assert len(wordings) == train.FOLDS
+    columns = [PAGE.names.index(name) for name in ("wording", "named_near", "named_around")]
+    hashed = train.cross_hashed(examples, train.HashedRows.of(examples))
+    assert len(hashed) == train.FOLDS
     for example in examples:
-        texts = [block.text for block in example.features.page.blocks]
-        found = example.features.matrix[:, column]
-        assert np.allclose(found, wordings[example.fold].score(texts))
-        assert found[example.labels == 1].min() > found[example.labels == 0].max()
+        features = example.features
+        wording, naming = hashed[example.fold]
+        texts = [block.text for block in features.page.blocks]
+        expected = [wording.score(texts), *naming.score(features.arrays, features.lengths)]
+        found = features.matrix[:, columns].T
+        assert np.allclose(found, expected)
+        for row in (found[0], found[1], found[2]):  # menus are told from stories of other sites
+            assert row[example.labels == 1].min() > row[example.labels == 0].max()
 
 
-def test_a_wording_is_fitted_to_the_same_bits_and_does_not_see_its_fold(shared: Path) -> None:
+def test_hashed_models_are_of_the_same_bits_and_do_not_see_their_fold(shared: Path) -> None:
     examples = train.load_examples(shared, corpora=["wcxb-train"])
-    whole, again = train.fit_wording(examples), train.fit_wording(examples)
-    assert np.array_equal(whole.weights, again.weights)
-    assert (whole.scale, whole.bias) == (again.scale, again.bias)
-    first = train.cross_wording(examples)[0]
-    without = train.fit_wording([example for example in examples if example.fold])
+    rows = train.HashedRows.of(examples)
+    (wording, naming), (again, named_again) = rows.fit(), train.HashedRows.of(examples).fit()
+    assert np.array_equal(wording.weights, again.weights)
+    assert (wording.scale, wording.bias) == (again.scale, again.bias)
+    assert np.array_equal(naming.around, named_again.around)
+    first, first_naming = train.cross_hashed(examples, rows)[0]
+    others = train.HashedRows.of([example for example in examples if example.fold])
+    without, naming_without = others.fit()
     assert np.array_equal(first.weights, without.weights)
+    assert np.array_equal(first_naming.near, naming_without.near)
+
+
+def test_namings_are_fitted_on_what_they_score(examples: list[train.Example]) -> None:
+    rows = train.HashedRows.of(examples)
+    near, around = np.random.default_rng(0).integers(-9, 9, (2, naming.BUCKETS)).astype(np.int8)
+    start = 0
+    for example in examples:
+        features = example.features
+        end = start + len(example.labels)
+        sums = [rows.near[start:end] @ near, rows.around[start:end] @ around]
+        named = naming.Naming(near, around, 1.0, 1.0).score(features.arrays, features.lengths)
+        assert np.allclose(naming.relative(np.array(sums), features.lengths), named, atol=1e-4)
+        start = end
+
+
+def test_rows_are_drawn_by_what_they_weigh() -> None:
+    weights = np.concatenate((np.full(10, 5.0), np.full(90_000, 0.01), np.zeros(100)))
+    drawn, weigh = train.drawn_rows(weights, 1000)
+    assert len(drawn) == pytest.approx(1000, rel=0.1)
+    assert drawn.tolist()[:10] == list(range(10))
+    assert weigh[:10].tolist() == [5.0] * 10
+    assert weigh.sum() == pytest.approx(weights.sum(), rel=0.1)
+    assert drawn.max() < 90_010
+    every, same = train.drawn_rows(weights, 200_000)
+    assert every.tolist() == list(range(90_010))
+    assert same.tolist() == weights[:90_010].tolist()
 
 
 # Trees.
@@ -370,8 +405,8 @@ def test_left_out_texts_are_those_of_other_folds(shared: Path, tmp_path: Path) -
 
     # Fold 0 keeps all it judges, fold 1 keeps what is doubtful to it only where it leans to recall.
     odds = [9.0, -0.5, -9.0, -9.0, -9.0]
-    wording, alone = train.fit_wording(examples), always(names, 0.0)
-    models = [EvidenceModel(wording, alone, always(names + CONTEXT.names, score)) for score in odds]
+    hashed, alone = train.HashedRows.of(examples).fit(), always(names, 0.0)
+    models = [EvidenceModel(*hashed, alone, always(names + CONTEXT.names, score)) for score in odds]
     train.write_left_out(shared, tmp_path, models, ["wcxb-train"])
     texts = {
         row: dict(

@@ -325,6 +325,59 @@ def looked_up(dict values, const uint64_t[::1] keys):
     return table
 
 
+def first_names(
+    const int64_t[::1] parent,
+    const int64_t[::1] labels,
+    const int64_t[::1] starts,
+    const int64_t[::1] distinct,
+):
+    """`naming._first_names`, as two rows."""
+    cdef Py_ssize_t elements = parent.shape[0], index, name, count = 0, most = 0, above, here
+    _expect(labels.shape[0], elements, "labels")
+    _expect_within(labels, starts.shape[0] - 1, "labels")
+    _expect_within(starts, distinct.shape[0] + 1, "starts")
+    _expect_within(distinct, distinct.shape[0], "numbers of names")
+    _expect_tree(parent)
+    for index in range(elements):
+        if starts[labels[index]] > starts[labels[index] + 1]:
+            raise ValueError(f"label {labels[index]} ends before it starts")
+        most += starts[labels[index] + 1] - starts[labels[index]]
+    found = np.empty((2, most), dtype=np.int64)
+    cdef int64_t[:, ::1] rows = found
+    cdef int64_t[::1] begin = np.empty(elements, dtype=np.int64)  # of each element's first names
+    cdef int64_t[::1] end = np.empty(elements, dtype=np.int64)
+    cdef unsigned char[::1] on_path = np.zeros(distinct.shape[0], dtype=np.uint8)
+    here = -1
+    for index in range(elements):
+        above = parent[index] if index else -1
+        while here != above:
+            for name in range(begin[here], end[here]):
+                on_path[distinct[rows[1, name]]] = 0
+            here = parent[here] if here else -1
+        begin[index] = count
+        for name in range(starts[labels[index]], starts[labels[index] + 1]):
+            if not on_path[distinct[name]]:
+                on_path[distinct[name]] = 1
+                rows[0, count], rows[1, count] = index, name
+                count += 1
+        end[index] = count
+        here = index
+    return np.ascontiguousarray(found[:, :count])
+
+
+def path_sums(const double[:, ::1] values, const int64_t[::1] parent):
+    """`PageArrays.path_sums`."""
+    cdef Py_ssize_t row, index
+    _expect(values.shape[1], parent.shape[0], "values")
+    _expect_tree(parent)
+    sums = np.array(values)
+    cdef double[:, ::1] found = sums
+    for row in range(values.shape[0]):
+        for index in range(1, parent.shape[0]):
+            found[row, index] += found[row, parent[index]]
+    return sums
+
+
 def group_sums(const double[:, ::1] values, const int64_t[::1] groups):
     """`tree_index.group_sums`."""
     cdef Py_ssize_t row, index, count = 0

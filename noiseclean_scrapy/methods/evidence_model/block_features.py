@@ -39,6 +39,23 @@ def _wording(page: PageMeasures) -> Rows:
     yield 0.0 if page.wording is None else page.wording.score(page.page.table.texts)
 
 
+@PAGE.group(
+    "naming",
+    "page",
+    {
+        "named_near": "called like content, more than the page's text",
+        "named_around": "in elements called like content, more than the page's text",
+    },
+)
+def _naming(page: PageMeasures) -> Rows:
+    naming = page.naming
+    yield (
+        np.zeros((2, len(page.lengths)))
+        if naming is None
+        else naming.score(page.arrays, page.lengths)
+    )
+
+
 @PAGE.group("links", "page", told("{}", "{}", "links", "link_share"))
 def _links(page: PageMeasures) -> Rows:
     yield _sizes(page.page.table.links)

@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from noiseclean_scrapy.methods.evidence_model.naming import Naming
 from noiseclean_scrapy.methods.evidence_model.text_features import FIELDS, text_table
 from noiseclean_scrapy.methods.evidence_model.tree_index import Floats, Integers, page_arrays
 from noiseclean_scrapy.methods.evidence_model.vocabulary import NAMES, element_bits
@@ -35,12 +36,15 @@ class PageMeasures:
 
     `lengths` (B) are weighted characters; `linked` (B) those in links, `link_share` (B) their
     share, which is low where `is_plain` (B); `long` (B) is the length of long text, else 0.
-    `wording` is None while there is none yet.
+    `wording` and `naming` are None while there are none yet.
     """
 
-    def __init__(self, page: Page, wording: Wording | None = None) -> None:
+    def __init__(
+        self, page: Page, wording: Wording | None = None, naming: Naming | None = None
+    ) -> None:
         self.page = page
         self.wording = wording
+        self.naming = naming
         self.arrays = page_arrays(page)
         self.texts = text_table(page)
         self.lengths = self.texts.lengths

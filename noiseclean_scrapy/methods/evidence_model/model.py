@@ -1,4 +1,4 @@
-"""The model of `evidence`: a wording, two stages of boosted trees, and their file."""
+"""The model of `evidence`: a wording, a naming, two stages of boosted trees, and their file."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from noiseclean_scrapy.methods.evidence_model.boosted_trees import BoostedTrees
 from noiseclean_scrapy.methods.evidence_model.context_features import CONTEXT, context_features
 from noiseclean_scrapy.methods.evidence_model.evidence_page import EvidencePage
 from noiseclean_scrapy.methods.evidence_model.exclusions import KINDS
+from noiseclean_scrapy.methods.evidence_model.naming import Naming
 from noiseclean_scrapy.methods.evidence_model.page_features import PAGE, PageFeatures
 from noiseclean_scrapy.methods.evidence_model.tree_index import Floats
 from noiseclean_scrapy.methods.evidence_model.wording import Wording
@@ -48,16 +49,17 @@ class Reading:
 class EvidenceModel:
     """`alone` judges each block by itself, `together` again with what `alone` said around it.
 
-    Both are told how a block is worded.
+    Both are told how a block is worded, and what the elements around it are called.
     """
 
     wording: Wording
+    naming: Naming
     alone: BoostedTrees
     together: BoostedTrees
 
     def features(self, page: Page) -> PageFeatures:
         """What `alone` reads of a page."""
-        return PageFeatures(page, self.wording)
+        return PageFeatures(page, self.wording, self.naming)
 
     def matrix(self, features: PageFeatures) -> NDArray[np.float32]:
         """What `together` reads: (blocks, features)."""
@@ -96,16 +98,22 @@ def load_model(path: Traversable = WEIGHTS) -> EvidenceModel:
     with np.load(BytesIO(path.read_bytes()), allow_pickle=False) as data:
         alone, together = PAGE.names, PAGE.names + CONTEXT.names
         wording = Wording(data["wording_weights"], *map(float, data["wording_scale_and_bias"]))
+        naming = Naming(
+            data["naming_near"], data["naming_around"], *map(float, data["naming_scales"])
+        )
         stages = _read(data, "alone", alone), _read(data, "together", together)
-        return EvidenceModel(wording, *stages)
+        return EvidenceModel(wording, naming, *stages)
 
 
 def save_model(model: EvidenceModel, path: Path, provenance: dict[str, Any]) -> None:
     """Write the weights, and beside them where they come from, as JSON."""
-    wording = model.wording
+    wording, naming = model.wording, model.naming
     arrays: dict[str, Any] = {
         "wording_weights": wording.weights,
         "wording_scale_and_bias": np.array((wording.scale, wording.bias)),
+        "naming_near": naming.near,
+        "naming_around": naming.around,
+        "naming_scales": np.array((naming.near_scale, naming.around_scale)),
     }
     for stage, trees in (("alone", model.alone), ("together", model.together)):
         arrays[f"{stage}_names"] = np.array(trees.names)

@@ -14,6 +14,7 @@ from noiseclean_scrapy.methods.evidence_model.features import (
     told,
 )
 from noiseclean_scrapy.methods.evidence_model.measures import LEVELS, PageMeasures
+from noiseclean_scrapy.methods.evidence_model.naming import Naming
 from noiseclean_scrapy.methods.evidence_model.phrases import LONGEST as LONGEST_LINE
 from noiseclean_scrapy.methods.evidence_model.phrases import PHRASES, announced
 from noiseclean_scrapy.methods.evidence_model.tree_index import (
@@ -39,8 +40,10 @@ _PHRASE_NUMBERS = {None: 0} | {name: number for number, name in enumerate(PHRASE
 class PageFeatures(PageMeasures):
     """The features of a page's blocks: `matrix` is (blocks, features), float32."""
 
-    def __init__(self, page: Page, wording: Wording | None = None) -> None:
-        super().__init__(page, wording)
+    def __init__(
+        self, page: Page, wording: Wording | None = None, naming: Naming | None = None
+    ) -> None:
+        super().__init__(page, wording, naming)
         self.matrix = PAGE.matrix(self, len(self.lengths))
 
 

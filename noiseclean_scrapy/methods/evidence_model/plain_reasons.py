@@ -78,6 +78,12 @@ def _wording(value: Values, speaks_for: bool) -> str:
     return words if (value["wording"] > 0) == speaks_for else ""
 
 
+def _naming(value: Values, speaks_for: bool) -> str:
+    named = value["named_near"] + value["named_around"]
+    words = "called like content" if named > 0 else "not called like content"
+    return f"its elements are {words}" if (named > 0) == speaks_for else ""
+
+
 def _main(value: Values, speaks_for: bool) -> str:
     inside = value["in_mass_main"] > 0
     words = "inside the main text" if inside else "outside of the main text"
@@ -97,6 +103,7 @@ _TOPICS: tuple[tuple[str, Callable[[Values, bool], str]], ...] = (
     (r"length|words|word_length", _length),
     (r"sentences|ends_sentence|capitals", _sentences),
     (r"wording", _wording),
+    (r"named_.*", _naming),
     (r"in_title", _either("its words stand in the title", "")),
     (r"in_description|declared", _either("the page names it as its content", "")),
     (r"repeated_here", _either("", "stands several times on this page")),

@@ -93,6 +93,21 @@ class PageArrays:
             above = above.take(above)
         return inherited
 
+    def path_sums(self, values: Floats) -> Floats:
+        """Sums of whole numbers (V, E) over each element and all its ancestors."""
+        if kernels.blocks is not None:
+            found: Floats = kernels.blocks.path_sums(values, self.parent)
+            return found
+        count = values.shape[-1]
+        above = np.append(self.parent, count)  # behind the last element stands nothing
+        above[0] = count
+        sums = np.zeros((len(values), count + 1))
+        sums[:, :count] = values
+        for _ in range(self._doublings):
+            sums = sums + sums.take(above, axis=1)
+            above = above.take(above)
+        return sums[:, :count]
+
     def repeated_item(self) -> Integers:
         """For each element the nearest one, itself or above, with like siblings; 0 without one."""
         return self.nearest(self.group_sizes > 1)

@@ -115,7 +115,7 @@ for _bit, _words in enumerate(CLASS_GROUPS.values(), len(TAG_GROUPS)):
     for _word in _words.split():
         _WORDS[_word] = _WORDS.get(_word, 0) | 1 << _bit
 _LEAST_PART = 4
-_WORD = re.compile(r"[a-z]+=[a-zA-Z]+|[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+WORD = re.compile(r"[a-z]+=[a-zA-Z]+|[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
 @lru_cache(maxsize=20_000)
@@ -129,7 +129,7 @@ def element_bits(tag: str, label: str, hidden: bool = False) -> int:
     True
     """
     bits = _TAGS.get(tag, 0) | hidden << len(NAMES) - 1
-    for word in _WORD.findall(label[len(tag) :]):
+    for word in WORD.findall(label[len(tag) :]):
         word = word.lower()
         bits |= _word_bits(word) or _compound_bits(word)
     return bits

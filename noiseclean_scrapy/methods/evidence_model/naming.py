@@ -1,0 +1,151 @@
+"""What the elements around a block are called: scores of their tags, class names, ids and roles.
+
+Names are hashed to weights, as the letters of a text are (see `wording`): thousands of sites call
+their articles and their teasers alike, in more ways than a list made by hand has.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noiseclean_scrapy import kernels
+from noiseclean_scrapy.methods.evidence_model.tree_index import Floats, Integers, PageArrays
+from noiseclean_scrapy.methods.evidence_model.vocabulary import WORD
+
+BUCKETS = 1 << 15
+"""Weights of each kind of names; names whose hashes agree share one."""
+LEVELS = 3
+"""Elements whose names are near: a block's own, its parent and that one's, each told apart."""
+MOST_NAMES = 50
+"""Names of one element that are read."""
+LONGEST = 400.0
+"""Weighted characters of a text that count in the page's mean."""
+
+_NAME = re.compile(r"[.#\[][^.#\[\]]+")
+_MIXER = np.uint64(0x9E3779B97F4A7C15)
+_SHIFT = np.uint64(65 - BUCKETS.bit_length())
+_LEVEL_MIXER = np.uint64(0xC2B2AE3D27D4EB4F)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Naming:
+    """`near` and `around` (BUCKETS, int8) times a scale each are log-odds of content."""
+
+    near: NDArray[np.int8]
+    around: NDArray[np.int8]
+    near_scale: float
+    around_scale: float
+
+    def score(self, arrays: PageArrays, lengths: Floats) -> Floats:
+        """How much more like content B blocks are called than the text of the page on average.
+
+        (2, B): by the names near a block, and by all names of the elements around it. What a site
+        calls all of its text tells nothing, so only the difference counts.
+        """
+        names = PageNames(arrays)
+        near, near_count = names.near_sums(self.near)
+        around, count = names.around_sums(self.around)
+        scores = np.array((near / np.sqrt(near_count), around / np.sqrt(count)))
+        scores = scores.take(arrays.element, axis=1)
+        scales = np.array((self.near_scale, self.around_scale))
+        found: Floats = relative(scores, lengths) * scales[:, None]
+        return found
+
+
+def relative(scores: Floats, lengths: Floats) -> Floats:
+    """Scores (..., B) less their mean over the page's text."""
+    weights = np.minimum(lengths, LONGEST) + 1
+    means: Floats = (scores * weights).sum(axis=-1, keepdims=True) / weights.sum()
+    differences: Floats = scores - means
+    return differences
+
+
+class PageNames:
+    """The names on a page with L distinct labels and E elements.
+
+    `near` (LEVELS, N) and `around` (N) are the buckets of the N names of all labels; those of label
+    l are `starts[l]` to `starts[l + 1]`. `first_elements` and `first_names` are each element with
+    each of its names that none above has: a name counts where it first stands.
+    """
+
+    def __init__(self, arrays: PageArrays) -> None:
+        self.arrays = arrays
+        parts = [_hashes(label) for label in arrays.label_names]
+        hashes = np.frombuffer(b"".join(parts), dtype=np.uint64)
+        self.starts = np.array([0, *map(len, parts)]).cumsum() // hashes.itemsize
+        self.near = _buckets(hashes ^ np.arange(LEVELS, dtype=np.uint64)[:, None] * _LEVEL_MIXER)
+        self.around = _buckets(hashes)
+        distinct = np.unique(hashes, return_inverse=True)[1].astype(np.int64)
+        self.first_elements, self.first_names = _first_names(arrays, self.starts, distinct)
+
+    def near_sums(self, weights: NDArray[np.int8]) -> tuple[Integers, Integers]:
+        """The weights of the names near each element (E), and how many these are."""
+        of_labels = np.add.reduceat(weights[self.near], self.starts[:-1], axis=1, dtype=np.int64)
+        sizes, labels, parent = np.diff(self.starts), self.arrays.labels, self.arrays.parent
+        total, number = of_labels[0][labels], sizes[labels]
+        for level in range(1, LEVELS):
+            labels = labels[parent]
+            total += of_labels[level][labels]
+            number += sizes[labels]
+        return total, number
+
+    def around_sums(self, weights: NDArray[np.int8]) -> tuple[Floats, Floats]:
+        """The weights of the names of each element (E) and all above, each once; their number."""
+        count = len(self.arrays.parent)
+        own = np.bincount(self.first_elements, weights[self.around[self.first_names]], count)
+        size = np.bincount(self.first_elements, minlength=count)
+        total, number = self.arrays.path_sums(np.array((own, size)))
+        return total, number
+
+
+def _first_names(
+    arrays: PageArrays, starts: Integers, distinct: Integers
+) -> tuple[Integers, Integers]:
+    """Each element with each of its names that no element above it has, as indices of names.
+
+    The names of label l are `starts[l]` to `starts[l + 1]`; equal ones have equal numbers in
+    `distinct`.
+    """
+    if kernels.blocks is not None:
+        found: NDArray[np.int64] = kernels.blocks.first_names(
+            arrays.parent, arrays.labels, starts, distinct
+        )
+        return found[0], found[1]
+    numbers, ranges = distinct.tolist(), starts.tolist()
+    elements: list[int] = []
+    names: list[int] = []
+    on_path: set[int] = set()
+    path: list[tuple[int, list[int]]] = []  # elements, and the numbers that each was first with
+    above_of = arrays.parent.tolist()
+    for element, label in enumerate(arrays.labels.tolist()):
+        while path and path[-1][0] != above_of[element]:
+            on_path.difference_update(path.pop()[1])
+        own = range(ranges[label], ranges[label + 1])
+        first = [name for name in own if numbers[name] not in on_path]
+        elements += [element] * len(first)
+        names += first
+        path.append((element, [numbers[name] for name in first]))
+        on_path.update(path[-1][1])
+    return np.array(elements, dtype=np.int64), np.array(names, dtype=np.int64)
+
+
+@lru_cache(maxsize=20_000)
+def _hashes(label: str) -> bytes:
+    """The hashes (uint64) of the names in a label: its tag, its names whole, and their words."""
+    tag = label[: next((place for place, sign in enumerate(label) if sign in ".#["), len(label))]
+    rest = label[len(tag) :]
+    whole = (name[1:].lower() for name in _NAME.findall(rest))
+    words = (f"w{word.lower()}" for word in WORD.findall(rest))
+    names = list(dict.fromkeys((f"<{tag}", *whole, *words)))[:MOST_NAMES]
+    hashes = [crc32(name.encode(errors="surrogatepass")) for name in names]
+    return np.array(hashes, dtype=np.uint64).tobytes()
+
+
+def _buckets(hashes: NDArray[np.uint64]) -> Integers:
+    return (hashes * _MIXER >> _SHIFT).astype(np.int64)
