@@ -103,8 +103,6 @@ def _redis_urls(name: str, value: Any) -> tuple[str, ...]:
     for url in urls:
         if not url.startswith(("redis://", "rediss://", "unix://")):
             raise _error(name, shown_url(url), "a Redis URL such as redis://host:6379/0, or a list")
-    if urls:
-        _need(name, "redis", extra="redis")
     return urls
 
 
@@ -168,13 +166,6 @@ def _path(name: str, value: Any) -> str:
     if not isinstance(value, (str, PathLike)):
         raise _error(name, value, "the path of a file")
     return str(value)
-
-
-def _warc(name: str, value: Any) -> str:
-    folder = _path(name, value)
-    if folder:
-        _need(name, "warcio", extra="warc")
-    return folder
 
 
 def _html_store(name: str, value: Any) -> str:
@@ -321,11 +312,18 @@ class Config:
     writer_process: bool = field(default=False, metadata=_of_crawls(_flag))
     spool: str = field(default="", metadata=_of_crawls(_path))
     final_feeds: bool = field(default=False, metadata=_of_crawls(_flag))
-    warc: str = field(default="", metadata=_of_crawls(_warc))
+    warc: str = field(default="", metadata=_of_crawls(_path))
     metrics: tuple[str, int] | None = field(default=None, metadata=_of_crawls(_address))
     frontier: tuple[str, ...] = field(default=(), metadata=_of_crawls(_redis_urls), repr=False)
     frontier_part: int = field(default=0, metadata=_of_crawls(_bound))
     frontier_lease_seconds: float = field(default=60.0, metadata=_of_crawls(_seconds))
+
+    def require_libraries(self) -> None:
+        """Refuse settings of a crawl that need a library of an extra that is not installed."""
+        if self.frontier:
+            _need("frontier", "redis", extra="redis")
+        if self.warc:
+            _need("warc", "warcio", extra="warc")
 
     @classmethod
     def from_settings(cls, settings: Mapping[Any, Any]) -> Config:

@@ -32,7 +32,8 @@ def config_of(crawler: Crawler) -> Config:
 def read_config(settings: BaseSettings) -> Config:
     """The crawl's settings; raises ConfigurationError, which the log has told then."""
     try:
-        return Config.from_settings(settings)
+        config = Config.from_settings(settings)
+        config.require_libraries()
     except ConfigurationError as error:
         logger.error("%s", error)
         with suppress(RuntimeError):  # Twisted's own loops have no tasks
@@ -40,6 +41,7 @@ def read_config(settings: BaseSettings) -> Config:
             if task is not None:
                 task.add_done_callback(_retrieve)
         raise
+    return config
 
 
 def _retrieve(task: asyncio.Task[Any]) -> None:
