@@ -43,8 +43,8 @@ def _wording(page: PageMeasures) -> Rows:
     "naming",
     "page",
     {
-        "named_near": "called like content, more than the page's text",
-        "named_around": "in elements called like content, more than the page's text",
+        "named_near": "class names near by like those of content, beyond the page's mean",
+        "named_around": "class names around like those of content, beyond the page's mean",
     },
 )
 def _naming(page: PageMeasures) -> Rows:

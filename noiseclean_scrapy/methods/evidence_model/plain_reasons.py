@@ -80,8 +80,8 @@ def _wording(value: Values, speaks_for: bool) -> str:
 
 def _naming(value: Values, speaks_for: bool) -> str:
     named = value["named_near"] + value["named_around"]
-    words = "called like content" if named > 0 else "not called like content"
-    return f"its elements are {words}" if (named > 0) == speaks_for else ""
+    words = f"class names like those of {'content' if named > 0 else 'noise'}"
+    return words if (named > 0) == speaks_for else ""
 
 
 def _main(value: Values, speaks_for: bool) -> str:
