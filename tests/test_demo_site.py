@@ -333,5 +333,5 @@ def test_nothing_is_kept_that_the_newspaper_inserts(site: DemoSite) -> None:
         ]
     assert len(inserted) <= 2, inserted
     total = mean_score(scores)
-    assert total.recall > 0.98
-    assert total.precision > 0.95
+    assert total.recall > 0.975
+    assert total.precision > 0.96

@@ -193,7 +193,7 @@ def test_kept_texts_of_peers_are_used_again_and_missing_peers_left_out(
     monkeypatch.setattr(quality, "is_installed", lambda name: name != "newspaper4k")
     kept = shared / "texts/tiny/lxml-text.jsonl"
     kept.parent.mkdir(parents=True)
-    gold = (shared / "corpora/tiny/gold/a.example-0.txt").read_text()
+    gold = (shared / "corpora/tiny/a.example-0.txt").read_text()
     kept.write_text(json.dumps({"id": "a.example-0", "text": gold}))
     options = ["--method", "shingle-template", "--texts", str(shared / "texts")]
     options += ["--peer", "newspaper4k-title", "--peer", "lxml-text"]
