@@ -444,9 +444,10 @@ def _named_rows(arrays: PageArrays) -> tuple[Any, Any]:
 
     names, ancestors = PageNames(arrays), arrays.ancestors(naming_module.LEVELS - 1)
     ones = np.ones(len(names.around), dtype=np.float32)
+    label_of = np.arange(len(arrays.label_names)).repeat(np.diff(names.starts))
     shape = len(arrays.label_names), naming_module.BUCKETS
     near = sum(
-        csr_matrix((ones, buckets, names.starts), shape)[arrays.labels[elements]]
+        csr_matrix((ones, (label_of, buckets)), shape)[arrays.labels[elements]]
         for elements, buckets in zip(ancestors, names.near, strict=True)
     )
     blocks, elements = np.arange(len(arrays.element)), arrays.element
