@@ -76,11 +76,12 @@ class PageNames:
 
     def __init__(self, arrays: PageArrays) -> None:
         self.arrays = arrays
-        parts = [_hashes(label) for label in arrays.label_names]
+        parts = list(map(_hashes, arrays.label_names))
         hashes = np.frombuffer(b"".join(parts), dtype=np.uint64)
         self.starts = np.array([0, *map(len, parts)]).cumsum() // hashes.itemsize
         self.near = _buckets(hashes ^ np.arange(LEVELS, dtype=np.uint64)[:, None] * _LEVEL_MIXER)
         self.around = _buckets(hashes)
+        # Sorted: a table of their hashes could be flooded by a page that chooses its names.
         distinct = np.unique(hashes, return_inverse=True)[1].astype(np.int64)
         self.first_elements, self.first_names = _first_names(arrays, self.starts, distinct)
 
