@@ -193,6 +193,8 @@ class TestSites:
         for command in ("sites", "reclean"):
             done = noiseclean(tmp_path, command, "--database", "sqlite:///empty.db", code=1)
             assert done.stderr == "No site is stored in sqlite:///empty.db.\n"
+        done = noiseclean(tmp_path, "search", "flood", "--database", "sqlite:///empty.db", code=1)
+        assert done.stderr == "Nothing found.\nNo page is stored in sqlite:///empty.db.\n"
 
     @pytest.mark.slow
     def test_database_of_the_project(self, tmp_path: Path, demo: DemoCrawl) -> None:

@@ -10,7 +10,6 @@ from noiseclean_scrapy.commands.output import counted, tell
 
 class Index(Subcommand):
     name = "index"
-    syntax = ""
     summary = "Index stored pages for the search that are not indexed yet"
     details = (
         "Pages that crawls with NOISECLEAN_SEARCH = False have written are found by no search "

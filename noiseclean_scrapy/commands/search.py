@@ -65,11 +65,14 @@ class Search(Subcommand):
                 limit=opts.limit,
             )
             is_indexed = bool(results.total) or store.is_indexed
+            is_empty = not results.total and not store.pages.count().pages
         if opts.json:
             print_json({"total": results.total, "hits": [_hit_row(hit) for hit in results.hits]})
         else:
             _print_results(results)
-        if not is_indexed:
+        if is_empty:
+            tell(f"No page is stored in {call.config.display_url}.")
+        elif not is_indexed:
             tell("Not all pages are in the index: scrapy noiseclean index")
         return results.total > 0
 
