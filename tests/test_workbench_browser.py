@@ -155,6 +155,7 @@ def test_a_site_is_taught_with_the_keyboard_alone(browser: Any, tmp_path: Path) 
         page.keyboard.press("Enter")
         page.wait_for_url("**/proposals/*")
         page.locator("[data-done=yes]").wait_for()
+        page.wait_for_load_state()  # by then the script listens
         assert page.locator(".beside").count() > 0
         assert page.locator(".beside del").count() > 0
         assert not (folder / "rules.toml").exists()
@@ -193,6 +194,7 @@ def test_two_clicks_of_the_tutorial(browser: Any, tmp_path: Path) -> None:
         assert "of 66 pages" in page.locator("[data-stands]").inner_text()
         page.get_by_role("button", name="Always drop this").click()
         page.locator("[data-done=yes]").wait_for()
+        page.wait_for_load_state()  # by then the script listens
         gone = page.locator(".beside del").all_inner_texts()
         assert len(gone) > 5
         assert {" ".join(text.split()) for text in gone} <= below
@@ -281,6 +283,7 @@ def test_two_archives_side_by_side(browser: Any, tmp_path: Path) -> None:
         page.locator("[data-selector]:not(:empty)").wait_for()
         page.get_by_role("button", name="Always drop this").click()
         page.locator("[data-done=yes]").wait_for()
+        page.wait_for_load_state()  # by then the script listens
         page.get_by_role("button", name="Write the rule").click()
         page.locator("[data-state=done]").wait_for()
         rules = (tmp_path / "rules.toml").read_text()
@@ -387,6 +390,7 @@ def views(bench: Window, demo: DemoCrawl, server: Served) -> Iterator[str]:
         yield view
     bench.page.locator("[data-row]").nth(1).click()
     bench.page.locator("[data-selector]:not(:empty)").wait_for()
+    bench.page.wait_for_load_state()  # by then the script listens
     yield "a block"
     bench.page.get_by_role("button", name="Always drop this").click()
     bench.page.locator("[data-done=yes]").wait_for()
