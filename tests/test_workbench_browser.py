@@ -390,10 +390,10 @@ def views(bench: Window, demo: DemoCrawl, server: Served) -> Iterator[str]:
         yield view
     bench.page.locator("[data-row]").nth(1).click()
     bench.page.locator("[data-selector]:not(:empty)").wait_for()
-    bench.page.wait_for_load_state()  # by then the script listens
     yield "a block"
     bench.page.get_by_role("button", name="Always drop this").click()
     bench.page.locator("[data-done=yes]").wait_for()
+    bench.page.wait_for_load_state()  # by then the script listens
     yield "a rule"
 
 
