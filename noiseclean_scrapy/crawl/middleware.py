@@ -126,8 +126,7 @@ class ItemTieMiddleware(CrawlComponent):
     def process_spider_output(self, response: Response, result: Iterable[Any]) -> Iterator[Any]:
         try:
             for output in result:
-                if not isinstance(output, Request):  # as most are
-                    self._tie(output, response)
+                self._tie(output, response)
                 yield output
         finally:
             self._release(response)
@@ -137,8 +136,7 @@ class ItemTieMiddleware(CrawlComponent):
     ) -> AsyncIterator[Any]:
         try:
             async for output in result:
-                if not isinstance(output, Request):
-                    self._tie(output, response)
+                self._tie(output, response)
                 yield output
         finally:
             self._release(response)
@@ -148,5 +146,6 @@ class ItemTieMiddleware(CrawlComponent):
             self.crawl.release(response)
 
     def _tie(self, output: Any, response: Response) -> None:
-        if self.pipeline and is_item(output):
+        # Most are requests, which `is_item` takes long to tell.
+        if not isinstance(output, Request) and self.pipeline and is_item(output):
             self.pipeline.tie(output, response)
