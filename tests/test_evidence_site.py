@@ -68,6 +68,7 @@ def test_terms_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(site_features, "COMMON_REPETITION", 6.0)
     monkeypatch.setattr(site_features, "COMMON", 0.3)
     monkeypatch.setattr(site_features, "COMMON_SUPPORT", 3.0)
+    monkeypatch.setattr(site_features, "SURE", 2.5)
     monkeypatch.setattr(site_features, "SUPPORT", 2.0)
     monkeypatch.setattr(site_features, "CLIP", 6.0)
     evidence = SiteEvidence(1000)
@@ -79,7 +80,13 @@ def test_terms_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     # from -2 to -3.5, once for LI and once for UL. The story's: means 1.5 and 9, their mean 5.25.
     assert terms.place == pytest.approx([2 * 0.25 * -1.5, 2 * 0.25 * 2.25])
     # "Home" is on both others, 5 * 2/2 * 2/3 + 6 * 2/5; "Fog at 0" on one, 5 * 1/2 * 1/2 + 6 * 1/4.
-    assert terms.repetition == pytest.approx([-10 / 3 - 2.4, -1.25 - 1.5])
+    # The page alone is sure of the story, 1 / (1 + exp(2 * (2.5 - 3))) = 0.73106, not of the menu,
+    # 1 / (1 + exp(9)) = 0.00012; doubtful are 9 / (4 + 9) of two pages and 9 / (1 + 9) of one.
+    sure = [0.00012339 * 9 / 13, 0.73105858 * 9 / 10]
+    lost = [10 / 3 + 2.4, 1.25 + 1.5]
+    assert terms.repetition == pytest.approx(
+        [-x * (1 - y) for x, y in zip(lost, sure, strict=True)]
+    )
     assert terms.place_pages.tolist() == [2, 2]
     assert terms.text_pages.tolist() == [2, 1]
     assert terms.total == pytest.approx(terms.place + terms.repetition)
@@ -90,16 +97,36 @@ def test_rare_and_common_repetitions_by_hand(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(site_features, "COMMON_REPETITION", 6.0)
     monkeypatch.setattr(site_features, "COMMON", 0.3)
     monkeypatch.setattr(site_features, "COMMON_SUPPORT", 3.0)
+    monkeypatch.setattr(site_features, "SURE", 2.5)
     evidence = learn([page_of(f"<p>{n}") for n in ("one", "two", "two x", "three", "four")])
     page = page_of("<p>one</p><p>five</p>")
-    assert evidence.terms(page, scores_of(page)).repetition.tolist() == [-5 * 1 / 5 * 1 / 2, 0]
+    # Log-odds of 0: the page alone is sure by 1 / (1 + exp(5)).
+    scores, sure = np.zeros(2), 0.0066928509
+    assert evidence.terms(page, scores).repetition.tolist() == pytest.approx(
+        [-5 * 1 / 5 * 1 / 2 * (1 - sure * 9 / 10), 0]
+    )
     for word in ("six", "seven"):
         other = page_of(f"<div>{word}</div><p>one</p><p>one</p>")
         evidence.observe(other, scores_of(other))
     # On three of seven pages, which is above 0.3.
-    assert evidence.terms(page, scores_of(page)).repetition.tolist() == pytest.approx(
-        [-5 * 3 / 7 * 3 / 4 - 6 * 3 / 6, 0]
+    assert evidence.terms(page, scores).repetition.tolist() == pytest.approx(
+        [(-5 * 3 / 7 * 3 / 4 - 6 * 3 / 6) * (1 - sure * 9 / 18), 0]
     )
+
+
+def test_few_pages_do_not_outvote_a_page_that_is_sure() -> None:
+    """A heading that the page alone is sure of stays where two of three pages show it."""
+    evidence = SiteEvidence(100_000)
+    body = "<h2>Parameters</h2><p>{}</p>"
+    page, left = page_of(body.format("one")), []
+    for other in range(12):
+        left.append(float(4 + evidence.terms(page, np.array([4.0, 4.0])).repetition[0]))
+        evidence.observe(page_of(body.format(chr(0x4E00 + other))), np.array([4.0, 4.0]))
+    assert left == sorted(left, reverse=True)
+    assert left[0] == 4
+    assert left[2] > 0 > left[11]
+    doubtful = evidence.terms(page, np.array([-1.0, 4.0])).repetition[0]
+    assert doubtful < left[11] - 4
 
 
 def test_own_place_and_surroundings_count_apart() -> None:
@@ -153,9 +180,10 @@ def test_a_text_is_rare_among_the_pages_of_its_layout() -> None:
     new = [page_of(f"<ul><li>Start</ul><div>{chr(0x5E00 + n)}</div>") for n in range(4)]
     evidence = learn(old + new)
     for pages, others in ((old, 15), (new, 3)):
-        terms = evidence.terms(pages[0], scores_of(pages[0]))
+        scores = scores_of(pages[0])
+        terms = evidence.terms(pages[0], scores)
         assert terms.text_pages.tolist() == [others, 0]
-        assert terms.repetition[0] == pytest.approx(slow_repetition(others, others))
+        assert terms.repetition[0] == pytest.approx(slow_repetition(others, others, scores[0]))
 
 
 def test_a_page_does_not_vote_on_itself() -> None:
@@ -173,7 +201,7 @@ def test_a_new_page_hears_all_votes() -> None:
     new = page_of(f"{MENU}<div class=story><p>Snow</p></div>")
     terms = learn(pages).terms(new, scores_of(new))
     assert terms.place_pages.tolist() == terms.text_pages[:1].tolist() * 2 == [3, 3]
-    assert terms.repetition[0] == pytest.approx(slow_repetition(3, 3))
+    assert terms.repetition[0] == pytest.approx(slow_repetition(3, 3, scores_of(new)[0]))
 
 
 def test_a_page_seen_twice_votes_once() -> None:
@@ -332,7 +360,7 @@ def test_forgetting() -> None:
     assert (terms.place_pages * 2).tolist() == before.place_pages.tolist()
     assert (terms.text_pages * 2).tolist() == before.text_pages.tolist()
     assert (np.abs(terms.total) <= np.abs(before.total) + 1e-12).all()
-    assert terms.repetition[0] == pytest.approx(slow_repetition(1.5, 1.5))
+    assert terms.repetition[0] == pytest.approx(slow_repetition(1.5, 1.5, scores_of(new)[0]))
 
 
 def test_forgetting_moves_no_mean() -> None:

@@ -199,11 +199,11 @@ def test_greedy_threshold(found: list[tuple[float, set[str]]], gain: float) -> N
 @given(st.lists(st.floats(0, 1e6), min_size=1, max_size=20))
 def test_trust_grows_with_the_pages(pages: list[float]) -> None:
     ordered = np.array(sorted(pages))
-    trust = _trust(ordered)
+    trust = _trust(ordered, SUPPORT)
     assert (np.diff(trust) >= 0).all()
     assert (trust >= 0).all()
     assert (trust < 1 + 1e-12).all()
-    assert _trust(np.array([0.0, SUPPORT])).tolist() == [0.0, 0.5]
+    assert _trust(np.array([0.0, SUPPORT]), SUPPORT).tolist() == [0.0, 0.5]
 
 
 # The style tree

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -140,7 +141,10 @@ class SlowSite:
         ]
         support = sorted(row[2] for row in rows)
         most = support[int(site_features.LAYOUT * (len(rows) - 1))] if rows else 0.0
-        rows = [(r[0], slow_repetition(r[3], max(most, r[2])), r[2], r[3]) for r in rows]
+        rows = [
+            (r[0], slow_repetition(r[3], max(most, r[2]), float(score)), r[2], r[3])
+            for r, score in zip(rows, scores, strict=True)
+        ]
         names = ("place", "repetition", "place_pages", "text_pages")
         return {name: [row[i] for row in rows] for i, name in enumerate(names)}
 
@@ -177,14 +181,15 @@ class SlowSite:
         return moved, 0.0, float(support[0]), float(shown)
 
 
-def slow_repetition(shown: float, others: float) -> float:
-    """What a text loses that `shown` of `others` pages show."""
+def slow_repetition(shown: float, others: float, score: float) -> float:
+    """What a text loses that `shown` of `others` pages show, and that has this log-odds alone."""
     if not shown:
         return 0.0
     lost = site_features.REPETITION * shown / others * shown / (shown + 1)
     if shown / others >= site_features.COMMON:
         lost += site_features.COMMON_REPETITION * shown / (shown + site_features.COMMON_SUPPORT)
-    return -lost
+    doubt = site_features.COMMON_SUPPORT**2 / (shown**2 + site_features.COMMON_SUPPORT**2)
+    return -lost * (1 - doubt / (1 + math.exp(2 * (site_features.SURE - clipped(score)))))
 
 
 def identity(page: Page, scores: Sequence[float]) -> tuple[object, ...]:

@@ -31,6 +31,9 @@ COMMON_REPETITION = 6.0
 """Log-odds that a common text loses besides."""
 SUPPORT, COMMON_SUPPORT = 6.0, 3.0
 """Pages that give a place, and a common text, half of the full weight."""
+SURE = 2.5
+"""Log-odds from which on the page alone is rather sure of a text. Such a text loses by how many
+pages show it: on two of three it is no template yet."""
 INSERT = 6.0
 """Log-odds that an insert loses where other pages have its place: what a site calls an advert, a
 newsletter or a link to read besides."""
@@ -116,6 +119,8 @@ class SiteEvidence:
         share = shown / np.maximum(_pages_of_layout(support), _LEAST)
         lost = REPETITION * share * shown / (shown + 1)
         lost += np.where(share >= COMMON, COMMON_REPETITION * shown / (shown + COMMON_SUPPORT), 0)
+        sure = 1 / (1 + np.exp(2 * (SURE - np.clip(scores, -CLIP, CLIP))))
+        lost *= 1 - sure * (1 - _trust(shown, COMMON_SUPPORT))
         lost += np.where(support > 0, INSERT * _inserts(page), 0)
         common = (share >= MOST) & (shown >= FEW)
         return SiteTerms(moved, -lost, support, shown, known, common)
@@ -135,7 +140,7 @@ class SiteEvidence:
         if own.texts:
             shown -= own.weight * _found(keys.texts, own.texts)[1]
         there = np.clip(total / np.where(pages > 0, pages, 1.0), -CLIP, CLIP)
-        pull = PLACE_WEIGHT * _trust(pages)
+        pull = PLACE_WEIGHT * _trust(pages, SUPPORT)
         here = np.clip(keys.scores, -CLIP, CLIP)
         moved = pull[keys.own] * (there[keys.own] - here)
         moved += pull[keys.around] * (there[keys.around] - here)
@@ -256,10 +261,10 @@ def _is_insert(tag: str, label: str) -> bool:
     return tag not in _HEADINGS and bool(_INSERT.search(label, len(tag)))
 
 
-def _trust(pages: Floats) -> Floats:
-    """Share of the full weight that a place has from so many other pages: few may all err alike.
+def _trust(pages: Floats, support: float) -> Floats:
+    """How far so many other pages are believed, of which `support` are by half: few may all err.
 
-    >>> _trust(np.array([3.0, 6.0, 18.0])).tolist()
+    >>> _trust(np.array([3.0, 6.0, 18.0]), 6.0).tolist()
     [0.2, 0.5, 0.9]
     """
-    return pages**2 / (pages**2 + SUPPORT**2)
+    return pages**2 / (pages**2 + support**2)
