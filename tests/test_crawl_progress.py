@@ -234,4 +234,4 @@ def test_a_terminal_that_goes_away_does_not_stop_the_crawl(tmp_path: Path) -> No
     assert terminal.numbers == PATHS
     log = (tmp_path / "crawl.log").read_text()
     assert "Traceback" not in log
-    assert "noiseclean: 7 pages seen in 1 clusters" in log
+    assert "noiseclean: 7 pages seen in 1 cluster" in log

@@ -29,9 +29,10 @@ from noiseclean_scrapy.commands.base import (
     add_setting_option,
     whole_number,
 )
-from noiseclean_scrapy.commands.output import counted, tell
+from noiseclean_scrapy.commands.output import tell
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import ConfigurationError, JobError, NoiseCleanError
+from noiseclean_scrapy.page.characters import counted
 
 SHARE_PAGES = 50_000
 """Pages of one site that one task cleans; a larger site is cleaned by several."""

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from noiseclean_scrapy.cleaner import SiteCleaner
 from noiseclean_scrapy.clusters.training import repair_tree
 from noiseclean_scrapy.commands.base import Call, Subcommand, add_database_option, add_json_option
-from noiseclean_scrapy.commands.output import counted, print_json, print_text, tell
+from noiseclean_scrapy.commands.output import print_json, print_text, tell
 from noiseclean_scrapy.errors import TreeDataError, UnknownMethodError
+from noiseclean_scrapy.page.characters import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

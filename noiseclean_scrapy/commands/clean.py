@@ -34,8 +34,8 @@ from noiseclean_scrapy.commands.base import (
 from noiseclean_scrapy.commands.files import STDIO, FileError, is_replaced, new_file, read_stdin
 from noiseclean_scrapy.commands.forms import document_bytes, form_of, row_bytes
 from noiseclean_scrapy.commands.lines import continue_lines
-from noiseclean_scrapy.commands.output import counted, json_bytes, tell
-from noiseclean_scrapy.page.characters import inert
+from noiseclean_scrapy.commands.output import json_bytes, tell
+from noiseclean_scrapy.page.characters import counted, inert
 from noiseclean_scrapy.page.parse import decode
 
 if TYPE_CHECKING:

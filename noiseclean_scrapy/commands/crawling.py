@@ -16,8 +16,9 @@ from noiseclean_scrapy.commands.base import (
     add_method_options,
     whole_number,
 )
-from noiseclean_scrapy.commands.output import counted, tell
+from noiseclean_scrapy.commands.output import tell
 from noiseclean_scrapy.errors import StoreError
+from noiseclean_scrapy.page.characters import counted
 
 if TYPE_CHECKING:
     from scrapy import Spider

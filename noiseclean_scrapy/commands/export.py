@@ -14,8 +14,9 @@ from noiseclean_scrapy.commands.base import (
 )
 from noiseclean_scrapy.commands.files import STDIO, new_file
 from noiseclean_scrapy.commands.forms import form_of, row_bytes
-from noiseclean_scrapy.commands.output import counted, tell
+from noiseclean_scrapy.commands.output import tell
 from noiseclean_scrapy.output.rows import COLUMNS, page_row, write_parquet
+from noiseclean_scrapy.page.characters import counted
 from noiseclean_scrapy.store import PageRecord
 
 ENGINES = ("elasticsearch", "opensearch", "meilisearch")

@@ -6,7 +6,8 @@ import argparse
 import sys
 
 from noiseclean_scrapy.commands.base import Call, Subcommand, add_database_option
-from noiseclean_scrapy.commands.output import counted, tell
+from noiseclean_scrapy.commands.output import tell
+from noiseclean_scrapy.page.characters import counted
 
 
 class Forget(Subcommand):

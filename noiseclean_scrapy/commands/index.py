@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 
 from noiseclean_scrapy.commands.base import Call, Subcommand, add_database_option
-from noiseclean_scrapy.commands.output import counted, tell
+from noiseclean_scrapy.commands.output import tell
+from noiseclean_scrapy.page.characters import counted
 
 
 class Index(Subcommand):

@@ -20,15 +20,6 @@ def tell(message: str) -> None:
     print(inert(message), file=sys.stderr)
 
 
-def counted(number: int, thing: str) -> str:
-    """A number of things, in words.
-
-    >>> counted(1, "page"), counted(2, "page")
-    ('1 page', '2 pages')
-    """
-    return f"{number} {thing}{'s' * (number != 1)}"
-
-
 def print_json(value: Any) -> None:
     """One JSON document, UTF-8 whatever the terminal's encoding."""
     write_bytes(json_bytes(value, indent=2) + b"\n")

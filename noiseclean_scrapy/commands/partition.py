@@ -11,7 +11,8 @@ from noiseclean_scrapy.commands.base import (
     name_and_value,
     whole_number,
 )
-from noiseclean_scrapy.commands.output import counted, tell
+from noiseclean_scrapy.commands.output import tell
+from noiseclean_scrapy.page.characters import counted
 
 _PARTS = 16
 

@@ -8,9 +8,10 @@ from pathlib import Path
 from noiseclean_scrapy.clusters.final_values import FINAL_VALUES, FinalValues
 from noiseclean_scrapy.commands.base import Call, Subcommand, add_database_option
 from noiseclean_scrapy.commands.files import FileError
-from noiseclean_scrapy.commands.output import counted, tell
+from noiseclean_scrapy.commands.output import tell
 from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.output.feeds import FORMATS, FeedOptions, Fields, rewrite_feed
+from noiseclean_scrapy.page.characters import counted
 
 
 class Refresh(Subcommand):

@@ -17,8 +17,9 @@ from noiseclean_scrapy.commands.base import (
     add_json_option,
     whole_number,
 )
-from noiseclean_scrapy.commands.output import counted, print_json, tell
+from noiseclean_scrapy.commands.output import print_json, tell
 from noiseclean_scrapy.commands.terminal import stdout_console
+from noiseclean_scrapy.page.characters import counted
 from noiseclean_scrapy.store.search.ranking import MATCH_END, MATCH_START
 
 if TYPE_CHECKING:

@@ -34,6 +34,7 @@ from noiseclean_scrapy.metadata import (
     has_libraries,
     load_libraries,
 )
+from noiseclean_scrapy.page.characters import counted
 from noiseclean_scrapy.page.urls import site_name
 from noiseclean_scrapy.store import Store
 
@@ -295,13 +296,13 @@ class CleanPipeline:
         visible = get("noiseclean/characters/visible", 0)
         kept = get("noiseclean/characters/kept", 0)
         logger.info(
-            "noiseclean: %d pages seen in %d clusters, %d learned, %d trees built, "
-            "%d items cleaned, %.0f%% of their pages' characters removed; stored in %s",
-            get("noiseclean/pages/seen", 0),
-            get("noiseclean/clusters", 0),
+            "noiseclean: %s seen in %s, %d learned, %s built, "
+            "%s cleaned, %.0f%% of their pages' characters removed; stored in %s",
+            counted(get("noiseclean/pages/seen", 0), "page"),
+            counted(get("noiseclean/clusters", 0), "cluster"),
             get("noiseclean/pages/learned", 0),
-            get("noiseclean/trees/built", 0),
-            get("noiseclean/items/cleaned", 0),
+            counted(get("noiseclean/trees/built", 0), "tree"),
+            counted(get("noiseclean/items/cleaned", 0), "item"),
             100 * (1 - kept / visible) if visible else 0,
             self.config.display_url,
         )

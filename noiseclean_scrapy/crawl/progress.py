@@ -22,6 +22,7 @@ from scrapy.utils.log import get_scrapy_root_handler
 
 from noiseclean_scrapy.crawl.middleware import CrawlComponent
 from noiseclean_scrapy.crawl.starting import is_trial
+from noiseclean_scrapy.page.characters import counted
 from noiseclean_scrapy.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -63,9 +64,9 @@ class Progress:
         """
         noise = "" if self.noise is None else f"{self.noise:.0%} noise, "
         return (
-            f"{_count(self.pages, 'page')} (at {pages_per_minute:.0f} pages/min) "
-            f"in {_count(self.clusters, 'cluster')}, {_count(self.trees, 'tree')} built, "
-            f"{noise}{_count(self.waiting, 'page')} waiting"
+            f"{counted(self.pages, 'page')} (at {pages_per_minute:.0f} pages/min) "
+            f"in {counted(self.clusters, 'cluster')}, {counted(self.trees, 'tree')} built, "
+            f"{noise}{counted(self.waiting, 'page')} waiting"
         )
 
 
@@ -215,7 +216,3 @@ def _send_log_to_stderr() -> None:
     handler = get_scrapy_root_handler()
     if isinstance(handler, logging.StreamHandler) and not isinstance(handler, logging.FileHandler):
         handler.setStream(sys.stderr)
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"

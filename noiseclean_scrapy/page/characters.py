@@ -42,3 +42,12 @@ def inert(text: str) -> str:
     'Fog[2J\\tcloses the port\\n'
     """
     return _STEERING.sub("", text)
+
+
+def counted(number: int, thing: str) -> str:
+    """A number of things, in words.
+
+    >>> counted(1, "page"), counted(2, "page")
+    ('1 page', '2 pages')
+    """
+    return f"{number} {thing}{'s' * (number != 1)}"

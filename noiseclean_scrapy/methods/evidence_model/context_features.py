@@ -12,7 +12,6 @@ from noiseclean_scrapy.methods.evidence_model.features import (
     SAME_PLACE,
     FeatureTable,
     Rows,
-    counted,
     merged,
     of_ancestors,
     told,
@@ -26,6 +25,7 @@ from noiseclean_scrapy.methods.evidence_model.tree_index import (
     shifted,
     window_means,
 )
+from noiseclean_scrapy.page.characters import counted
 
 _REACHES = (4, 12)
 _MAIN_SHARE = 0.7

@@ -9,6 +9,8 @@ from typing import Generic, Literal, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from noiseclean_scrapy.page.characters import counted
+
 Kind: TypeAlias = Literal["page", "neighbours"]
 """Whether a feature speaks of the block's own place on the page or of the blocks around it."""
 Rows: TypeAlias = Iterator[ArrayLike]
@@ -109,11 +111,6 @@ def of_ancestors(levels: int, *terms: str) -> dict[str, str]:
         )
         for level in range(levels + 1)
     )
-
-
-def counted(count: int, what: str) -> str:
-    """So many of them, in words."""
-    return f"{count} {what}{'s' * (count > 1)}"
 
 
 def merged(parts: Iterable[Mapping[str, str]]) -> dict[str, str]:
