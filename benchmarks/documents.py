@@ -44,7 +44,7 @@ Reader: TypeAlias = Callable[[str], Any]
 TABLES: Mapping[str, Callable[[Any], Iterable[Table]]] = {
     "quality": lambda report: quality_tables(report["results"]),
     "single_pages": lambda report: quality_tables(report["results"]),
-    "learning": lambda report: curve_tables(report["curves"]),
+    "learning": curve_tables,
     "left_out": lambda report: left_out.tables(report["results"]),
     "facts": lambda report: facts.tables(report["results"]),
     "papers": lambda report: papers.tables(report["results"]),

@@ -20,7 +20,11 @@ from noiseclean_scrapy.clean_page import clean_page
 from noiseclean_scrapy.cleaner import SiteCleaner
 from noiseclean_scrapy.page import build_page
 
-COUNTS = (1, 2, 5, 10, 20, 50)
+COUNTS = (1, 2, 3, 5, 10, 20, 50)
+FIRST = COUNTS[1:5]
+"""Numbers of pages that are held against one page alone, on all sites that have so many."""
+CLEARLY = 0.005
+"""Bag F1 by which a site is counted as better or worse."""
 LEAST_PAGES = (10, 50)
 """Sites of so many pages have a curve of their own, up to that count: all its sites have it all."""
 
@@ -42,7 +46,7 @@ def learning_curves(
     pages = [
         page
         for corpus in corpora
-        for site, group in _large_sites(corpus).items()
+        for site, group in _sites(corpus, min(LEAST_PAGES)).items()
         for page in _site_curve(scorer, f"{corpus.name}/{site}", group, methods, most, seed)
     ]
     curves = []
@@ -53,11 +57,34 @@ def learning_curves(
     return curves
 
 
-def _large_sites(corpus: Path) -> dict[str, list[CorpusPage]]:
+def first_pages(
+    scorer: ModuleType, corpora: Sequence[Path], method: str, *, most: int, seed: int = 0
+) -> dict[str, Any]:
+    """What a site's first pages add to one page alone: bag F1 by corpus, and sites that change."""
+    corpus_gains = {}
+    sites = {str(count): {"sites": 0, "worse": 0, "better": 0} for count in FIRST}
+    for corpus in corpora:
+        gains: dict[int, list[list[float]]] = {}
+        for site, group in _sites(corpus, min(FIRST)).items():
+            pages = [*_site_curve(scorer, f"{corpus.name}/{site}", group, [method], most, seed)]
+            for count in FIRST:
+                if len(group) >= count:
+                    bags = [(p.scores[count]["bag"], p.scores[1]["bag"]) for p in pages]
+                    gains.setdefault(count, []).append([after - alone for after, alone in bags])
+        corpus_gains[corpus.name] = {str(n): _interval(scorer, of) for n, of in gains.items()}
+        for count, of_sites in gains.items():
+            means = [sum(of_site) / len(of_site) for of_site in of_sites]
+            sites[str(count)]["sites"] += len(means)
+            sites[str(count)]["worse"] += sum(mean < -CLEARLY for mean in means)
+            sites[str(count)]["better"] += sum(mean > CLEARLY for mean in means)
+    return {"method": method, "gain": corpus_gains, "sites": sites}
+
+
+def _sites(corpus: Path, least: int) -> dict[str, list[CorpusPage]]:
     return {
         site: pages
         for site, pages in by_site(read_corpus(corpus)).items()
-        if len(pages) >= min(LEAST_PAGES) and any(page.gold for page in pages)
+        if len(pages) >= least and any(page.gold for page in pages)
     }
 
 

@@ -36,13 +36,14 @@ from benchmarks.extraction import (
     run_peer,
     scored_rows,
 )
-from benchmarks.learning import LEAST_PAGES, draw_curves, learning_curves
+from benchmarks.learning import LEAST_PAGES, draw_curves, first_pages, learning_curves
 from benchmarks.scores import corpus_report, partial_report, repetition_report, score_texts
 from benchmarks.tables import Table, curve_tables, quality_tables
 from benchmarks.worst_pages import BadPage, worst, write_worst_pages
 from noiseclean_scrapy.methods import METHODS
 
 CORPORA = ("cleanportaleval", "big9-dev", "blogs-dev", "daniel-dev")
+CURVE_CORPORA = (*CORPORA, "chaos-dev")
 RUNNER = "bench/peers.py"
 VERSIONS = ("noiseclean-scrapy", "scrapy", "lxml", "parsel", "sqlalchemy")
 WORST_PAGES = 10
@@ -59,7 +60,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not (args.shared / "corpora").is_dir():
         parser.error(f"no corpora in {args.shared}: name the folder with --shared")
     scorer = load_scorer(args.shared)
-    corpora = [args.shared / "corpora" / name for name in args.corpus or CORPORA]
+    chosen = args.corpus or (CURVE_CORPORA if args.curve else CORPORA)
+    corpora = [args.shared / "corpora" / name for name in chosen]
     for corpus in corpora:
         if not scored_rows(read_manifest(corpus)):
             parser.error(f"corpus {corpus.name} has no gold text and no segments to score against")
@@ -132,8 +134,9 @@ def _measure_curves(args: argparse.Namespace, scorer: ModuleType, corpora: Seque
         print(f"no site has {least} pages and gold text: there is no curve", file=sys.stderr)
         return 1
     draw_curves(curves, args.picture)
-    figures = {**environment([*VERSIONS, "matplotlib"]), "curves": curves}
-    publish(curve_tables(curves), figures, args.markdown, args.out or RESULTS / "learning.json")
+    first = first_pages(scorer, corpora, methods[0], most=args.curve_pages)
+    figures = {**environment([*VERSIONS, "matplotlib"]), "curves": curves, "first pages": first}
+    publish(curve_tables(figures), figures, args.markdown, args.out or RESULTS / "learning.json")
     return 0
 
 

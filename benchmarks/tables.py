@@ -143,9 +143,9 @@ def _recipe_table(corpus: str, report: Mapping[str, Any]) -> Table:
     return Table(f"{title}, {counts}", header, rows)
 
 
-def curve_tables(curves: Sequence[Mapping[str, Any]]) -> Iterator[Table]:
-    """One table for each set of sites of a learning curve."""
-    for curve in curves:
+def curve_tables(report: Mapping[str, Any]) -> Iterator[Table]:
+    """One table for each set of sites of a learning curve, and one of what the first pages add."""
+    for curve in report["curves"]:
         counts = [str(count) for count in curve["counts"]]
         yield Table(
             f"Bag F1 by pages seen: {curve['sites']} sites of {curve['least_pages']} pages "
@@ -158,6 +158,22 @@ def curve_tables(curves: Sequence[Mapping[str, Any]]) -> Iterator[Table]:
                     signed(points["gain"]["bag"]),
                 ]
                 for method, points in curve["methods"].items()
+            ],
+        )
+    first = report.get("first pages")
+    if first:
+        changes = first["sites"]
+        yield Table(
+            f"Bag F1 of {first['method']} by pages seen, minus that of one page alone",
+            ["corpus", *changes],
+            [
+                *(
+                    [corpus, *(signed(gain[count]) if count in gain else "" for count in changes)]
+                    for corpus, gain in first["gain"].items()
+                ),
+                ["sites", *(str(change["sites"]) for change in changes.values())],
+                ["worse by 0.005", *(str(change["worse"]) for change in changes.values())],
+                ["better by 0.005", *(str(change["better"]) for change in changes.values())],
             ],
         )
 

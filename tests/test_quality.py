@@ -213,13 +213,16 @@ def test_learning_curve_rises_with_the_pages_seen(shared: Path) -> None:
     options = ["--method", "style-tree", "--method", "satisfiable-subtree", "--curve"]
     report = run(shared, *options, "--curve-pages", "3", "--picture", str(picture))
     (curve,) = report["curves"]
-    assert (curve["sites"], curve["pages"], curve["counts"]) == (2, 6, [1, 2, 5, 10])
+    assert (curve["sites"], curve["pages"], curve["counts"]) == (2, 6, [1, 2, 3, 5, 10])
     points = curve["methods"]["style-tree"]
     assert points["f1"]["1"]["bag"] == [0.625, 0.5, 0.75]
     assert points["f1"]["10"]["bag"] == [1, 1, 1]
     assert points["gain"]["bag"] == [0.375, 0.25, 0.5]
     # A method for single pages learns nothing.
     assert curve["methods"]["satisfiable-subtree"]["gain"]["lcs"] == [0, 0, 0]
+    first = report["first pages"]
+    assert first["gain"]["tiny"]["10"] == points["gain"]["bag"]
+    assert first["sites"]["10"] == {"sites": 2, "worse": 0, "better": 2}
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
