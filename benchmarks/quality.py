@@ -143,7 +143,8 @@ def _measure_curves(args: argparse.Namespace, scorer: ModuleType, corpora: Seque
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--shared", type=Path, default=SHARED)
-    parser.add_argument("--corpus", action="append", help=f"default: {', '.join(CORPORA)}")
+    default = f"{', '.join(CORPORA)}; with --curve {', '.join(CURVE_CORPORA)}"
+    parser.add_argument("--corpus", action="append", help=f"default: {default}")
     parser.add_argument("--method", action="append", choices=METHODS, help="default: all")
     parser.add_argument("--peer", action="append", default=[], help="a peer of peers.py --list")
     parser.add_argument("--peers", action="store_true", help=f"the peers {', '.join(PEERS)}")

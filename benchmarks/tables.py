@@ -8,6 +8,7 @@ from typing import Any
 
 import rich.table
 
+from benchmarks.learning import CLEARLY
 from benchmarks.scores import GOLD, MEASURES, RECIPE_LINES, REPEATED_SHARE
 
 
@@ -172,8 +173,8 @@ def curve_tables(report: Mapping[str, Any]) -> Iterator[Table]:
                     for corpus, gain in first["gain"].items()
                 ),
                 ["sites", *(str(change["sites"]) for change in changes.values())],
-                ["worse by 0.005", *(str(change["worse"]) for change in changes.values())],
-                ["better by 0.005", *(str(change["better"]) for change in changes.values())],
+                [f"worse by {CLEARLY}", *(str(change["worse"]) for change in changes.values())],
+                [f"better by {CLEARLY}", *(str(change["better"]) for change in changes.values())],
             ],
         )
 

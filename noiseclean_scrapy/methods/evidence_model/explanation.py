@@ -18,6 +18,7 @@ from noiseclean_scrapy.methods.evidence_model.plain_reasons import BECAUSE, plai
 from noiseclean_scrapy.methods.evidence_model.site_features import SiteTerms
 from noiseclean_scrapy.methods.evidence_model.tree_index import Floats
 from noiseclean_scrapy.page import Page
+from noiseclean_scrapy.page.characters import counted
 
 _BLOCKS_AT_ONCE = 256
 STRONGEST = 5
@@ -103,4 +104,4 @@ class PageEvidence:
 
 
 def _pages(count: float) -> str:
-    return f"{count:.0f} other page{'s' * (round(count) != 1)}"
+    return counted(round(count), "other page")

@@ -32,8 +32,8 @@ COMMON_REPETITION = 6.0
 SUPPORT, COMMON_SUPPORT = 6.0, 3.0
 """Pages that give a place, and a common text, half of the full weight."""
 SURE = 2.5
-"""Log-odds from which on the page alone is rather sure of a text. Such a text loses by how many
-pages show it: on two of three it is no template yet."""
+"""Log-odds from which on the page alone is rather sure of a text. Such a text loses only as far as
+the pages that show it are believed, `COMMON_SUPPORT` of them by half: two of three are too few."""
 INSERT = 6.0
 """Log-odds that an insert loses where other pages have its place: what a site calls an advert, a
 newsletter or a link to read besides."""
