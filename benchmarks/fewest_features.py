@@ -77,8 +77,8 @@ def measure(examples: Sequence[train.Example], names: Collection[str]) -> Step:
     both = [*page, *context]
     matrices = train.with_context(examples, scores)
     together = _columns(matrices, PAGE.names + CONTEXT.names, both)
-    reached = train.reached_f1(examples, scores)
-    second = train.cross_fit(examples, together, tuple(both), train.SEEDS["together"][:1], reached)
+    leant = train.with_reached(examples, scores)
+    second = train.cross_fit(leant, together, tuple(both), train.SEEDS["together"][:1])
     f1 = train.quality(examples, train.cross_scores(examples, together, second))
     said = dict.fromkeys(both, 0.0)
     for matrix, models in ((alone, first), (together, second)):

@@ -134,7 +134,8 @@ class Example:
     """A page with its features and, for each block, the share of it that is content.
 
     `labels` are -1 where nothing is known (segments that the corpus does not speak of, headlines,
-    which are kept by a rule of their own). `tokens` counts the scorer's tokens of each block.
+    which are kept by a rule of their own). `tokens` counts the scorer's tokens of each block,
+    `reached` is the F1 that is to be expected of the page, see `leaning`.
     """
 
     corpus: str
@@ -145,6 +146,7 @@ class Example:
     labels: Floats
     tokens: Floats
     gold_tokens: int | None
+    reached: float = 1.0
 
     @property
     def fold(self) -> int:
@@ -185,12 +187,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     models = cross_fit(examples, alone, names, SEEDS["alone"])
     first_scores = cross_scores(examples, alone, models)
     together = with_context(examples, first_scores)
-    reached = reached_f1(examples, first_scores)
+    leant = with_reached(examples, first_scores)
     report: dict[str, Any] = {}
     if not args.no_validation:
         report["first stage"] = quality(examples, first_scores)
         report["first stage, shuffled"] = ablation(examples, alone, models)
-        second = cross_fit(examples, together, names + CONTEXT.names, SEEDS["together"], reached)
+        second = cross_fit(leant, together, names + CONTEXT.names, SEEDS["together"])
         scores = cross_scores(examples, together, second)
         report["both stages"] = quality(examples, scores)
         report["both stages, shuffled"] = ablation(examples, together, second)
@@ -206,7 +208,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     model = EvidenceModel(
         *rows.fit(),
         fit(examples, alone, names, SEEDS["alone"]),
-        fit(examples, together, names + CONTEXT.names, SEEDS["together"], reached),
+        fit(leant, together, names + CONTEXT.names, SEEDS["together"]),
     )
     save_model(model, args.out, provenance(report, corpora))
     console.print(
@@ -481,15 +483,13 @@ def cross_fit(
     matrices: Sequence[NDArray[Any]],
     names: tuple[str, ...],
     seeds: Sequence[int],
-    reached: Sequence[float] | None = None,
 ) -> list[BoostedTrees]:
     """For each fold a model that has not seen its sites."""
     models = []
     for fold in range(FOLDS):
         outside = [i for i, example in enumerate(examples) if example.fold != fold]
         seen = [examples[i] for i in outside]
-        f1 = reached and [reached[i] for i in outside]
-        models.append(fit(seen, [matrices[i] for i in outside], names, seeds, f1))
+        models.append(fit(seen, [matrices[i] for i in outside], names, seeds))
     return models
 
 
@@ -516,7 +516,7 @@ def ablation(
 
     def f1(values: NDArray[Any]) -> float:
         scores = cross_scores(chosen, np.split(values, ends), models)
-        return float(np.mean([bag_f1(e, s > 0) for e, s in zip(chosen, scores, strict=True)]))
+        return float(np.mean(kept_f1(chosen, scores)))
 
     whole = f1(matrix)
     lost = {}
@@ -542,17 +542,11 @@ def fit(
     matrices: Sequence[NDArray[Any]],
     names: tuple[str, ...],
     seeds: Sequence[int],
-    reached: Sequence[float] | None = None,
 ) -> BoostedTrees:
-    """Boosted trees for the labels of the examples: the mean of one training a seed.
-
-    With the F1 that was `reached` on each of them, they are fitted for F1, see `leaning`.
-    """
+    """Boosted trees for the labels of the examples, `leaning`: the mean of one training a seed."""
     from catboost import CatBoostClassifier, Pool
 
-    pairs = zip(examples, reached or [1.0] * len(examples), strict=True)
-    leant = [leaning(example, f1) for example, f1 in pairs]
-    labels, weights = map(np.concatenate, zip(*leant, strict=True))
+    labels, weights = map(np.concatenate, zip(*map(leaning, examples), strict=True))
     drawn, weights = drawn_rows(weights, ROWS)
     matrix = np.concatenate(matrices)[drawn]
     pool = Pool(matrix, labels[drawn], weight=weights / weights.mean())
@@ -564,13 +558,13 @@ def fit(
     return mean_model(models)
 
 
-def reached_f1(examples: Sequence[Example], scores: Sequence[Floats]) -> list[float]:
-    """Bag F1 of each page with all blocks above log-odds 0 kept; 1 where its gold is not known."""
-    pairs = zip(examples, scores, strict=True)
-    return [bag_f1(e, score > 0) if e.gold_tokens else 1.0 for e, score in pairs]
+def with_reached(examples: Sequence[Example], scores: Sequence[Floats]) -> list[Example]:
+    """The examples with the F1 that these scores reach; what has no gold text stays as it is."""
+    reached = zip(examples, kept_f1(examples, scores), strict=True)
+    return [replace(e, reached=f1) if e.gold_tokens else e for e, f1 in reached]
 
 
-def leaning(example: Example, f1: float) -> tuple[Floats, Floats]:
+def leaning(example: Example) -> tuple[Floats, Floats]:
     """Labels and weights of a page's blocks with which log-odds above 0 are to be kept for F1.
 
     F1 is highest where each block is kept whose share of content is above half of the F1 that can
@@ -578,7 +572,7 @@ def leaning(example: Example, f1: float) -> tuple[Floats, Floats]:
     little is sure, keep more that is doubtful than articles do. So content weighs 2 - F1, noise F1
     (Parambath, Usunier & Grandvalet, NIPS 2014); a block of both is both, by its share.
     """
-    f1 = max(f1, LEAST_F1)
+    f1 = max(example.reached, LEAST_F1)
     content, noise = example.labels * (2 - f1), (1 - example.labels) * f1
     known, both = example.labels >= 0, content + noise
     labels = np.where(known, content / np.where(known, both, 1), example.labels)
@@ -659,12 +653,16 @@ def _trees(model: Any) -> list[dict[str, Any]]:
 def quality(examples: Sequence[Example], scores: Sequence[Floats]) -> dict[str, dict[str, float]]:
     """Mean bag F1 by corpus and page type, with all blocks above log-odds 0 kept."""
     groups: dict[str, list[float]] = {}
-    for example, score in zip(examples, scores, strict=True):
+    for example, f1 in zip(examples, kept_f1(examples, scores), strict=True):
         if example.gold_tokens:
-            f1 = bag_f1(example, score > 0)
             for name in (example.corpus, f"{example.corpus}: {example.kind}"):
                 groups.setdefault(name, []).append(f1)
     return {name: {"pages": len(f), "f1": float(np.mean(f))} for name, f in sorted(groups.items())}
+
+
+def kept_f1(examples: Sequence[Example], scores: Sequence[Floats]) -> list[float]:
+    """Bag F1 of each page with all blocks above log-odds 0 kept."""
+    return [bag_f1(e, score > 0) for e, score in zip(examples, scores, strict=True)]
 
 
 def bag_f1(example: Example, kept: NDArray[np.bool_]) -> float:

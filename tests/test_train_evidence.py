@@ -361,13 +361,13 @@ def test_content_weighs_more_the_less_is_reached(examples: list[train.Example]) 
     shares = np.array([1.0, 0.0, 0.5, -1.0])
     example = replace(examples[0], labels=shares, tokens=np.array([8.0, 8.0, 8.0, 8.0]))
     assert example.weights.tolist() == pytest.approx([1 / 3, 1 / 3, 1 / 3, 0])
-    labels, weights = train.leaning(example, 0.8)
+    labels, weights = train.leaning(replace(example, reached=0.8))
     assert labels.tolist() == pytest.approx([1, 0, 0.6, -1])
     assert weights.tolist() == pytest.approx([1.2 / 3, 0.8 / 3, 1 / 3, 0])
-    labels, weights = train.leaning(example, 0.2)  # as of 0.7
+    labels, weights = train.leaning(replace(example, reached=0.2))  # as of 0.7
     assert labels.tolist() == pytest.approx([1, 0, 0.65, -1])
     assert weights.tolist() == pytest.approx([1.3 / 3, 0.7 / 3, 1 / 3, 0])
-    labels, weights = train.leaning(example, 1.0)
+    labels, weights = train.leaning(replace(example, reached=1.0))
     assert labels.tolist() == shares.tolist()
     assert weights.tolist() == example.weights.tolist()
 
@@ -376,16 +376,16 @@ def test_what_leans_to_content_is_the_choice_of_the_highest_f1(
     examples: list[train.Example],
 ) -> None:
     chance = np.random.default_rng(0)
+    choices = [np.array(kept) for kept in product((False, True), repeat=10)]
     for _ in range(20):
         hundredths = np.sqrt(chance.integers(2_000, 10_000, 10)).round()
         labels, tokens = hundredths / 100, 100.0 * chance.integers(1, 50, 10).astype(np.float64)
         expected = int(hundredths @ tokens / 100)
         example = replace(examples[0], labels=labels, tokens=tokens, gold_tokens=expected)
-        choices = [np.array(kept) for kept in product((False, True), repeat=10)]
         best = max(choices, key=lambda kept: train.bag_f1(example, kept))
         reached = train.bag_f1(example, best)
         assert reached > train.LEAST_F1
-        leant, _ = train.leaning(example, reached)
+        leant, _ = train.leaning(replace(example, reached=reached))
         assert (leant > 0.5).tolist() == best.tolist()
 
 
@@ -394,7 +394,7 @@ def test_the_second_stage_leans_to_content_where_little_is_reached(
 ) -> None:
     matrices = [example.features.matrix for example in examples]
     sure, doubtful = (
-        train.fit(examples, matrices, PAGE.names, (0,), [reached] * len(examples))
+        train.fit([replace(e, reached=reached) for e in examples], matrices, PAGE.names, (0,))
         for reached in (1.0, train.LEAST_F1)
     )
     plain = train.fit(examples, matrices, PAGE.names, (0,))
@@ -406,7 +406,7 @@ def test_the_second_stage_leans_to_content_where_little_is_reached(
 def test_the_f1_that_is_reached(examples: list[train.Example]) -> None:
     scores = [np.where(e.labels == 1, 1.0, -1.0) for e in examples]
     scores[0] = np.ones(len(scores[0]))
-    reached = train.reached_f1(examples, scores)
+    reached = [example.reached for example in train.with_reached(examples, scores)]
     noise = float(examples[0].tokens[examples[0].labels == 0].sum())
     assert reached[0] == pytest.approx(2 * 130 / (130 + noise + 130))
     assert reached[1:] == [1.0] * (len(examples) - 1)  # the last is of segments, without gold
