@@ -109,47 +109,53 @@ def test_any_nesting(tree: object) -> None:
         assert scores(page) == compiled
 
 
+def counts(page: Page) -> list[list[int]]:
+    """How many names near and around each element count, compiled and in Python."""
+    names = PageNames(PageArrays(page))
+    found = names.sums(NEAR, AROUND)
+    with kernels.in_python():
+        assert names.sums(NEAR, AROUND).tolist() == found.tolist()
+    rows: list[list[int]] = found[:, 1].astype(int).tolist()
+    return rows
+
+
 def test_of_names_on_a_path_the_outermost_counts() -> None:
     page = build_page('<div class="a b"><div class="b c"><p class=a>x</p></div></div>')
-    for names in both(PageArrays(page)):
-        found = [0] * len(page.elements)
-        for element in names.first_elements.tolist():
-            found[element] += 1
-        # BODY; DIV and twice two names; of the second DIV c alone, twice; P.
-        assert found == [1, 5, 2, 1]
-
-
-def both(arrays: PageArrays) -> tuple[PageNames, PageNames]:
-    compiled = PageNames(arrays)
-    with kernels.in_python():
-        return compiled, PageNames(arrays)
+    # BODY; DIV and twice two names; of the second DIV c alone, twice; P.
+    assert counts(page)[1] == [1, 1 + 5, 1 + 5 + 2, 1 + 5 + 2 + 1]
+    assert PageNames(PageArrays(page)).first[0].tolist() == [0, *[1] * 5, 2, 2, 3]
 
 
 def test_what_is_made_of_names_is_bounded_by_the_page() -> None:
     many = " ".join(f"n{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(200))
     page = build_page(f'<div class="{many}">' * 200 + "x")
-    arrays = PageArrays(page)
-    for names in both(arrays):
-        assert np.bincount(names.first_elements).max() == MOST_NAMES
-        assert len(names.first_elements) == 1 + MOST_NAMES  # BODY, the outermost DIV
+    near, around = counts(page)
+    assert max(near) == LEVELS * MOST_NAMES
+    assert set(around) == {1, 1 + MOST_NAMES}  # BODY, and the outermost DIV
 
 
 def test_arrays_that_do_not_fit_are_refused() -> None:
     if kernels.blocks is None:
         pytest.skip("nothing is compiled")
 
-    def first_names(parents: list[int], labels: list[int], starts: list[int], names: int) -> None:
+    def name_sums(
+        parents: list[int], labels: list[int], starts: list[int], names: int, weights: int = 2
+    ) -> None:
         arrays = (np.array(values, dtype=np.int64) for values in (parents, labels, starts))
-        kernels.blocks.first_names(*arrays, np.arange(names))
+        near, hashes = np.zeros(weights, dtype=np.int8), np.zeros(names, dtype=np.uint64)
+        kernels.blocks.name_sums(*arrays, hashes, near, near[:2], hashes, 1)
 
-    first_names([0, 0], [0, 1], [0, 1, 2], 2)
+    name_sums([0, 0], [0, 1], [0, 1, 2], 2)
     with pytest.raises(ValueError, match="labels"):
-        first_names([0, 0], [0], [0, 1], 1)
+        name_sums([0, 0], [0], [0, 1], 1)
     with pytest.raises(ValueError, match="labels"):
-        first_names([0], [1], [0, 1], 1)
+        name_sums([0], [1], [0, 1], 1)
     with pytest.raises(ValueError, match="starts"):
-        first_names([0], [0], [0, 3], 1)
+        name_sums([0], [0], [0, 3], 1)
     with pytest.raises(ValueError, match="ends before"):
-        first_names([0], [0], [1, 0], 1)
+        name_sums([0], [0], [1, 0], 1)
     with pytest.raises(IndexError, match="parent of element 1"):
-        first_names([0, 1], [0, 0], [0, 1], 1)
+        name_sums([0, 1], [0, 0], [0, 1], 1)
+    for weights in (0, 1, 3, 4):
+        with pytest.raises(ValueError, match="weights"):
+            name_sums([0], [0], [0, 1], 1, weights)

@@ -5,7 +5,9 @@ They take and return the same arrays as the functions in numpy that they stand f
 checked where arrays come in.
 """
 
-from libc.stdint cimport int64_t, uint8_t, uint64_t
+from libc.stdint cimport int8_t, int64_t, uint8_t, uint64_t
+
+import os
 
 import numpy as np
 
@@ -13,6 +15,7 @@ cdef extern from "built_for.h":
     const char* SOURCE_BLOCKS
 
 SOURCE = SOURCE_BLOCKS.decode()  # a hash of this file as it was compiled
+cdef uint64_t _secret = int.from_bytes(os.urandom(8), "little") | 1
 
 cdef enum:
     MOST_LEVELS = 8
@@ -325,57 +328,77 @@ def looked_up(dict values, const uint64_t[::1] keys):
     return table
 
 
-def first_names(
+def name_sums(
     const int64_t[::1] parent,
     const int64_t[::1] labels,
     const int64_t[::1] starts,
-    const int64_t[::1] distinct,
+    const uint64_t[::1] hashes,
+    const int8_t[::1] near,
+    const int8_t[::1] around,
+    const uint64_t[::1] levels,
+    uint64_t mixer,
 ):
-    """`naming._first_names`, as two rows."""
-    cdef Py_ssize_t elements = parent.shape[0], index, name, count = 0, most = 0, above, here
+    """`PageNames.sums`, given what mixes the hashes of each level, and all of them."""
+    cdef Py_ssize_t elements = parent.shape[0], count = hashes.shape[0], buckets = near.shape[0]
+    cdef Py_ssize_t index, name, level, here, above, first_count = 0
+    cdef int shift = 64
+    while shift and <uint64_t> 1 << 64 - shift < <uint64_t> buckets:
+        shift -= 1
+    if buckets < 2 or 1 << 64 - shift != buckets:
+        raise ValueError(f"{buckets} weights are no power of 2")
+    _expect(around.shape[0], buckets, "weights")
     _expect(labels.shape[0], elements, "labels")
     _expect_within(labels, starts.shape[0] - 1, "labels")
-    _expect_within(starts, distinct.shape[0] + 1, "starts")
-    _expect_within(distinct, distinct.shape[0], "numbers of names")
+    _expect_within(starts, count + 1, "starts")
     _expect_tree(parent)
+    for index in range(starts.shape[0] - 1):
+        if starts[index] > starts[index + 1]:
+            raise ValueError(f"label {index} ends before it starts")
+    found = np.zeros((2, 2, elements))
+    cdef double[:, :, ::1] sums = found
+    # By label and level the weights of its names; by element where its first names are.
+    cdef int64_t[:, ::1] near_of = np.zeros((levels.shape[0], starts.shape[0]), dtype=np.int64)
+    cdef int64_t[::1] begin = np.empty(elements + 1, dtype=np.int64)
+    for index in range(starts.shape[0] - 1):
+        for name in range(starts[index], starts[index + 1]):
+            for level in range(levels.shape[0]):
+                near_of[level, index] += near[(hashes[name] ^ levels[level]) * mixer >> shift]
     for index in range(elements):
-        if starts[labels[index]] > starts[labels[index] + 1]:
-            raise ValueError(f"label {labels[index]} ends before it starts")
-        most += starts[labels[index] + 1] - starts[labels[index]]
-    found = np.empty((2, most), dtype=np.int64)
-    cdef int64_t[:, ::1] rows = found
-    cdef int64_t[::1] begin = np.empty(elements, dtype=np.int64)  # of each element's first names
-    cdef int64_t[::1] end = np.empty(elements, dtype=np.int64)
-    cdef unsigned char[::1] on_path = np.zeros(distinct.shape[0], dtype=np.uint8)
+        here = index
+        for level in range(levels.shape[0]):
+            sums[0, 0, index] += near_of[level, labels[here]]
+            sums[0, 1, index] += starts[labels[here] + 1] - starts[labels[here]]
+            here = parent[here]
+    if not count or not elements:
+        return found
+    # Equal names have equal numbers. Their table cannot be flooded: nobody knows how it mixes.
+    cdef int64_t[::1] keys = np.empty(count, dtype=np.int64)
+    cdef int64_t[::1] distinct = np.empty(count, dtype=np.int64)
+    for name in range(count):
+        keys[name] = <int64_t> (hashes[name] * _secret)
+    _number(&keys[0], count, &distinct[0])
+    cdef uint8_t[::1] on_path = np.zeros(count, dtype=np.uint8)
+    cdef int64_t[::1] firsts = np.empty(count, dtype=np.int64)  # of the elements on the path
     here = -1
     for index in range(elements):
         above = parent[index] if index else -1
         while here != above:
-            for name in range(begin[here], end[here]):
-                on_path[distinct[rows[1, name]]] = 0
+            while first_count > begin[here]:
+                first_count -= 1
+                on_path[firsts[first_count]] = 0
             here = parent[here] if here else -1
-        begin[index] = count
+        begin[index] = first_count
+        if above >= 0:
+            sums[1, 0, index], sums[1, 1, index] = sums[1, 0, above], sums[1, 1, above]
         for name in range(starts[labels[index]], starts[labels[index] + 1]):
             if not on_path[distinct[name]]:
                 on_path[distinct[name]] = 1
-                rows[0, count], rows[1, count] = index, name
-                count += 1
-        end[index] = count
+                firsts[first_count] = distinct[name]
+                first_count += 1
+                sums[1, 0, index] += around[hashes[name] * mixer >> shift]
+                sums[1, 1, index] += 1
         here = index
-    return np.ascontiguousarray(found[:, :count])
-
-
-def path_sums(const double[:, ::1] values, const int64_t[::1] parent):
-    """`PageArrays.path_sums`."""
-    cdef Py_ssize_t row, index
-    _expect(values.shape[1], parent.shape[0], "values")
-    _expect_tree(parent)
-    sums = np.array(values)
-    cdef double[:, ::1] found = sums
-    for row in range(values.shape[0]):
-        for index in range(1, parent.shape[0]):
-            found[row, index] += found[row, parent[index]]
-    return sums
+    return found
 
 
 def group_sums(const double[:, ::1] values, const int64_t[::1] groups):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from zlib import crc32
 
 import numpy as np
@@ -30,7 +30,7 @@ LONGEST = 400.0
 _NAME = re.compile(r"[.#\[][^.#\[\]]+")
 _MIXER = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(65 - BUCKETS.bit_length())
-_LEVEL_MIXER = np.uint64(0xC2B2AE3D27D4EB4F)
+_LEVEL_MIXERS = np.arange(LEVELS, dtype=np.uint64) * np.uint64(0xC2B2AE3D27D4EB4F)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,11 +48,8 @@ class Naming:
         (2, B): by the names near a block, and by all names of the elements around it. What a site
         calls all of its text tells nothing, so only the difference counts.
         """
-        names = PageNames(arrays)
-        near, near_count = names.near_sums(self.near)
-        around, count = names.around_sums(self.around)
-        scores = np.array((near / np.sqrt(near_count), around / np.sqrt(count)))
-        scores = scores.take(arrays.element, axis=1)
+        sums = PageNames(arrays).sums(self.near, self.around)
+        scores = (sums[:, 0] / np.sqrt(sums[:, 1])).take(arrays.element, axis=1)
         scales = np.array((self.near_scale, self.around_scale))
         found: Floats = relative(scores, lengths) * scales[:, None]
         return found
@@ -69,71 +66,73 @@ def relative(scores: Floats, lengths: Floats) -> Floats:
 class PageNames:
     """The names on a page with L distinct labels and E elements.
 
-    `near` (LEVELS, N) and `around` (N) are the buckets of the N names of all labels; those of label
-    l are `starts[l]` to `starts[l + 1]`. `first_elements` and `first_names` are each element with
-    each of its names that none above has: a name counts where it first stands.
+    `hashes` (N) are those of the names of all labels; those of label l are `starts[l]` to
+    `starts[l + 1]`. `near` (LEVELS, N) and `around` (N) are the buckets of the names.
     """
 
     def __init__(self, arrays: PageArrays) -> None:
         self.arrays = arrays
         parts = list(map(_hashes, arrays.label_names))
-        hashes = np.frombuffer(b"".join(parts), dtype=np.uint64)
-        self.starts = np.array([0, *map(len, parts)]).cumsum() // hashes.itemsize
-        self.near = _buckets(hashes ^ np.arange(LEVELS, dtype=np.uint64)[:, None] * _LEVEL_MIXER)
-        self.around = _buckets(hashes)
+        self.hashes = np.frombuffer(b"".join(parts), dtype=np.uint64)
+        self.starts = np.array([0, *map(len, parts)]).cumsum() // self.hashes.itemsize
+
+    @property
+    def near(self) -> Integers:
+        return _buckets(self.hashes ^ _LEVEL_MIXERS[:, None])
+
+    @property
+    def around(self) -> Integers:
+        return _buckets(self.hashes)
+
+    @cached_property
+    def first(self) -> tuple[Integers, Integers]:
+        """Each element with each of its names that no element above it has: a name counts once.
+
+        The elements, and the names as indices of `hashes`.
+        """
         # Sorted: a table of their hashes could be flooded by a page that chooses its names.
-        distinct = np.unique(hashes, return_inverse=True)[1].astype(np.int64)
-        self.first_elements, self.first_names = _first_names(arrays, self.starts, distinct)
+        numbers = np.unique(self.hashes, return_inverse=True)[1].tolist()
+        ranges = self.starts.tolist()
+        elements: list[int] = []
+        names: list[int] = []
+        on_path: set[int] = set()
+        path: list[tuple[int, list[int]]] = []  # elements, and the numbers that each was first with
+        above_of = self.arrays.parent.tolist()
+        for element, label in enumerate(self.arrays.labels.tolist()):
+            while path and path[-1][0] != above_of[element]:
+                on_path.difference_update(path.pop()[1])
+            own = range(ranges[label], ranges[label + 1])
+            first = [name for name in own if numbers[name] not in on_path]
+            elements += [element] * len(first)
+            names += first
+            path.append((element, [numbers[name] for name in first]))
+            on_path.update(path[-1][1])
+        return np.array(elements, dtype=np.int64), np.array(names, dtype=np.int64)
 
-    def near_sums(self, weights: NDArray[np.int8]) -> tuple[Integers, Integers]:
-        """The weights of the names near each element (E), and how many these are."""
-        of_labels = np.add.reduceat(weights[self.near], self.starts[:-1], axis=1, dtype=np.int64)
-        sizes, labels, parent = np.diff(self.starts), self.arrays.labels, self.arrays.parent
-        total, number = of_labels[0][labels], sizes[labels]
-        for level in range(1, LEVELS):
-            labels = labels[parent]
-            total += of_labels[level][labels]
-            number += sizes[labels]
-        return total, number
+    def sums(self, near: NDArray[np.int8], around: NDArray[np.int8]) -> Floats:
+        """The weights (BUCKETS) of the names of each element, and how many names these are.
 
-    def around_sums(self, weights: NDArray[np.int8]) -> tuple[Floats, Floats]:
-        """The weights of the names of each element (E) and all above, each once; their number."""
-        count = len(self.arrays.parent)
-        own = np.bincount(self.first_elements, weights[self.around[self.first_names]], count)
-        size = np.bincount(self.first_elements, minlength=count)
-        total, number = self.arrays.path_sums(np.array((own, size)))
-        return total, number
-
-
-def _first_names(
-    arrays: PageArrays, starts: Integers, distinct: Integers
-) -> tuple[Integers, Integers]:
-    """Each element with each of its names that no element above it has, as indices of names.
-
-    The names of label l are `starts[l]` to `starts[l + 1]`; equal ones have equal numbers in
-    `distinct`.
-    """
-    if kernels.blocks is not None:
-        found: NDArray[np.int64] = kernels.blocks.first_names(
-            arrays.parent, arrays.labels, starts, distinct
-        )
-        return found[0], found[1]
-    numbers, ranges = distinct.tolist(), starts.tolist()
-    elements: list[int] = []
-    names: list[int] = []
-    on_path: set[int] = set()
-    path: list[tuple[int, list[int]]] = []  # elements, and the numbers that each was first with
-    above_of = arrays.parent.tolist()
-    for element, label in enumerate(arrays.labels.tolist()):
-        while path and path[-1][0] != above_of[element]:
-            on_path.difference_update(path.pop()[1])
-        own = range(ranges[label], ranges[label + 1])
-        first = [name for name in own if numbers[name] not in on_path]
-        elements += [element] * len(first)
-        names += first
-        path.append((element, [numbers[name] for name in first]))
-        on_path.update(path[-1][1])
-    return np.array(elements, dtype=np.int64), np.array(names, dtype=np.int64)
+        (2, 2, E): of the names near it, and of those of itself and all above, each once.
+        """
+        arrays = self.arrays
+        found: Floats
+        if kernels.blocks is not None:
+            found = kernels.blocks.name_sums(
+                *(arrays.parent, arrays.labels, self.starts, self.hashes),
+                *(near, around, _LEVEL_MIXERS, _MIXER),
+            )
+            return found
+        of_labels = np.add.reduceat(near[self.near], self.starts[:-1], axis=1, dtype=np.int64)
+        sizes, labels = np.diff(self.starts), arrays.labels
+        found = np.zeros((2, 2, len(labels)))
+        for level in range(LEVELS):
+            found[0] += of_labels[level][labels], sizes[labels]
+            labels = labels[arrays.parent]
+        elements, names = self.first
+        for row, weights in enumerate((around[self.around[names]], None)):
+            found[1, row] = np.bincount(elements, weights, len(labels))
+        found[1] = arrays.path_sums(found[1])
+        return found
 
 
 @lru_cache(maxsize=20_000)

@@ -95,9 +95,6 @@ class PageArrays:
 
     def path_sums(self, values: Floats) -> Floats:
         """Sums of whole numbers (V, E) over each element and all its ancestors."""
-        if kernels.blocks is not None:
-            found: Floats = kernels.blocks.path_sums(values, self.parent)
-            return found
         count = values.shape[-1]
         above = np.append(self.parent, count)  # behind the last element stands nothing
         above[0] = count
