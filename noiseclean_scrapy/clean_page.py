@@ -19,6 +19,7 @@ from noiseclean_scrapy.page.hidden import hidden_blocks
 from noiseclean_scrapy.page.inline import PLAIN, Inline, MarkupOptions, References
 from noiseclean_scrapy.page.locations import xpath
 from noiseclean_scrapy.page.markup import Source, to_html, to_markdown
+from noiseclean_scrapy.page.tags import VERBATIM_TAGS
 
 CONTENTS = ("text", "html", "markdown", "blocks", "weights")
 """What `CleanPage.to_dict` gives of the content."""
@@ -263,8 +264,17 @@ class CleanPage:
         source = table.sources.get(index)
         if source is None:
             return Inline(table.texts[index])
-        references = References(table.details, self._page.base)
-        return Inline(table.texts[index], source, table.is_verbatim(index), references)
+        is_verbatim = self._keeps_space and table.is_verbatim(index)
+        return Inline(table.texts[index], source, is_verbatim, self._references)
+
+    @cached_property
+    def _keeps_space(self) -> bool:
+        """Whether any element of the page keeps white space."""
+        return not VERBATIM_TAGS.isdisjoint(self._page.table.tags)
+
+    @cached_property
+    def _references(self) -> References:
+        return References(self._page.table.details, self._page.base)
 
     def _sources(self, markup: MarkupOptions) -> Iterator[Source]:
         """The kept blocks for HTML and Markdown, with pictures between them if they are wanted."""

@@ -86,6 +86,7 @@ cdef dict _stylings = {}  # of elements whose attributes are short, on pages of 
 
 
 cdef struct Names:
+    unsigned long long firsts  # a bit for each first letter, by its last six bits
     size_t count
     (const char*)[MOST_NAMES] names
 
@@ -97,11 +98,12 @@ cdef Names _names(list encoded) except *:
     """Names, which must be kept as long as these."""
     cdef Names found
     cdef size_t index
-    found.count = len(encoded)
+    found.count, found.firsts = len(encoded), 0
     if found.count > MOST_NAMES:
         raise ValueError(f"{encoded} are too many names")
     for index in range(found.count):
         found.names[index] = <bytes> encoded[index]
+        found.firsts |= <unsigned long long> 1 << (found.names[index][0] & 63)
     return found
 
 
@@ -711,6 +713,8 @@ cdef int _read_marks(xmlNode* node, read_mark) except -1:
 
 cdef inline bint _is_among(const char* name, const Names* names) noexcept:
     cdef size_t index
+    if not names.firsts >> (name[0] & 63) & 1:
+        return False
     for index in range(names.count):
         if names.names[index][0] == name[0] and strcmp(names.names[index], name) == 0:
             return True

@@ -69,11 +69,16 @@ def hidden_blocks(page: Page) -> list[bool]:
     table = page.table
     if page.reads_hidden or 1 not in table.hidden:
         return [False] * len(table.texts)
-    hidden = [False] * len(table.tags)
-    for index, (parent, by_itself) in enumerate(zip(table.parents, table.hidden, strict=True)):
-        above = parent >= 0 and hidden[parent]
-        hidden[index] = above or (by_itself == 1 and not _is_folded(table, index))
-    found = [hidden[owner] for owner in table.owners]
+    hidden = bytearray(len(table.tags))
+    parents, end = table.parents, 0
+    for index in [index for index, by_itself in enumerate(table.hidden) if by_itself == 1]:
+        if index >= end and not _is_folded(table, index):
+            # What is in an element follows it, up to the first whose parent stands before it.
+            end = index + 1
+            while end < len(parents) and parents[end] >= index:
+                end += 1
+            hidden[index:end] = b"\1" * (end - index)
+    found = [hidden[owner] > 0 for owner in table.owners]
     if any(found):
         long = [
             len(text) if len(text) >= LONG and 2 * linked < len(text) else 0

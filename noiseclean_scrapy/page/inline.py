@@ -150,6 +150,8 @@ def _text(token: Token) -> str:
 
 def _is_code(source: str) -> bool:
     """Whether all text stands in CODE, on several lines."""
+    if f"{BEGIN}code" not in source:
+        return False
     open_tags: list[str] = []
     pieces: list[str] = []
     for name, _, end, line_break, text in _TOKEN.findall(source):
