@@ -249,15 +249,15 @@ def test_any_texts(texts: list[str]) -> None:
         return TextTable(texts)
 
     here, there = both(table)
-    for name in ("features", "lengths", "characters", "keys"):
+    for name in ("features", "lengths", "characters", "announced", "keys"):
         assert_same_arrays(getattr(here, name), getattr(there, name))
-    wanted = frozenset(words(" ".join(texts[::2])))
+    wanted = [frozenset(words(" ".join(texts[start::2]))) for start in (0, 1)]
     for longest in (20, 10_000):
-        counts, slow = both(word_counts, texts, wanted, longest)
+        counts, slow = both(partial(word_counts, longest=longest), texts, *wanted)
         assert_same_arrays(counts, slow)
-        for text, found, shared in zip(texts, *counts.tolist(), strict=True):
+        for text, *found in zip(texts, *counts.tolist(), strict=True):
             own = set(words(text)) if len(text) <= longest else set()
-            assert (found, shared) == (len(own), len(own & wanted))
+            assert found == [len(own), *(len(own & among) for among in wanted)]
     scores = np.ones(len(texts))
     assert content_signature(texts, scores) == in_python(content_signature, texts, scores)
 
@@ -265,8 +265,11 @@ def test_any_texts(texts: list[str]) -> None:
 def test_words_of_long_texts_and_many_wanted_words() -> None:
     texts = [" ".join(f"word{chr(97 + n % 26)}{'x' * (n % 50)}" for n in range(900)), "wordax " * 3]
     for wanted in (frozenset(words(texts[0])), frozenset({"wordax"}), frozenset()):
-        here, there = both(word_counts, texts, wanted, 10**6)
+        here, there = both(partial(word_counts, longest=10**6), texts, wanted, {"wordax"})
         assert_same_arrays(here, there)
+    if kernels.texts is not None:
+        with pytest.raises(ValueError, match="33 sets"):
+            kernels.texts.word_counts(texts, (wanted,) * 33, 10)
 
 
 def test_signatures_of_long_content() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ from noiseclean_scrapy.methods.evidence_model.text_features import (
 )
 from noiseclean_scrapy.page import build_page
 from noiseclean_scrapy.page.hashes import hash64
-from noiseclean_scrapy.page.words import LONGEST, block_features, targets, title_words, words
+from noiseclean_scrapy.page.words import LONGEST, block_features, page_words, targets, words
 
 _MARKS = ".!?…。！？।؟,;:，、0٣7|›»/$©\"“«「'”)] \u00a0@"
 _WORDS = "COPYRIGHT|copyrıght|İ|1999|12:30|Hello|world|ΣΑΣ|新闻|ニュース|한국|Ǆ|ǅ|ª|𝟙|𐐀"
@@ -98,10 +99,13 @@ def test_words_of_a_page_are_those_of_its_blocks(texts: list[str]) -> None:
     page = build_page("".join(f"<p>{text}<a href='/{text}'>x</a><img src=i>" for text in texts))
     page.table.texts[0] = " ".join(map(chr, range(0x61, 0x61 + LONGEST)))
     page.title = texts[0] if texts else ""
-    title = set(words(page.title))
-    sets = [set(words(b.text)) if len(b.text) <= LONGEST else set() for b in page.blocks]
-    assert title_words(page).tolist() == [[*map(len, sets)], [len(own & title) for own in sets]]
-    assert title_words(page) is title_words(page)
+    page.description = texts[-1] if texts else ""
+    wanted = [set(words(text)) for text in (page.title, page.description)]
+    longest = sys.maxsize if wanted[1] else LONGEST
+    sets = [set(words(b.text)) if len(b.text) <= longest else set() for b in page.blocks]
+    shared = [[len(own & among) for own in sets] for among in wanted]
+    assert page_words(page).tolist() == [[*map(len, sets)], *shared]
+    assert page_words(page) is page_words(page)
     for block in page.blocks:
         counted = sorted([*words(block.text), *targets(block)])
         assert sorted(block_features(block).elements()) == counted

@@ -23,10 +23,11 @@ cdef extern from "Python.h":
 cdef enum:
     MOST_CHARACTERS = 1000  # of a text whose words are compared here
     MOST_WANTED = 500
+    MOST_SETS = 32
     SLOTS = 1024
     LONGEST_WORD = 64
     MOST_KINDS = 15  # of characters; the bit of upper case comes on top
-    ROW = 10  # values of a text
+    ROW = 11  # values of a text
 
 
 cdef class TextMeasure:
@@ -165,6 +166,7 @@ cdef struct Word:
     Py_ssize_t start
     Py_ssize_t size
     uint64_t text  # the number of the text that it was last seen in
+    unsigned int sets  # bits of the wanted sets that it is in
 
 cdef Word[SLOTS] _seen
 cdef Word[SLOTS] _asked
@@ -172,37 +174,43 @@ cdef char[MOST_CHARACTERS + 1] _buffer
 cdef uint64_t _text = 0  # of the text that is read; none has a number twice
 
 
-def word_counts(list texts, wanted, Py_ssize_t longest):
+def word_counts(list texts, tuple wanted, Py_ssize_t longest):
     """`page.words.word_counts` for most texts in western languages; -1 for what is left to that."""
     global _text
-    found = np.zeros((2, len(texts)), dtype=np.int64)
+    if len(wanted) > MOST_SETS:
+        raise ValueError(f"{len(wanted)} sets of words are more than {MOST_SETS}")
+    found = np.zeros((1 + len(wanted), len(texts)), dtype=np.int64)
     cdef int64_t[:, ::1] counts = found
-    cdef list known = [word.encode("latin-1") for word in wanted if PyUnicode_KIND(word) == 1]
+    cdef list known = [
+        b" ".join([word.encode("latin-1") for word in words if PyUnicode_KIND(word) == 1])
+        for words in wanted
+    ]
     cdef bytes joined = b" ".join(known)
-    cdef bint are_few = len(known) <= MOST_WANTED
+    cdef bint are_few = joined.count(b" ") < MOST_WANTED
     cdef uint64_t asked
-    cdef int64_t* count
-    cdef int64_t* wanted_count
     cdef size_t slots
-    cdef Py_ssize_t index, size
+    cdef Py_ssize_t index, size, start = 0
+    cdef int number
     cdef str text
     _text += 1
     asked = _text
     if are_few:
-        _each_word(joined, len(joined), _asked, SLOTS, asked, NULL, 0, NULL, NULL)
+        for number in range(len(known)):
+            size = len(<bytes> known[number])
+            _note(joined, start, start + size, asked, 1 << number)
+            start += size + 1
     for index in range(len(texts)):
         text = texts[index]
         if len(text) > longest:
             continue
         size = _masked(text, _buffer) if are_few and len(text) <= MOST_CHARACTERS else -1
         if size < 0:
-            counts[0, index] = counts[1, index] = -1
+            counts[:, index] = -1
             continue
         _text += 1
         # Most texts are short; a table no larger than they need stays in the processor's cache.
         slots = SLOTS if size > SLOTS // 4 else SLOTS // 4
-        count, wanted_count = &counts[0, index], &counts[1, index]
-        _each_word(_buffer, size, _seen, slots, _text, joined, asked, count, wanted_count)
+        _count(_buffer, size, slots, _text, joined, asked, &counts[0, index], counts.shape)
     return found
 
 
@@ -245,40 +253,68 @@ cdef inline bint _is_mark(Py_UCS4 character) noexcept:
     return 0x2010 <= character <= 0x2027 or character in (0x2039, 0x203A, 0x20AC)
 
 
-cdef int _each_word(
-    const char* data,
-    Py_ssize_t size,
-    Word* seen,
-    size_t slots,
-    uint64_t text,
-    const char* others,
-    uint64_t asked,
-    int64_t* count,
-    int64_t* wanted,
+cdef int _note(
+    const char* data, Py_ssize_t at, Py_ssize_t end, uint64_t asked, unsigned int bit
 ) noexcept:
-    """Note the different words of a text; count them, and those that `others` are."""
-    cdef Py_ssize_t at = 0, start
+    """Note the words of a set that are wanted."""
+    cdef Py_ssize_t start = _next_word(data, &at, end)
     cdef uint64_t hashed
     cdef size_t slot
-    while at < size:
-        if not _is_letter(data[at]):
-            at += 1
-            continue
-        start = at
-        hashed = 0xCBF29CE484222325
-        while at < size and at - start < LONGEST_WORD and _is_letter(data[at]):
-            hashed = (hashed ^ <uint8_t> data[at]) * <uint64_t> 0x100000001B3
-            at += 1
-        slot = _find(seen, slots, text, data, hashed, data + start, at - start)
-        if seen[slot].text == text:
-            continue
-        seen[slot] = Word(hashed, start, at - start, text)
-        if count == NULL:
-            continue
-        count[0] += 1
-        slot = _find(_asked, SLOTS, asked, others, hashed, data + start, at - start)
-        wanted[0] += _asked[slot].text == asked
+    while at > start:
+        hashed = _hashed(data + start, at - start)
+        slot = _find(_asked, SLOTS, asked, data, hashed, data + start, at - start)
+        if _asked[slot].text != asked:
+            _asked[slot] = Word(hashed, start, at - start, asked, 0)
+        _asked[slot].sets |= bit
+        start = _next_word(data, &at, end)
     return 0
+
+
+cdef int _count(
+    const char* data,
+    Py_ssize_t size,
+    size_t slots,
+    uint64_t text,
+    const char* wanted,
+    uint64_t asked,
+    int64_t* counts,
+    const Py_ssize_t* shape,
+) noexcept:
+    """Count the different words of a text, and how many are in each set, below each other."""
+    cdef Py_ssize_t at = 0, start = _next_word(data, &at, size), number
+    cdef uint64_t hashed
+    cdef size_t slot
+    while at > start:
+        hashed = _hashed(data + start, at - start)
+        slot = _find(_seen, slots, text, data, hashed, data + start, at - start)
+        if _seen[slot].text != text:
+            _seen[slot] = Word(hashed, start, at - start, text, 0)
+            counts[0] += 1
+            slot = _find(_asked, SLOTS, asked, wanted, hashed, data + start, at - start)
+            if _asked[slot].text == asked:
+                for number in range(1, shape[0]):
+                    counts[number * shape[1]] += _asked[slot].sets >> (number - 1) & 1
+        start = _next_word(data, &at, size)
+    return 0
+
+
+cdef inline Py_ssize_t _next_word(const char* data, Py_ssize_t* at, Py_ssize_t end) noexcept:
+    """Where the next word starts, `at` where it ends; both at the end if there is none."""
+    cdef Py_ssize_t start = at[0]
+    while start < end and not _is_letter(data[start]):
+        start += 1
+    at[0] = start
+    while at[0] < end and at[0] - start < LONGEST_WORD and _is_letter(data[at[0]]):
+        at[0] += 1
+    return start
+
+
+cdef inline uint64_t _hashed(const char* word, Py_ssize_t size) noexcept:
+    cdef uint64_t hashed = 0xCBF29CE484222325
+    cdef Py_ssize_t at
+    for at in range(size):
+        hashed = (hashed ^ <uint8_t> word[at]) * <uint64_t> 0x100000001B3
+    return hashed
 
 
 cdef inline size_t _find(

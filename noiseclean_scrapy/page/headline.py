@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from noiseclean_scrapy.page.page import Page
 from noiseclean_scrapy.page.urls import host
-from noiseclean_scrapy.page.words import LONGEST, title_words, word_counts, words
+from noiseclean_scrapy.page.words import LONGEST, page_words, word_counts, words
 
 _COVERAGE = 0.8
 _BETWEEN = re.compile(r"(\s[|–—·•»«:/-]+\s|\s*[|｜：]\s*)")
@@ -39,7 +39,7 @@ def find_headline(page: Page, common: Sequence[bool] = ()) -> int | None:
         # Texts are counted with their digits masked: "Part 3" may be the headline of its page.
         return not common or not common[number] or _DIGIT.search(text) is not None
 
-    found = _showing(page, page.title, title_words(page), may_show)
+    found = _showing(page, page.title, page_words(page), may_show)
     titles = iter(page.declared.titles)
     while found is None and (title := next(titles, "")):
         counts = word_counts(table.texts, frozenset(words(title)))
@@ -100,7 +100,7 @@ def _is_part(title: str, longer: str) -> bool:
 def _showing(
     page: Page, title: str, counts: NDArray[np.int64], may_show: Callable[[int], bool]
 ) -> int | None:
-    """The block that shows a title; `counts` are its words in each block.
+    """The block that shows a title; `counts` are the words of each block, and those in the title.
 
     Its words are most of the block's, and three of the title's or its whole first part. The last
     part mostly names the site: a block that shows no more comes after others.

@@ -175,7 +175,7 @@ class Page:
     kind of page in JSON-LD. `characters_lost` tells how much text
     the parser cut off (0: none that matters), `truncated` that the budget for one page did not
     suffice, `reads_hidden` that hidden text counts, `other` what was given where that is not HTML.
-    `words` are what `title_words` found; `kept` is what a method keeps of the page.
+    `words` are what `page_words` found; `kept` is what a method keeps of the page.
     """
 
     url: str

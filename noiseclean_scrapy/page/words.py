@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections import Counter
 from collections.abc import Sequence, Set
 from urllib.parse import urlsplit
@@ -42,33 +43,38 @@ def words(text: str, *, mask: bool = True) -> list[str]:
     return _split(_masked(text) if mask else text.lower())
 
 
-def word_counts(texts: list[str], wanted: Set[str], longest: int = LONGEST) -> NDArray[np.int64]:
-    """How many different words each text has, and how many of them are wanted (2, texts).
+def word_counts(texts: list[str], *wanted: Set[str], longest: int = LONGEST) -> NDArray[np.int64]:
+    """How many different words each text has, and how many of them are in each set of `wanted`.
 
-    Texts of more than `longest` characters are not read: they have none.
+    (1 + sets, texts). Texts of more than `longest` characters are not read: they have none.
 
-    >>> word_counts(["The flood of the year", "Home"], {"the", "flood"}).tolist()
-    [[4, 1], [2, 0]]
+    >>> word_counts(["The flood of the year", "Home"], {"the", "flood"}, {"home"}).tolist()
+    [[4, 1], [2, 0], [0, 1]]
     """
     if kernels.texts is not None:
         found: NDArray[np.int64] = kernels.texts.word_counts(texts, wanted, longest)
         rest = np.flatnonzero(found[0] < 0).tolist()
     else:
-        found = np.zeros((2, len(texts)), dtype=np.int64)
+        found = np.zeros((1 + len(wanted), len(texts)), dtype=np.int64)
         rest = [number for number, text in enumerate(texts) if len(text) <= longest]
     if rest:
         sets = _word_sets([texts[number] for number in rest])
-        found[:, rest] = [*map(len, sets)], [len(own & wanted) for own in sets]
+        found[:, rest] = [
+            [*map(len, sets)],
+            *([len(own & words) for own in sets] for words in wanted),
+        ]
     return found
 
 
-def title_words(page: Page) -> NDArray[np.int64]:
-    """`word_counts` of the page's text blocks, where the words of its title are wanted.
+def page_words(page: Page) -> NDArray[np.int64]:
+    """`word_counts` of the page's text blocks: those in its title, and in its description.
 
-    Found once, then kept with the page.
+    Long texts are read where there is a description. Found once, then kept with the page.
     """
     if page.words is None:
-        page.words = word_counts(page.table.texts, frozenset(words(page.title)))
+        wanted = [frozenset(words(text)) for text in (page.title, page.description)]
+        longest = sys.maxsize if wanted[1] else LONGEST
+        page.words = word_counts(page.table.texts, *wanted, longest=longest)
     return page.words
 
 

@@ -5,7 +5,6 @@ Each group is a function below the names of what it yields, one row for each of 
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -16,7 +15,7 @@ from noiseclean_scrapy.methods.evidence_model.measures import ANY, LONG, NEAR, O
 from noiseclean_scrapy.methods.evidence_model.text_features import FIELDS
 from noiseclean_scrapy.methods.evidence_model.tree_index import Floats, Integers, bit_rows
 from noiseclean_scrapy.methods.evidence_model.vocabulary import CLASS_GROUPS, NAMES, TAG_GROUPS
-from noiseclean_scrapy.page.words import word_counts, words
+from noiseclean_scrapy.page.words import page_words, words
 
 PAGE = FeatureTable[PageMeasures]()
 """The features of a page alone."""
@@ -88,12 +87,9 @@ def _occurrences(page: PageMeasures) -> Rows:
 def _metadata(page: PageMeasures) -> Rows:
     texts, declared = page.page.table.texts, page.page.declared
     yield page.in_title
-    described = frozenset(words(page.page.description))
-    if described:
-        found, wanted = word_counts(texts, described, sys.maxsize)
-        yield np.where(found > 3, wanted / np.maximum(found, 1), 0.0)
-    else:
-        yield -1.0
+    found, _, described = page_words(page.page)
+    is_described = bool(words(page.page.description))
+    yield np.where(found > 3, described / np.maximum(found, 1), 0.0) if is_described else -1.0
     body, parts = (" ".join(words(text)) for text in (declared.body, declared.parts))
     yield _stated(texts, body if len(body) > LONG else "", parts)
 

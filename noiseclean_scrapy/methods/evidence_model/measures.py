@@ -13,7 +13,7 @@ from noiseclean_scrapy.methods.evidence_model.tree_index import Floats, Integers
 from noiseclean_scrapy.methods.evidence_model.vocabulary import NAMES, element_bits
 from noiseclean_scrapy.methods.evidence_model.wording import Wording
 from noiseclean_scrapy.page import Page
-from noiseclean_scrapy.page.words import LONGEST, title_words
+from noiseclean_scrapy.page.words import LONGEST, page_words
 
 LONG = 80
 """Weighted characters from which on a block is long text, unless half of it is links."""
@@ -124,7 +124,7 @@ class PageMeasures:
     @cached_property
     def in_title(self) -> Floats:
         """The share of each block's words that stand in the title; 0 for what is long."""
-        found, wanted = title_words(self.page)
+        found, wanted, _ = page_words(self.page)
         return np.where(self.texts.characters < LONGEST, wanted / np.maximum(found, 1), 0.0)
 
     def _having(self, where: int, group: str) -> NDArray[np.bool_]:

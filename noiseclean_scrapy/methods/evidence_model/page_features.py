@@ -15,8 +15,7 @@ from noiseclean_scrapy.methods.evidence_model.features import (
 )
 from noiseclean_scrapy.methods.evidence_model.measures import LEVELS, PageMeasures
 from noiseclean_scrapy.methods.evidence_model.naming import Naming
-from noiseclean_scrapy.methods.evidence_model.phrases import LONGEST as LONGEST_LINE
-from noiseclean_scrapy.methods.evidence_model.phrases import PHRASES, announced
+from noiseclean_scrapy.methods.evidence_model.phrases import PHRASES
 from noiseclean_scrapy.methods.evidence_model.tree_index import (
     Integers,
     group_sums,
@@ -34,7 +33,6 @@ _TITLED, _TITLE = 0.6, 10  # a headline: the share of its words in the title; mo
 _LEAST_DISTANCE, _MOST_DISTANCE, _NO_HEADLINE = -30, 60, -100  # from a headline, in blocks
 _SECTION, _NO_SECTION = 30, 40  # blocks below a heading, at most, and without one
 _FAR = 40  # blocks below a line that announces something, at most
-_PHRASE_NUMBERS = {None: 0} | {name: number for number, name in enumerate(PHRASES, 1)}
 
 
 class PageFeatures(PageMeasures):
@@ -221,10 +219,7 @@ def _section(page: PageMeasures) -> Rows:
     },
 )
 def _announced(page: PageMeasures) -> Rows:
-    texts, plain = page.page.table.texts, page.is_plain
-    lines = np.flatnonzero(plain & (page.texts.characters <= LONGEST_LINE))
-    said = np.zeros(len(texts), dtype=np.int64)
-    said[lines] = [_PHRASE_NUMBERS[announced(texts[line])] for line in lines.tolist()]
+    said = np.where(page.is_plain, page.texts.announced, 0.0)
     last = last_marked(said == np.arange(1, len(PHRASES) + 1)[:, None])
     yield np.where(last >= 0, np.minimum(page.index - last, _FAR), _FAR)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 PHRASES: dict[str, str] = {
     "related": (
@@ -62,10 +61,5 @@ def announced(text: str) -> str | None:
     >>> announced("You may also like"), announced("Customer reviews (12)"), announced("The flood")
     ('related', 'comments', None)
     """
-    return None if len(text) > LONGEST else _announced(text)
-
-
-@lru_cache(maxsize=20_000)
-def _announced(text: str) -> str | None:
-    found = _PATTERN.search(text.lower())
+    found = None if len(text) > LONGEST else _PATTERN.search(text.lower())
     return found.lastgroup if found else None

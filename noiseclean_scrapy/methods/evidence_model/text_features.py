@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from noiseclean_scrapy import kernels
 from noiseclean_scrapy.methods.evidence_model.evidence_page import EvidencePage
+from noiseclean_scrapy.methods.evidence_model.phrases import PHRASES, announced
 from noiseclean_scrapy.methods.evidence_model.tree_index import Floats, Integers
 from noiseclean_scrapy.page import Page
 from noiseclean_scrapy.page.hashes import hash64
@@ -27,6 +28,7 @@ _KINDS = {
     "separator": r"[|›»•·→←▸►/]",
     "han": HAN_KANA.pattern,
 }
+_PHRASE_NUMBERS = {None: 0} | {name: number for number, name in enumerate(PHRASES, 1)}
 _CHARACTERS = 0x20000  # behind it are ideographs that are of no kind
 _CLOSE = "\"'”’»)]"  # may follow the stop of a sentence
 _STOPS, _CLOSING = tuple(".!?…。！？।؟"), "\"'”’»)]」』"
@@ -49,8 +51,8 @@ LONGEST_KEPT = 200
 MOST_KEPT = 20_000
 """Rows that are kept of texts of any page; when there are so many, all are forgotten."""
 
-_WEIGHED, _COUNTED, _KEY = range(len(FIELDS), len(FIELDS) + 3)
-_WIDTH = len(FIELDS) + 3
+_WEIGHED, _COUNTED, _ANNOUNCED, _KEY = range(len(FIELDS), len(FIELDS) + 4)
+_WIDTH = _KEY + 1
 _BYTES = 8 * _WIDTH
 _kept: dict[str, bytes] = {}
 
@@ -59,15 +61,16 @@ class TextTable:
     """What the texts of a page's B blocks say by themselves.
 
     `features` (FIELDS, B); `lengths` (B) are characters, one of Han, Kana or Hangul counting 2.5,
-    as it says so much more, and `characters` (B) just that; `keys` (B) are hashes of the texts in
-    lower case, digits masked.
+    as it says so much more, and `characters` (B) just that; `announced` (B) is the number of what a
+    short line announces, from 1 in the order of `PHRASES`, else 0; `keys` (B) are hashes of the
+    texts in lower case, digits masked.
     """
 
     def __init__(self, texts: Sequence[str]) -> None:
         table = _rows(list(texts))
         columns = np.ascontiguousarray(table[:, :_KEY].T)
         self.features = columns[: len(FIELDS)]
-        self.lengths, self.characters = columns[len(FIELDS) :]
+        self.lengths, self.characters, self.announced = columns[len(FIELDS) :]
         self.keys = table.view(np.uint64)[:, _KEY]
 
 
@@ -85,7 +88,9 @@ def _rows(texts: list[str]) -> Floats:
     table, unknown = _known_rows(texts)
     if unknown:
         new = [texts[number] for number in unknown]
-        rows = table[unknown] = _measure(new)
+        rows = _measure(new)
+        rows[:, _ANNOUNCED] = [_PHRASE_NUMBERS[announced(text)] for text in new]
+        table[unknown] = rows
         data = rows.tobytes()
         if len(_kept) + len(new) > MOST_KEPT:
             _kept.clear()
