@@ -156,7 +156,15 @@ ATTRIBUTES: dict[str, Generator] = {
     "styles": _repeated("display:", before="<p style='", after="'>text"),
     "long href": lambda size: _page(f"<p><a href='http://{'[' * size}'>x</a>"),
     "long links": lambda size: _page(f"<a href='/{'x' * 1000}'>x</a>" * (size // 200)),
-    "one link over blocks": lambda size: _page(f"<a href='/{'x' * size}'>" + "<div>x</div>" * 500),
+    "one link over blocks": lambda size: _page(
+        f"<a href='/{'x' * size}'>" + "<div>x</div>" * (500 + size // 40)
+    ),
+    "long base": lambda size: _page(
+        "<p>" + "<a href=1>word</a> " * (size // 10),
+        f"<base href='http://a.example/{'x/' * size}'>",
+    ),
+    "empty code": _repeated("<b><code><img src=/a></code></b>", before="<p>word "),
+    "texts below inline elements": lambda size: _page("<p>" + "<i>" * 1900 + "x<u>y</u>" * size),
     "long lang": lambda size: b"<html lang='" + b"en-" * size + b"'><body><p>text",
     "long width": lambda size: _page(f"<td width='{'9' * size}'>text"),
 }
@@ -211,6 +219,10 @@ TEXT: dict[str, Generator] = {
 HEAD: dict[str, Generator] = {
     "metas": lambda size: _page("<p>x", "<meta name=author content=A>" * size),
     "long meta": lambda size: _page("<p>x", f"<meta name=author content='{'A b, ' * size}'>"),
+    "meta of dashes": lambda size: _page("<p>x", f"<meta name=author content='{'-' * size}x'>"),
+    "metas of dashes": lambda size: _page(
+        "<p>x", f"<meta name=author content='{'-' * 1999}x'>" * (size // 100)
+    ),
     "long date": lambda size: _page("<p>x", f"<meta name=date content='{'2021-' * size}'>"),
     "long title": lambda size: b"<title>" + b"word " * size + b"</title><p>word word word",
     "titles": lambda size: _page("<p>x", "<title>a</title>" * size),
@@ -231,6 +243,17 @@ HEAD: dict[str, Generator] = {
     ),
     "json author": lambda size: _page(
         "<p>x", _script('{"@type":"NewsArticle","author":{"name":"' + "A. " * size + '"}}')
+    ),
+    "json author of dashes": lambda size: _page(
+        "<p>x", _script('{"@type":"NewsArticle","author":"' + "-" * size + 'x"}')
+    ),
+    "json types": lambda size: _page(
+        "<p>x",
+        _script('{"@type":[' + '"Answer",' * size + '"x"],"text":"' + "river " * size + '"}'),
+    ),
+    "json parts and blocks": lambda size: _page(
+        "".join(f"<p>{'ab ' * 12}{_letters(number)}" for number in range(size // 20)),
+        _script("[" + '{"@type":"Answer","text":"%s"},' % ("ab " * 9000) * (size // 1000) + "{}]"),
     ),
     "json open": lambda size: _page("<p>x", _script('{"author":"' + '"author":"' * size)),
     "scripts": lambda size: _page("<p>x", _script('{"author":{"name":"A"}}') * size),

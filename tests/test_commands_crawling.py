@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from scrapy.http import HtmlResponse, Request, Response
+from scrapy.spidermiddlewares.httperror import HttpError
+from twisted.python.failure import Failure
 
 from example_project.demo import DemoSite
 from noiseclean_scrapy.batch.listings import Listing, read_listing
@@ -224,6 +228,24 @@ def test_what_is_no_listing_lists_nothing(body: bytes) -> None:
 def test_a_crawl_stays_within_its_domains() -> None:
     spider = SiteSpider("https://www.example.com/news, http://localhost:8000/")
     assert spider.allowed_domains == ["example.com", "localhost"]
+
+
+def test_a_site_is_asked_for_its_listings_once_it_answers() -> None:
+    async def started(spider: SiteSpider) -> list[Request]:
+        return [request async for request in spider.start()]
+
+    spider = SiteSpider("http://a.org/news")
+    (request,) = asyncio.run(started(spider))
+    page = HtmlResponse(request.url, body=b"<p>x", request=request)
+    listings = ["http://a.org/robots.txt", "http://a.org/sitemap.xml"]
+    assert [part.url for part in spider.parse(page) if isinstance(part, Request)] == listings
+    for error, asked in ((HttpError(page), listings), (ConnectionRefusedError(), [])):
+        failure: Any = Failure(error)  # type: ignore[no-untyped-call]
+        failure.request = request
+        assert [part.url for part in spider.give_up(failure)] == asked
+    link = Request("http://a.org/1")
+    page = HtmlResponse(link.url, body=b"<p>x", request=link)
+    assert not [part for part in spider.parse(page) if isinstance(part, Request)]
 
 
 NO_ADDRESS = "http://["

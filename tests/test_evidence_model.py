@@ -27,6 +27,8 @@ from noiseclean_scrapy.methods.evidence_model.tree_index import PageArrays
 from noiseclean_scrapy.methods.evidence_model.vocabulary import NAMES, element_bits
 from noiseclean_scrapy.methods.evidence_model.wording import BUCKETS, Wording
 from noiseclean_scrapy.page import Page, build_page
+from noiseclean_scrapy.page.declared import Declared
+from noiseclean_scrapy.page.words import words
 from tests.support.slow_evidence import (
     slow_ancestors,
     slow_below,
@@ -247,6 +249,19 @@ def test_text_features_by_hand() -> None:
     assert column(features, "ends_sentence") == [0, 0, 0, 1, 0, 1, 0]
     assert column(features, "capitals") == pytest.approx([1, 1, 1 / 4, 1 / 9, 0, 1 / 7, 0])
     assert column(features, "links") == [1, 1, 0, 1, 0, 0, 0]
+
+
+def test_texts_are_looked_for_in_what_is_declared_as_long_as_it_is_short() -> None:
+    line = "The harbour stayed closed, number {} in the list of the year"
+    lines = [line.format(number) for number in range(1200)]
+    body = " ".join(lines)
+    for declared in (body, f"{body} {'more ' * 9000}"[:100_000]):
+        found = min(100_000_000 // (len(" ".join(words(declared))) + 1), 1200)
+        assert (found < 1200) == (declared != body)
+        page = page_of("".join(f"<p>{text}" for text in lines))
+        page.declared = Declared(body=declared)
+        stated = column(PageFeatures(page), "declared")
+        assert stated == [1] * found + [0] * (1200 - found)
 
 
 def test_without_metadata_nothing_is_said_of_it() -> None:

@@ -13,12 +13,14 @@ from typing import Any
 
 import pytest
 import scrapy
+from itemloaders import ItemLoader
 from lxml import etree
 from scrapy.exporters import JsonLinesItemExporter
 from scrapy.http import Response
 
 from noiseclean_scrapy import PageItem
 from noiseclean_scrapy.output.feeds import FeedError, FeedOptions, Fields, rewrite_feed
+from noiseclean_scrapy.page.urls import item_address
 from noiseclean_scrapy.store import Store
 from tests.support import crawl_site, crawling
 from tests.support.command_line import noiseclean
@@ -72,6 +74,19 @@ class PageItemSpider(StorySpider):
 
     def parse(self, response: Response, number: int) -> Iterator[Any]:
         yield PageItem(url=response.url)
+        if number + 1 < PAGES:
+            yield response.follow(f"/{number + 1}", cb_kwargs={"number": number + 1})
+
+
+class LoaderSpider(StorySpider):
+    """Items as Scrapy's ItemLoader makes them without output processors: each value is a list."""
+
+    name = "loaded"
+
+    def parse(self, response: Response, number: int) -> Iterator[Any]:
+        loader = ItemLoader({"title": None, "text": None}, response=response)
+        loader.add_value("url", response.url)
+        yield loader.load_item()
         if number + 1 < PAGES:
             yield response.follow(f"/{number + 1}", cb_kwargs={"number": number + 1})
 
@@ -226,6 +241,22 @@ def test_page_items_get_html_markdown_and_version(tmp_path: Path) -> None:
         assert NOTICE not in item["html"] + item["markdown"]
         assert item["markdown"].startswith("# Story ")
         assert item["tree_version"] > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", ["jsonlines", "csv"])
+@pytest.mark.parametrize("at_once", [True, False])
+def test_items_of_a_loader_get_the_final_texts(tmp_path: Path, form: str, *, at_once: bool) -> None:
+    feeds = {f"items.{form}": {"format": form}}
+    run(tmp_path, LoaderSpider, feeds, NOISECLEAN_FINAL_FEEDS=at_once)
+    records = stored(tmp_path)
+    if not at_once:
+        done = noiseclean(tmp_path, "refresh", f"items.{form}", "--database", "feeds.db")
+        assert "have no stored page" not in done.stderr
+    found = read(tmp_path / f"items.{form}", form)
+    assert len(found) == PAGES
+    for item in found:
+        assert item["text"] == records[item_address(item["url"])].cleaned.text
 
 
 @pytest.mark.slow

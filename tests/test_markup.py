@@ -15,6 +15,7 @@ from markdown_it import MarkdownIt
 
 from noiseclean_scrapy import CleanPage, NoiseCleanError, SiteCleaner, kernels
 from noiseclean_scrapy.config import Config
+from noiseclean_scrapy.page import inline
 from noiseclean_scrapy.page.formula import symbols
 
 TABLE = Path(__file__).with_name("what_becomes_of.txt").read_text(encoding="utf-8")
@@ -249,15 +250,93 @@ def test_long_formulas_are_bounded() -> None:
         assert 0 < len(page.text) < 3000
 
 
+# What must not come through
+
+IMAGE = "<img src=x onerror=alert(1)>"
+SHOWN_IMAGE = IMAGE.replace("<", "&lt;")
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        f"<table><tr><td>a<td>b<tr><td><code>x|{SHOWN_IMAGE}</code><td>d</table>",
+        f"<table><tr><td>a<td>b<tr><td><code>x\\|{SHOWN_IMAGE}</code><td>d</table>",
+        f"<table><tr><td>a<td>b<tr><td><code>x\\\\|{SHOWN_IMAGE}</code><td>d</table>",
+        f"<table><tr><td>a<td>b<tr><td><math alttext='|{SHOWN_IMAGE}|'></math><td>d</table>",
+        f"<ul><li><pre>code&#13;{SHOWN_IMAGE}</pre></ul>",
+        f"<blockquote><pre>code&#13;{SHOWN_IMAGE}</pre></blockquote>",
+        f"<pre>code&#13;&#10;{SHOWN_IMAGE}&#13;&#13;more</pre>",
+    ],
+)
+def test_what_is_shown_as_text_stays_text(html: str) -> None:
+    page = clean(f"<p>Some text before.</p>{html}")
+    shown = shown_by_markdown(page.markdown)
+    assert not shown.findall(".//img")
+    assert text_of(shown) == letters(" ".join(block.text for block in page.blocks))
+    assert "\r" not in page.text + page.markdown + page.html
+
+
+def test_code_in_cells_keeps_its_bars() -> None:
+    cell = "<table><tr><td><code>{}</code><td>b<tr><td>c<td>d</table>"
+    assert "| `a\\|b` | b |" in clean(cell.format("a|b")).markdown
+    assert r"| a\\\|b | b |" in clean(cell.format(r"a\|b")).markdown  # it cannot be code
+    assert "`a|b`" in clean("<p>See <code>a|b</code>.").markdown
+
+
+def test_long_addresses_are_left_out_before_they_are_joined() -> None:
+    long = "x/" * 1500
+    assert clean(f"<a href='/{long}'>Fog</a>").to_markdown(include_links=True) == "Fog"
+    html = f"<base href='http://b.example/{long}'><p><a href=d>Fog</a> in Porto."
+    linked = clean(html).to_markdown(include_links=True)
+    assert linked == "[Fog](https://a.example/b/d) in Porto."
+
+
+_PIECES = st.one_of(
+    st.sampled_from(["a", " ", "*", ".", "é"]), st.sampled_from(["`x`", "["]).map(inline._Mark)
+)
+_PARTS = st.recursive(_PIECES, lambda inner: st.lists(inner, max_size=3), max_leaves=15)
+
+
+@given(st.lists(_PARTS, max_size=6))
+def test_delimiters_that_say_nothing_are_left_out(made: list[Any]) -> None:
+    parts: list[Any] = []
+
+    def add(part: Any) -> None:
+        if not isinstance(part, list):
+            parts.append(part)
+            return
+        mark = inline._Mark("**", len(parts))  # around a list, which stands for what is in bold
+        parts.append(mark)
+        for piece in part:
+            add(piece)
+        parts.append(mark)
+
+    for part in made:
+        add(part)
+    slow = list(parts)
+    opened: dict[int, int] = {}
+    for index, part in enumerate(parts):
+        begin = opened.setdefault(part.pair, index) if getattr(part, "pair", -1) >= 0 else index
+        if begin < index:
+            texts = [part.text if isinstance(part, inline._Mark) else part for part in slow]
+            before, after = "".join(texts[:begin])[-1:], "".join(texts[index + 1 :])[:1]
+            inside = f"**{''.join(texts[begin + 1 : index])}**"
+            opens = inline._may_stand(before or " ", inside[2])
+            if not (opens and inline._may_stand(after or " ", inside[-3])):
+                slow[begin] = slow[index] = ""
+    inline._drop_invalid_pairs(parts)
+    assert parts == slow
+
+
 # Any page
 
 
 def fragments() -> st.SearchStrategy[str]:
-    text = st.text(alphabet="ab 1.!*_`[]()\\&;<$\n", min_size=1, max_size=6)
+    text = st.text(alphabet="ab 1.!*_`[]()\\&;<$|\r\n", min_size=1, max_size=6)
     tags = ["b", "i", "em", "code", "a href='/x_(y)*`&amp;copy;'", "a href=x", "span", "sub", "kbd"]
     return st.recursive(
         st.one_of(
-            text.map(lambda t: t.replace("&", "&amp;").replace("<", "&lt;")),
+            text.map(lambda t: t.replace("&", "&amp;").replace("<", "&lt;").replace("\r", "&#13;")),
             st.sampled_from(["<br>", "<img src=i.png alt='*a*]'>", "&#1;", "&#4;", "&#2;b&#3;"]),
         ),
         lambda inner: st.builds(
@@ -270,7 +349,7 @@ def fragments() -> st.SearchStrategy[str]:
 
 
 @settings(max_examples=100)
-@given(st.lists(fragments(), max_size=4), st.sampled_from(["p", "li", "h2", "td"]))
+@given(st.lists(fragments(), max_size=4), st.sampled_from(["p", "li", "h2", "td", "pre"]))
 def test_any_inline_content_is_shown_as_it_is(parts: list[str], tag: str) -> None:
     html = f"<{tag}>{''.join(parts)}</{tag}>"
     html = f"<table><tr>{html}<td>x<tr><td>y<td>z</table>" if tag == "td" else html

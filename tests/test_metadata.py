@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import subprocess
 import sys
@@ -292,6 +293,38 @@ def test_facts_are_few_however_large_the_page() -> None:
     assert len(facts.findall("head/meta")) == 200
     assert len(facts.findall("body/time")) == 40
     assert etree.tostring(root) == before
+
+
+@pytest.mark.parametrize("size", [299, 1999, 40_000])
+def test_libraries_are_given_no_long_values(size: int) -> None:
+    """They read them in quadratic time: 40,000 dashes took ten seconds."""
+    dashes = "-" * size + "x"
+    author = [dashes, {"@type": "Person", "name": dashes.replace("-", '"')}] * 20
+    data = {"@context": "https://schema.org", "@type": "NewsArticle", "author": author}
+    root = lxml.html.document_fromstring(
+        f"<title>{dashes}</title>"
+        + f"<meta name=author content='{dashes}'>" * 90
+        + f"<script type='application/ld+json'>{json.dumps(data)}</script>" * 2
+        + f"<body><p><time datetime='{dashes}' itemprop=author>Monday</time> {'text ' * 200}"
+    )
+    facts = page_facts(root)
+    values = [len(value) for node in facts.iter() for value in node.attrib.values()]
+    assert sum(length > 300 for length in values) <= 20
+    assert max(values) <= 2000
+    assert all(len(text_of(title)) <= 2000 for title in facts.iter("title"))
+    for script in facts.iter("script"):
+        for person in json.loads(text_of(script))["author"]:
+            assert len(person if isinstance(person, str) else person["name"]) <= 300
+    assert extract_metadata(root, url="https://a.example/").author == ""
+
+
+def test_json_ld_keeps_what_is_short() -> None:
+    story = {"@type": "NewsArticle", "articleBody": 'It "rose". ' * 900}
+    people = [{"@type": "Person", "name": f"Ana Lima {chr(97 + n)}"} for n in range(20)]
+    data = json.dumps({**story, "author": people, "numbers": [*range(200)]}, indent=1)
+    facts = page_facts(f"<script type='application/ld+json'>{data}</script><p>x")
+    (script,) = facts.iter("script")
+    assert json.loads(text_of(script)) == {**json.loads(data), "articleBody": ""}
 
 
 # In a crawl

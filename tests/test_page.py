@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import random
 import time
 from typing import Any
@@ -561,6 +562,13 @@ def test_declared_parts_and_kinds(data: str, parts: str, kinds: frozenset[str]) 
 def test_kind_by_open_graph(kind: str, expected: set[str]) -> None:
     page = build_page(f"<meta property='og:type' content='{kind}'><p>x")
     assert page.declared.kinds == expected
+
+
+def test_declared_parts_are_bounded_together() -> None:
+    texts = [f"Answer {number} {'word ' * 5000}" for number in range(10)]
+    data = json.dumps([{"@type": ["Answer"] * 99, "text": text} for text in [*texts, *texts]])
+    found = build_page(f"<script type=application/ld+json>{data}</script><p>x").declared
+    assert found.parts == "\n".join(map(str.strip, texts))[:100_000]
 
 
 def test_the_longest_body_is_declared() -> None:

@@ -12,6 +12,7 @@ from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.methods import METHODS
 from noiseclean_scrapy.page.overrides import Overrides
 from noiseclean_scrapy.report import page_report
+from noiseclean_scrapy.report.inert import NUMBER, inert_document
 from tests.support.browsing import listening, opened, opening
 
 HACKED = "[window, ...Array.from(frames)].some(w => w.hacked) || document.title === 'hacked'"
@@ -236,3 +237,10 @@ def test_nothing_is_fixed_and_nothing_sticks_out(width: int, browser: Any, tmp_p
         for entry in ("kept", "left out", "an override decided", "picture, not loaded"):
             assert entry in legend
         report.assert_quiet()
+
+
+def test_each_text_in_deep_inline_elements_has_its_number() -> None:
+    """As many as there are, the way up from them is gone once."""
+    html = f"<p>Fog closes the port.</p><p>{'<i>' * 60}{'x<u>y</u>' * 40}"
+    shown = inert_document(html, SiteCleaner("style-tree").clean(html).blocks)
+    assert shown.count(f'{NUMBER}="0"') == shown.count(f'{NUMBER}="1"') == 1

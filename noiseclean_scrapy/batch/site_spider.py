@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urljoin
 
 from scrapy import Request, Spider
-from scrapy.exceptions import CloseSpider
+from scrapy.exceptions import CloseSpider, IgnoreRequest
 from scrapy.http import HtmlResponse, Response
 from scrapy.linkextractors import LinkExtractor
 from scrapy.utils.response import get_base_url
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 ENOUGH = "enough_pages"
 """Why a crawl ends that has as many pages as it was to have."""
+_ROOT = "root"
+"""The key of `Request.meta` that has the front page of a site that was given."""
 _MOST_LISTINGS = 100
 _MOST_LISTED = 10_000
 """Addresses taken from sitemaps and feeds, unless twice as many pages are wanted as that."""
@@ -73,13 +75,11 @@ class SiteSpider(Spider):
                 )
                 raise CloseSpider("bad_start_url")
         for url in self.start_urls:
-            yield Request(url, errback=self.give_up)
-        for root in dict.fromkeys(urljoin(url, "/") for url in self.start_urls):
-            yield self._listing_request(f"{root}robots.txt", self.parse_robots)
-            yield self._listing_request(f"{root}sitemap.xml", self.parse_listing)
+            yield Request(url, errback=self.give_up, meta={_ROOT: urljoin(url, "/")})
 
     def parse(self, response: Response) -> Iterator[Any]:
         if not isinstance(response, HtmlResponse):
+            yield from self._usual_listings(response.meta)
             yield from self.parse_listing(response)
             return
         # What is under way when the crawl ends comes here as well.
@@ -89,6 +89,7 @@ class SiteSpider(Spider):
         yield PageItem(url=response.url)
         if self._items == self.pages:
             raise CloseSpider(ENOUGH)
+        yield from self._usual_listings(response.meta)
         if not response.meta.get("depth"):
             feeds = selector_of(response).xpath(_FEEDS).getall()
             yield from self._listing_requests(joined(_base(response), url) for url in feeds)
@@ -119,6 +120,12 @@ class SiteSpider(Spider):
             hrefs = selector_of(response).xpath("//a/@href").getall()
             yield from filter(None, (joined(response.url, href) for href in hrefs))
 
+    def _usual_listings(self, meta: Mapping[str, Any]) -> Iterator[Request]:
+        """Where a site that was given, and answers, mostly has its listings."""
+        if root := meta.get(_ROOT):
+            yield self._listing_request(f"{root}robots.txt", self.parse_robots)
+            yield self._listing_request(f"{root}sitemap.xml", self.parse_listing)
+
     def _listing_requests(self, urls: Iterable[str]) -> Iterator[Request]:
         for url in islice(filter(is_web_address, urls), _MOST_LISTINGS - self._listings):
             self._listings += 1
@@ -129,9 +136,11 @@ class SiteSpider(Spider):
         meta = {"allow_offsite": True, "download_maxsize": LARGEST}
         return Request(url, callback, errback=self.pass_over, priority=1, meta=meta)
 
-    def give_up(self, failure: Failure) -> None:
-        """Say in one line why a given address gave nothing."""
+    def give_up(self, failure: Failure) -> Iterator[Request]:
+        """Say in one line why a given address gave nothing; the site may answer elsewhere."""
         self._tell(logging.ERROR, failure)
+        if isinstance(failure.value, IgnoreRequest):
+            yield from self._usual_listings(failure.request.meta)  # type: ignore[attr-defined]
 
     def pass_over(self, failure: Failure) -> None:
         """Say it of a sitemap or a feed, which sites need not have."""

@@ -12,6 +12,7 @@ from noiseclean_scrapy.commands.output import tell
 from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.output.feeds import FORMATS, FeedOptions, Fields, rewrite_feed
 from noiseclean_scrapy.page.characters import counted
+from noiseclean_scrapy.page.urls import item_address
 
 
 class Refresh(Subcommand):
@@ -50,7 +51,7 @@ class Refresh(Subcommand):
 
             def change(item: Fields) -> Fields:
                 nonlocal unknown
-                record = final.record(str(item.get(address) or ""))
+                record = final.record(item_address(item.get(address)))
                 unknown += record is None
                 return final.changes(record, item, fields) if record else {}
 

@@ -15,6 +15,7 @@ from noiseclean_scrapy.clusters.final_values import FINAL_VALUES, FinalValues
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import NoiseCleanError
 from noiseclean_scrapy.output.feeds import FORMATS, FeedOptions, Fields, Rewritten, rewrite_feed
+from noiseclean_scrapy.page.urls import item_address
 from noiseclean_scrapy.store import Store
 
 if TYPE_CHECKING:
@@ -51,9 +52,10 @@ class FinalFeeds:
 
     def note(self, item: Fields, sources: Mapping[str, str]) -> None:
         """Remember the values that an item has been given, by its fields."""
+        url = item_address(item.get(self._address))
         for name, source in sources.items():
             if source in FINAL_VALUES:
-                self._given[_key(item.get(self._address), name, item.get(name))] = source
+                self._given[_key(url, name, item.get(name))] = source
 
     def feed_slot_closed(self, slot: FeedSlot) -> None:
         """A feed, or a batch of one, is complete."""
@@ -100,13 +102,13 @@ class FinalFeeds:
     def _refresh_feed(self, feed: _Feed, final: FinalValues) -> None:
         def change(item: Fields) -> Fields:
             named = {feed.fields.get(name, name): name for name in item}
-            url = item.get(named.get(self._address, ""))
+            url = item_address(item.get(named.get(self._address, "")))
             ours = {
                 name: source
                 for field, name in named.items()
                 if (source := self._given.get(_key(url, field, item[name])))
             }
-            record = final.record(str(url)) if ours else None
+            record = final.record(url) if ours else None
             return final.newer(record, item, ours) if record else {}
 
         if not feed.form:
@@ -131,5 +133,5 @@ class FinalFeeds:
         )
 
 
-def _key(url: Any, field: str, value: Any) -> int:
-    return hash((str(url), field, str(value)))
+def _key(url: str, field: str, value: Any) -> int:
+    return hash((url, field, str(value)))

@@ -35,7 +35,7 @@ from noiseclean_scrapy.metadata import (
     load_libraries,
 )
 from noiseclean_scrapy.page.characters import counted
-from noiseclean_scrapy.page.urls import site_name
+from noiseclean_scrapy.page.urls import item_address, site_name
 from noiseclean_scrapy.store import Store
 
 if TYPE_CHECKING:
@@ -258,8 +258,8 @@ class CleanPipeline:
         # An errback's items come with a Failure.
         if not isinstance(response, Response) or response.meta.get("noiseclean") is False:
             response = None
-        url = ItemAdapter(item).get("url") if is_item(item) else None
-        return self.crawl.find_visit(response, url if isinstance(url, str) else None)
+        url = item_address(ItemAdapter(item).get("url")) if is_item(item) else ""
+        return self.crawl.find_visit(response, url or None)
 
     async def _fill(self, item: Any, visit: Visit, crawl: Crawl) -> Any:
         """The item with its values: itself, or a copy where it is frozen."""

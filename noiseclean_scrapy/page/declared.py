@@ -92,13 +92,13 @@ def _declared(scripts: Sequence[_Element], types: list[str], lines: Mapping[str,
         names = type_names(thing)
         types += names
         bodies += _texts(thing, _BODIES)
-        parts += _texts(thing, [_PARTS[name] for name in names if name in _PARTS])
+        parts += _texts(thing, dict.fromkeys(_PARTS[name] for name in names if name in _PARTS))
     article = read_article(documents)
     meta_title = next((lines[name] for name in _TITLES if lines.get(name)), "")
     site_names = (lines.get(_SITE_NAME, ""), article.publisher)
     return Declared(
         body=_plain(max(bodies, key=len, default="")),
-        parts="\n".join(dict.fromkeys(map(_plain, parts))),
+        parts=_joined(parts),
         kinds=frozenset(_KIND_OF[name] for name in types if name in _KIND_OF),
         titles=tuple(filter(None, (meta_title, article.headline))),
         site_names=tuple(dict.fromkeys(filter(None, site_names))),
@@ -109,7 +109,19 @@ def _meta_names(node: _Element) -> tuple[str, str]:
     return node.get("name", "").strip().lower(), node.get("property", "").strip().lower()
 
 
-def _texts(thing: dict[str, Any], names: Sequence[str]) -> list[str]:
+def _joined(parts: Iterable[str]) -> str:
+    """Different texts, one a line, as far as all of them are read."""
+    kept: dict[str, None] = {}
+    length = 0
+    for text in dict.fromkeys(parts):
+        if length > _LONGEST:
+            break
+        kept[plain := _plain(text)] = None
+        length += len(plain) + 1
+    return "\n".join(kept)[:_LONGEST]
+
+
+def _texts(thing: dict[str, Any], names: Iterable[str]) -> list[str]:
     return [text for name in names if isinstance(text := thing.get(name), str)]
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
 
 _LANGUAGE = ("lang", "xml:lang", "{http://www.w3.org/XML/1998/namespace}lang")
+_LONGEST_BASE = 2000
 _PARTS = ("base", "body", "title", "noscript", "meta", "script")
 
 
@@ -67,9 +68,9 @@ def named_elements(root: _Element, names: Sequence[str]) -> Iterable[_Element]:
 
 
 def base_address(parts: DocumentParts, url: str) -> str:
-    """What the addresses on a page are relative to."""
+    """What the addresses on a page are relative to; a BASE of thousands of characters is none."""
     try:
-        return urljoin(url, parts.base)
+        return urljoin(url, parts.base if len(parts.base) <= _LONGEST_BASE else "")
     except ValueError:
         return url
 

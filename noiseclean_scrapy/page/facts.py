@@ -40,10 +40,15 @@ _MOST_TELLING = 40
 _MOST_DESCENDANTS = 40
 _LONGEST_PART = 500
 _LONGEST_MARK = 1000
-_LONGEST_SCRIPT = 200_000
+_MOST_JSON = 200_000
+_LONGEST_VALUE = 300
+_LONGEST_ADDRESS = 2000
+_MOST_LONG = 20  # values that are longer than most, as addresses may be
 _MOST_UNREADABLE = 5_000
 _LANGUAGE_ATTRIBUTES = ("lang", "xml:lang", "{http://www.w3.org/XML/1998/namespace}lang")
 _PLAIN_NAME = re.compile(r"[a-z][\w.-]*", re.IGNORECASE | re.ASCII)
+_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_LONG_STRING = re.compile(rf'"(?:[^"\\]|\\.){{{_LONGEST_VALUE - 1}}}', re.DOTALL)
 _LANGUAGE_CODE = re.compile(r"(?!utf)([a-z]{2,3})(?:[-_]|$)")
 
 
@@ -56,9 +61,23 @@ def page_facts(source: Html) -> _Element:
     facts: _Element = html.Element("html", {"lang": _html_language(root)})
     head, body = html.Element("head"), html.Element("body")
     facts.extend([head, body])
-    head.extend(map(_copy, _head_parts(root)))
+    head.extend(_head_parts(root))
     body.extend(map(_copy, _telling_parts(root)))
+    _drop_long_values(facts)
     return facts
+
+
+def _drop_long_values(facts: _Element) -> None:
+    """Leave out long attributes and titles: libraries read them in quadratic time."""
+    left = _MOST_LONG
+    for node in facts.iter():
+        for name, value in node.items():
+            if len(value) > _LONGEST_VALUE:
+                left -= 1
+                if left < 0 or len(value) > _LONGEST_ADDRESS:
+                    del node.attrib[name]
+        if node.tag == "title" and len(text_of(node)) > _LONGEST_ADDRESS:
+            node.clear()
 
 
 def _copy(node: _Element) -> _Element:
@@ -69,21 +88,26 @@ def _copy(node: _Element) -> _Element:
 
 
 def _head_parts(root: _Element) -> Iterator[_Element]:
-    left, unreadable = _MOST_PARTS, _MOST_UNREADABLE
+    left, json_left, unreadable = _MOST_PARTS, _MOST_JSON, _MOST_UNREADABLE
     # What JSON-LD says goes first, however many others there are.
     scripts = named_elements(root, ("script",))
     for node in chain(scripts, named_elements(root, ("base", "link", "meta", "title"))):
-        is_script = _name(node) == "script"
-        if is_script and "ld+json" not in node.get("type", "").lower():
-            continue
-        if is_script and len(node.text or "") > _LONGEST_SCRIPT:
-            continue
-        if is_script and not _is_json(node.text or ""):
-            # It is searched by expressions that take quadratic time.
-            unreadable -= len(node.text or "")
-            if unreadable < 0:
+        if _name(node) != "script":
+            yield _copy(node)
+        else:
+            text = node.text or ""
+            if "ld+json" not in node.get("type", "").lower() or len(text) > json_left:
                 continue
-        yield node
+            if _is_json(text):
+                json_left -= len(text)
+            else:
+                # It is searched by expressions that take quadratic time.
+                unreadable -= len(text)
+                if unreadable < 0:
+                    continue
+            copy = _copy(node)
+            copy.text = without_long_strings(text)
+            yield copy
         left -= 1
         if not left:
             return
@@ -95,6 +119,17 @@ def _is_json(text: str) -> bool:
     except (ValueError, RecursionError):
         return False
     return True
+
+
+def without_long_strings(data: str) -> str:
+    """JSON with empty strings in place of long ones.
+
+    >>> without_long_strings('{"author": "Ana \\\\"Sousa", "articleBody": "%s"}' % ("x" * 999))
+    '{"author": "Ana \\\\"Sousa", "articleBody": ""}'
+    """
+    if not _LONG_STRING.search(data):
+        return data
+    return _STRING.sub(lambda found: found[0] if len(found[0]) <= _LONGEST_VALUE else '""', data)
 
 
 def _telling_parts(root: _Element) -> Iterator[_Element]:

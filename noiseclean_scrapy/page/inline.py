@@ -71,9 +71,10 @@ class References:
     def address(self, number: int) -> str:
         """A detail as an absolute web address, empty where it is none, or a place on the page."""
         try:
-            if self.details[number].startswith("#"):
+            detail = self.details[number]
+            if detail.startswith("#") or len(detail) > _LONGEST_ADDRESS:
                 return ""
-            joined = urljoin(self.base, without_controls(self.details[number]).strip())
+            joined = urljoin(self.base, without_controls(detail).strip())
             parts = urlsplit(joined)
         except (IndexError, ValueError):
             return ""
@@ -136,10 +137,12 @@ class Inline:
             return escape(self.text, quote=False)
         return _html(_tokens(self.source, self.references, options), self.references, options)
 
-    def markdown(self, options: MarkupOptions, *, line_break: str = "\\\n") -> str:
-        """The content as Markdown, escaped."""
+    def markdown(
+        self, options: MarkupOptions, *, line_break: str = "\\\n", in_cell: bool = False
+    ) -> str:
+        """The content as Markdown, escaped; `in_cell` of a table, whose cells end with `|`."""
         content = _tokens(self.source or self.text, self.references, options)
-        return _markdown(content, self.references, options, line_break)
+        return _markdown(content, self.references, options, line_break, in_cell)
 
 
 def _text(token: Token) -> str:
@@ -169,7 +172,7 @@ def _verbatim(source: str) -> str:
     text = "".join(
         "\n" if line_break else text for _, _, _, line_break, text in _TOKEN.findall(source)
     )
-    text = with_blanks(without_controls(text.replace("\r\n", "\n")))
+    text = with_blanks(without_controls(text.replace("\r\n", "\n").replace("\r", "\n")))
     return "\n".join([line.rstrip() for line in text.split("\n")]).strip("\n")
 
 
@@ -295,8 +298,9 @@ def _html_image(token: Token, references: References) -> str:
 def _element(token: Token, references: References, options: MarkupOptions) -> tuple[str, str]:
     """The tag of an element in HTML, empty where it is left out, and where a link leads."""
     if token.value == "a":
-        address = references.address(token.detail) if token.detail >= 0 else ""
-        return ("a", address) if address and options.include_links else ("", "")
+        is_wanted = options.include_links and token.detail >= 0
+        address = references.address(token.detail) if is_wanted else ""
+        return ("a" if address else "", address)
     return _TAGS.get(token.value, "") if options.include_formatting else "", ""
 
 
@@ -315,7 +319,11 @@ _Parts: TypeAlias = "list[str | _Mark]"
 
 
 def _markdown(
-    content: Iterable[Token], references: References, options: MarkupOptions, line_break: str
+    content: Iterable[Token],
+    references: References,
+    options: MarkupOptions,
+    line_break: str,
+    in_cell: bool,
 ) -> str:
     parts: _Parts = []
     open_tags: list[tuple[str, str, int]] = []
@@ -337,8 +345,8 @@ def _markdown(
             if tag == "a":
                 parts.append(_Mark(f"]({_target(address)})"))
             elif tag in _CODE:
-                text = "".join(code or ())
-                parts.append(_Mark(_code_span(text), code=text) if text else "")
+                if text := "".join(code or ()):
+                    parts.append(_code_span(text, in_cell))
                 code = None
             elif tag in _DELIMITERS:
                 parts.append(_Mark(_DELIMITERS[tag], begun))
@@ -349,18 +357,21 @@ def _markdown(
             code.append(_text(token).replace("\n", " "))
         elif token.kind == "formula":
             is_code = options.include_formatting
-            formula = _Mark(_code_span(token.value), code=token.value) if is_code else token.value
-            parts += ["$", formula, "$"]
+            parts += ["$", _code_span(token.value, in_cell) if is_code else token.value, "$"]
         else:
             parts.append(token.value or _Mark(line_break))
     _drop_invalid_pairs(parts)
     return _joined(parts)
 
 
-def _code_span(text: str) -> str:
+def _code_span(text: str, in_cell: bool) -> str | _Mark:
+    r"""Code; what cannot be code in a cell, where `\|` stands for `|`, is text."""
+    if in_cell and "\\|" in text:
+        return text
     fence = "`" * (1 + max([0, *map(len, re.findall("`+", text))]))
     room = " " if "`" in (text[0], text[-1]) else ""
-    return f"{fence}{room}{text}{room}{fence}"
+    shown = text.replace("|", "\\|") if in_cell else text
+    return _Mark(f"{fence}{room}{shown}{room}{fence}", code=text)
 
 
 def _target(address: str) -> str:
@@ -369,28 +380,31 @@ def _target(address: str) -> str:
 
 def _drop_invalid_pairs(parts: _Parts) -> None:
     """Leave out delimiters that CommonMark would take for text, or put together differently."""
-    opened: dict[int, int] = {}
+    opened: dict[int, tuple[int, str, int]] = {}
+    before, count = " ", 0  # the last character so far, and how many parts are not left out
     for index, part in enumerate(parts):
-        if not isinstance(part, _Mark) or part.pair < 0:
-            continue
-        begin = opened.setdefault(part.pair, index)
-        if begin == index:
-            continue
-        outer, inner = _beside(parts, begin, -1), _beside(parts, begin, 1)
-        last, after = _beside(parts, index, -1), _beside(parts, index, 1)
-        if not (_may_stand(outer, inner) and _may_stand(after, last)):
-            parts[begin] = parts[index] = ""
+        if isinstance(part, _Mark) and part.pair >= 0:
+            begin, outer, count_before = opened.setdefault(part.pair, (index, before, count))
+            if begin < index and not (
+                _may_stand(outer, _first_after(parts, begin))
+                and _may_stand(_first_after(parts, index), before)
+            ):
+                parts[begin] = parts[index] = ""
+                before = before if count > count_before + 1 else outer
+                count -= 1
+                continue
+        if text := _shown(part):
+            before, count = text[-1], count + 1
 
 
-def _beside(parts: _Parts, index: int, step: int) -> str:
-    """The character before (`step` -1) or after a part; a blank where there is none."""
-    index += step
-    while 0 <= index < len(parts):
-        part = parts[index]
-        if text := part.text if isinstance(part, _Mark) else part:
-            return text[-1 if step < 0 else 0]
-        index += step
-    return " "
+def _first_after(parts: _Parts, index: int) -> str:
+    """The character after a part; a blank where there is none."""
+    following = (parts[at] for at in range(index + 1, len(parts)))
+    return next(filter(None, map(_shown, following)), " ")[0]
+
+
+def _shown(part: str | _Mark) -> str:
+    return part.text if isinstance(part, _Mark) else part
 
 
 def _may_stand(outside: str, inside: str) -> bool:

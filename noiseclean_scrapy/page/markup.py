@@ -307,4 +307,4 @@ def _markdown_lines(part: _Part, options: MarkupOptions) -> list[str]:
 
 
 def _markdown_cell(cell: _Cell, options: MarkupOptions) -> str:
-    return " ".join(part.markdown(options, line_break=" ") for part in cell.contents)
+    return " ".join(part.markdown(options, line_break=" ", in_cell=True) for part in cell.contents)

@@ -71,6 +71,17 @@ def former_name(name: str) -> str:
     return parts.top_domain_under_public_suffix or own
 
 
+def item_address(value: object) -> str:
+    """The address that an item's field holds: itself, or alone in a list as ItemLoader gives it.
+
+    >>> item_address("http://a.example/"), item_address(["http://a.example/"]), item_address(None)
+    ('http://a.example/', 'http://a.example/', '')
+    """
+    if isinstance(value, (list, tuple)) and len(value) == 1:
+        [value] = value
+    return "" if value is None else str(value)
+
+
 def _with_port(url: str) -> str:
     name = host(url)
     try:

@@ -102,8 +102,9 @@ def mark(root: _Element, blocks: Sequence[Block]) -> None:
     homes = _homes(root, blocks)
     texts = _texts_of_blocks(root, homes, blocks)
     inside = _blocks_inside(texts)
+    known: dict[_Element, _Element] = {}
     for owner, is_tail, number in texts:
-        element = _marked_element(owner, is_tail, homes, inside)
+        element = _marked_element(owner, is_tail, homes, inside, known)
         element.set(NUMBER, str(number))
         element.set(VERDICT, verdict_of(blocks[number]))
     for element in inside:
@@ -112,19 +113,30 @@ def mark(root: _Element, blocks: Sequence[Block]) -> None:
 
 
 def _marked_element(
-    owner: _Element, is_tail: bool, homes: Container[_Element], inside: Mapping[_Element, int]
+    owner: _Element,
+    is_tail: bool,
+    homes: Container[_Element],
+    inside: Mapping[_Element, int],
+    known: dict[_Element, _Element],
 ) -> _Element:
-    """The largest element around a text that shows nothing but the text's block."""
+    """The largest element around a text that shows nothing but the text's block.
+
+    `known` remembers it by the elements passed on the way: thousands of texts may be as deep.
+    """
     parent = owner.getparent()
     element = owner if parent is None or not is_tail else parent
     if inside[element] == _SEVERAL:
         return _wrap(owner, is_tail)
-    while element not in homes:
+    passed = [element]
+    while element not in homes and element not in known:
         above = element.getparent()
         if above is None or inside[above] == _SEVERAL:
             break
         element = above
-    return element
+        passed.append(element)
+    found = known.get(element, element)
+    known.update(dict.fromkeys(passed, found))
+    return found
 
 
 def _homes(root: _Element, blocks: Sequence[Block]) -> dict[_Element, deque[int]]:

@@ -22,6 +22,7 @@ PAGE = FeatureTable[PageMeasures]()
 
 _DECLARED, _LEAST_DECLARED = 40, 20  # characters of a text that are looked for; of the shortest
 _END = 160  # characters in which these are found
+_MOST_SEARCHED = 100_000_000  # characters of what is declared, once for each text
 _PLACES = {OWN: ("own", "its element"), NEAR: ("near", "elements near above")}
 _PLACES[ANY] = "any", "elements above"
 _OWN_TAGS = ("p", "heading", "li", "button", "div")
@@ -99,7 +100,9 @@ def _stated(texts: Sequence[str], body: str, parts: str) -> Floats | float:
     if not body and not parts:
         return -1.0
     declared = f"{body}\n{parts}"
-    stated = np.array([any(end in declared for end in _ends(text)) for text in texts])
+    most = _MOST_SEARCHED // len(declared)
+    stated = np.zeros(len(texts), dtype=bool)
+    stated[:most] = [any(end in declared for end in _ends(text)) for text in texts[:most]]
     return np.where(stated, 1.0, 0.0 if body else -1.0)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from heapq import merge
 from itertools import islice
@@ -19,6 +19,7 @@ from noiseclean_scrapy.methods.trees.merging import (
     LIKENESS,
     MOST_COMPARED,
     Labels,
+    Place,
     merged_children,
 )
 from noiseclean_scrapy.methods.trees.site_style_tree import ElementNode, SiteStyleTree
@@ -158,30 +159,32 @@ def _merge_like_elements(tree: SiteStyleTree, published: bool) -> list[MeasuredE
         for node in nodes:
             for labels, style in node.styles.items():
                 pages[labels] += style.pages
-        placed: dict[tuple[Labels, int], MeasuredElement] = {}
-        for joined, places in _children(nodes, pages, element.pages, published):
+        order = sorted(pages, key=lambda labels: (0.0 if published else -pages[labels], labels))
+        placed: dict[Place, MeasuredElement] = {}
+        for joined, places in _children(nodes, order, element.pages, published):
             child = _element(joined)
             waiting.append((child, joined))
             placed.update(dict.fromkeys(places, child))
+        numbers = {labels: number for number, labels in enumerate(order)}
         for labels, count in pages.items():
-            below = tuple(placed[labels, place] for place in range(len(labels)))
+            number = numbers[labels]
+            below = tuple(placed[number, place] for place in range(len(labels)))
             element.styles[labels] = (count, below)
     return elements
 
 
 def _children(
-    nodes: list[ElementNode], pages: Mapping[Labels, float], parent_pages: float, published: bool
-) -> Iterator[tuple[list[ElementNode], list[tuple[Labels, int]]]]:
-    """The learned nodes of each child, and its places in the styles, given their pages."""
+    nodes: list[ElementNode], order: list[Labels], parent_pages: float, published: bool
+) -> Iterator[tuple[list[ElementNode], list[Place]]]:
+    """The learned nodes of each child, and its places in the styles, given in an order."""
     if published:
-        for merged in merged_children(nodes, one_a_style=True):
+        for merged in merged_children(nodes, order, one_a_style=True):
             yield merged.nodes, merged.places
         return
-    order = sorted(pages, key=lambda labels: (-pages[labels], labels))
     candidates = _candidates(nodes, order)
     for group in _groups(candidates, least_pages=MERGED_SUPPORT * parent_pages):
         joined = [node for candidate in group for node in candidate.nodes]
-        yield joined, [(order[candidate.style], candidate.place) for candidate in group]
+        yield joined, [(candidate.style, candidate.place) for candidate in group]
 
 
 def _candidates(nodes: list[ElementNode], order: list[Labels]) -> list[_Candidate]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 
 from noiseclean_scrapy.methods.trees.site_style_tree import ElementNode
@@ -21,15 +21,17 @@ MOST_COMPARED = 1000
 """Element nodes that one is compared with at most, those that came first."""
 
 Labels = tuple[str, ...]
+Place = tuple[int, int]
+"""The number of a style, and which of its elements; labels would be hashed for each of these."""
 
 
 class Group:
     """Child nodes that merged: their places in styles, and the learned nodes that stand there."""
 
-    def __init__(self, nodes: list[ElementNode], places: list[tuple[Labels, int]]) -> None:
+    def __init__(self, nodes: list[ElementNode], places: list[Place]) -> None:
         self.nodes = nodes
         self.places = places
-        self.styles = frozenset(labels for labels, _ in places)
+        self.styles = frozenset(style for style, _ in places)
         self.tags = math.fsum(node.pages for node in nodes)
         frequency: dict[str, float] = defaultdict(float)
         for node in nodes:
@@ -44,19 +46,25 @@ class Group:
         return both / (len(self.characteristic) + len(other.characteristic) - both)
 
 
-def merged_children(nodes: list[ElementNode], *, one_a_style: bool = False) -> Iterator[Group]:
+def merged_children(
+    nodes: list[ElementNode], styles: Sequence[Labels], *, one_a_style: bool = False
+) -> Iterator[Group]:
     """The child nodes below the joined nodes, merged until no two of them are alike.
 
-    With `one_a_style` only nodes of different styles merge.
+    `styles` are those of the nodes, ascending, by whose numbers places are told. With `one_a_style`
+    only nodes of different styles merge.
     """
-    initial: dict[tuple[Labels, int], list[ElementNode]] = defaultdict(list)
+    numbers = {labels: number for number, labels in enumerate(styles)}
+    initial: dict[Place, list[ElementNode]] = defaultdict(list)
     for node in nodes:
         for labels, style in node.styles.items():
+            number = numbers[labels]
             for place, child in enumerate(style.elements):
-                initial[labels, place].append(child)
+                initial[number, place].append(child)
     by_label: dict[str, list[Group]] = defaultdict(list)
-    for labels, place in sorted(initial):
-        by_label[labels[place]].append(Group(initial[labels, place], [(labels, place)]))
+    for number, place in sorted(initial):
+        group = Group(initial[number, place], [(number, place)])
+        by_label[styles[number][place]].append(group)
     for groups in by_label.values():
         yield from _merge_like(groups, one_a_style) if len(groups) > 1 else groups
 
@@ -64,7 +72,7 @@ def merged_children(nodes: list[ElementNode], *, one_a_style: bool = False) -> I
 def _merge_like(groups: list[Group], one_a_style: bool) -> Iterator[Group]:
     """Groups of one label merged, the most alike first where there is a choice."""
     equal: dict[tuple[frozenset[str], int], list[Group]] = defaultdict(list)
-    turns: Counter[tuple[frozenset[str], Labels]] = Counter()  # of equal groups of one style
+    turns: Counter[tuple[frozenset[str], int]] = Counter()  # of equal groups of one style
     for group in groups:
         turn = (group.characteristic, group.places[0][0])
         equal[group.characteristic, turns[turn]].append(group)

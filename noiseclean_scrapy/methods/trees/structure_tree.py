@@ -12,7 +12,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 from noiseclean_scrapy.methods.trees.counts import FeatureCounts, weighted_log
-from noiseclean_scrapy.methods.trees.merging import Labels, merged_children
+from noiseclean_scrapy.methods.trees.merging import Labels, Place, merged_children
 from noiseclean_scrapy.methods.trees.site_style_tree import ElementNode, SiteStyleTree
 from noiseclean_scrapy.page.page import Page
 from noiseclean_scrapy.page.presentation import Layout
@@ -81,13 +81,14 @@ def structure_elements(tree: SiteStyleTree) -> list[StructureElement]:
     while waiting:
         element, nodes = waiting.pop()
         elements.append(element)
-        placed: dict[tuple[Labels, int], StructureElement] = {}
-        for group in merged_children(nodes):
+        styles = sorted({labels for node in nodes for labels in node.styles})
+        placed: dict[Place, StructureElement] = {}
+        for group in merged_children(nodes, styles):
             child = _measured(group.nodes, above=element.path_importance)
             waiting.append((child, group.nodes))
             placed.update(dict.fromkeys(group.places, child))
-        for labels in sorted({labels for labels, _ in placed}):
-            element.styles[labels] = tuple(placed[labels, n] for n in range(len(labels)))
+        for number, labels in enumerate(styles):
+            element.styles[labels] = tuple(placed[number, n] for n in range(len(labels)))
     return elements
 
 
