@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from example_project.demo import DemoPage, DemoSite
 from example_project.scoring import score
@@ -27,9 +29,13 @@ from noiseclean_scrapy.methods.evidence_model.threshold import (
     LEANS,
     LEAST_TEXT,
     MUCH_TEXT,
+    stand_apart,
     threshold,
 )
+from noiseclean_scrapy.methods.evidence_model.tree_index import PageArrays
 from noiseclean_scrapy.page import Page, build_page
+from tests.support.slow_evidence import slow_apart
+from tests.support.slow_small_sites import examples, random_bodies
 
 THINGS = "ferries lanterns bakeries ropes gulls sailors timber tides anchors nets".split()
 MENU = "".join(f"<li><a href=/{thing}>{thing.title()}</a>" for thing in THINGS)
@@ -69,6 +75,9 @@ FULL = article(STORY + FIGURE + TABLE + f"<ul>{LINKS}</ul>", COMMENTS)
 DISCUSSION = f"<html><head><title>Piers</title></head><body>{NAV}{COMMENTS}{FOOTER}"
 
 
+APART_NAMED = "neighbours: stands apart from the main text"
+
+
 def clean(source: str, learned: tuple[str, ...] = (), **options: Any) -> CleanPage:
     cleaner = SiteCleaner("evidence", **options)
     for page in learned:
@@ -83,6 +92,16 @@ def kept(page: CleanPage) -> list[int]:
 def page_alone(page: Page) -> list[float]:
     model = load_model()
     return list(map(float, model.score(model.features(page))))
+
+
+def judged(page: Page, scores: list[float]) -> list[float]:
+    """Log-odds with what blocks lose that stand apart; comments that are left out are not sure."""
+    features = load_model().features(page)
+    kinds = {"comments": exclusions.comments(features)}
+    left_out = exclusions.excluded(("comments",), kinds, features.lengths, np.array(scores))
+    sure = [s >= math.log(3) and not out for s, out in zip(scores, left_out, strict=True)]
+    apart = slow_apart(page, sure, features.lengths.tolist())
+    return [s - math.log(3) * is_apart for s, is_apart in zip(scores, apart, strict=True)]
 
 
 def other_story(number: int) -> str:
@@ -109,16 +128,15 @@ def test_is_one_of_the_methods() -> None:
 @pytest.mark.parametrize("source", [FULL, DISCUSSION, article()])
 def test_the_first_page_is_judged_by_itself(source: str) -> None:
     page = build_page(source)
-    expected = [1 / (1 + math.exp(-s)) for s in page_alone(page)]
+    scores = judged(page, page_alone(page))
+    expected = [1 / (1 + math.exp(-s)) for s in scores]
     for learned in ((), (source,), (source, source)):
         cleaner = SiteCleaner("evidence")
         for observed in learned:
             cleaner.observe(observed)
         verdicts = cleaner.model().judge(page).verdicts
         assert [v.score for v in verdicts] == pytest.approx(expected)
-        assert [v.evidence["log_odds"] for v in verdicts] == pytest.approx(
-            page_alone(page), abs=1e-3
-        )
+        assert [v.evidence["log_odds"] for v in verdicts] == pytest.approx(scores, abs=1e-3)
         assert all(v.evidence["site"] == 0 for v in verdicts)
     assert clean(source, (source,)).text == clean(source).text
 
@@ -146,7 +164,7 @@ def test_scores_are_page_and_site_together() -> None:
         method.observe(story)
     page = build_page(article())
     alone = np.array(page_alone(page))
-    total = alone + method.site.terms(page, alone).total
+    total = np.array(judged(page, (alone + method.site.terms(page, alone).total).tolist()))
     verdicts = method.model().judge(page).verdicts
     assert [v.score for v in verdicts] == pytest.approx((1 / (1 + np.exp(-total))).tolist())
     assert all(v.kept == (v.evidence["log_odds"] >= v.evidence["threshold"]) for v in verdicts)
@@ -198,7 +216,9 @@ def test_explanations_add_up() -> None:
             assert all(name.split(": ")[0] in ("page", "neighbours", "site") for name in named)
             of_site = [evidence[name] for name in named if name.startswith("site: ")]
             assert sum(of_site) == pytest.approx(evidence["site"], abs=1e-9)
-            assert len(named) - len(of_site) == STRONGEST
+            apart = {APART_NAMED} & set(named)
+            assert bool(apart) == ("because: stands apart from the main text" in plain)
+            assert len(named) - len(of_site) - len(apart) == STRONGEST
             assert bool(of_site) <= bool(learned)
 
 
@@ -210,7 +230,7 @@ def test_named_features_are_the_strongest() -> None:
         named = [
             abs(value)
             for name, value in block.evidence.items()
-            if name.startswith(("page: ", "neighbours: "))
+            if name.startswith(("page: ", "neighbours: ")) and name != APART_NAMED
         ]
         assert named == pytest.approx(np.sort(np.abs(changes))[::-1][:STRONGEST].tolist())
 
@@ -274,6 +294,36 @@ def test_a_block_is_kept_from_the_threshold_on() -> None:
             for block in page.blocks
             if block is not page.headline and abs(block.evidence["log_odds"] - least) > 1e-3
         )
+
+
+def test_what_stands_apart_by_hand() -> None:
+    page = build_page(
+        "<nav><a>Home</a></nav><article><h1>Fog</h1><p>It rose.</p><p>It fell.</p><h3>Sums</h3>"
+        "</article><div><p>Teaser</p></div><section><article><p>More</p></article></section>"
+    )
+    texts = "Home Fog It It Sums Teaser More".split()
+    assert [block.text.split()[0] for block in page.blocks] == texts
+    arrays, lengths = PageArrays(page), np.full(7, 100.0)
+    chances = np.array([0.1, 0.6, 0.8, 0.75, 0.3, 0.7, 0.7])
+    # Of the teaser the place is P in DIV; of the last block it is that of the story's paragraphs.
+    assert stand_apart(arrays, chances, lengths).tolist() == [1, 0, 0, 0, 0, 1, 0]
+    chances[6] = 0.9  # two thirds of what is sure are in the article, so all of it is in BODY
+    assert not stand_apart(arrays, chances, lengths).any()
+    lengths[6] = 20  # 200 of 220 characters are
+    assert stand_apart(arrays, chances, lengths).tolist() == [1, 0, 0, 0, 0, 1, 0]
+    assert not stand_apart(arrays, chances, lengths - 20).any()  # 160 sure characters are too few
+
+
+@examples
+@given(random_bodies, st.randoms(use_true_random=False))
+def test_what_stands_apart_is_what_one_block_at_a_time_tells(
+    body: str, chance: random.Random
+) -> None:
+    page = build_page(f"{body}<p>a b")
+    lengths = np.array([float(chance.choice((10, 100, 300))) for _ in page.blocks])
+    chances = np.array([chance.choice((0.2, 0.7, 0.75, 0.9)) for _ in page.blocks])
+    expected = slow_apart(page, (chances >= 0.75).tolist(), lengths.tolist())
+    assert stand_apart(PageArrays(page), chances, lengths).tolist() == expected
 
 
 def test_thresholds_by_hand() -> None:

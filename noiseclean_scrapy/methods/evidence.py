@@ -15,11 +15,18 @@ from noiseclean_scrapy.methods.base import (
     PageVerdict,
     kept_features,
 )
+from noiseclean_scrapy.methods.evidence_model.evidence_page import EvidencePage
 from noiseclean_scrapy.methods.evidence_model.exclusions import excluded
 from noiseclean_scrapy.methods.evidence_model.explanation import PageEvidence
 from noiseclean_scrapy.methods.evidence_model.model import EvidenceModel, load_model
 from noiseclean_scrapy.methods.evidence_model.site_features import SiteEvidence
-from noiseclean_scrapy.methods.evidence_model.threshold import LEANS, threshold
+from noiseclean_scrapy.methods.evidence_model.threshold import (
+    APART,
+    LEANS,
+    stand_apart,
+    threshold,
+)
+from noiseclean_scrapy.methods.evidence_model.tree_index import Floats, page_arrays
 from noiseclean_scrapy.methods.options import Count
 from noiseclean_scrapy.methods.trees.site_style_tree import DEFAULT_NODES
 from noiseclean_scrapy.page import Page
@@ -101,16 +108,26 @@ class SiteModel(Model):
         if not page.table.texts:
             return PageVerdict.of((), {}, 1.0)
         reading = self.page_model.read(page, self.left_out)
+        arrays = page_arrays(page)
         terms = self.site.terms(page, reading.scores)
         scores = reading.scores + terms.total
-        chance = 1 / (1 + np.exp(-np.clip(scores, -30, 30)))
         eligible = ~excluded(self.left_out, reading.kinds, reading.lengths, scores)
+        is_apart = stand_apart(arrays, _chances(scores) * eligible, reading.lengths)
+        apart = np.where(is_apart, -APART, 0.0)
+        EvidencePage.of(page).drop_tables()
+        chance = _chances(scores + apart)
         least = threshold(chance[eligible], reading.lengths[eligible], self.lean)
         kept = eligible & (chance >= least)
-        evidence = PageEvidence(page, self.page_model, terms, least)
+        evidence = PageEvidence(page, self.page_model, terms, apart, least)
         characters = reading.characters
         known = float(characters[terms.known].sum()) / max(float(characters.sum()), 1.0)
         fit = known if self.site.pages else 1.0
         weights = Late(partial(kept_features, page, kept.tolist()))
         common = terms.common.tolist()
         return PageVerdict(kept.tolist(), chance.tolist(), evidence.explain, weights, fit, common)
+
+
+def _chances(scores: Floats) -> Floats:
+    """Probabilities of log-odds."""
+    chances: Floats = 1 / (1 + np.exp(-np.clip(scores, -30, 30)))
+    return chances

@@ -116,6 +116,24 @@ def slow_same_place(page: Page, one: int, other: int) -> bool:
     return place(one) == place(other)
 
 
+def slow_apart(page: Page, sure: Sequence[bool], lengths: Sequence[float]) -> list[bool]:
+    """Which blocks are outside of the element with nine tenths of the sure text, and unlike it."""
+    below = slow_below(
+        page, [n if is_sure else 0.0 for n, is_sure in zip(lengths, sure, strict=True)]
+    )
+    main = max(index for index, text in enumerate(below) if text >= 0.9 * below[0])
+    return [
+        below[0] >= 200
+        and main not in slow_ancestors(page, block.element)
+        and not any(
+            slow_same_place(page, block.element, other.element)
+            for other in page.blocks
+            if sure[other.index]
+        )
+        for block in page.blocks
+    ]
+
+
 # The site.
 
 

@@ -28,11 +28,15 @@ _FEATURES = (*PAGE.features, *CONTEXT.features)
 
 @dataclass(frozen=True)
 class PageEvidence:
-    """What explanations of a page's blocks are worked out from: the page, its site, the cut."""
+    """What explanations of a page's blocks are worked out from: the page, its site, the cut.
+
+    `apart` is what each block's log-odds lose where it stands apart from the main text.
+    """
 
     page: Page
     model: EvidenceModel
     terms: SiteTerms
+    apart: Floats
     threshold: float
     _worked_out: dict[int, tuple[Floats, Floats]] = field(default_factory=dict, init=False)
 
@@ -55,16 +59,18 @@ class PageEvidence:
         prior, terms, row = self.model.together.base, self.terms, self.matrix[index]
         changes, _ = self._changes(index)
         place, repetition = float(terms.place[index]), float(terms.repetition[index])
-        least = self.threshold
-        found = {"log_odds": prior + float(changes.sum()) + place + repetition}
+        least, apart = self.threshold, float(self.apart[index])
+        found = {"log_odds": prior + float(changes.sum()) + place + repetition + apart}
         found |= {"threshold": math.log(least / (1 - least)), "prior": prior}
-        found |= {"page": 0.0, "neighbours": 0.0, "site": place + repetition}
+        found |= {"page": 0.0, "neighbours": apart, "site": place + repetition}
         for feature, change in zip(_FEATURES, changes.tolist(), strict=True):
             found[feature.kind] += change
         if pages := terms.place_pages[index]:
             found[f"site: this place on {pages:.0f} other pages"] = place
         if shown := terms.text_pages[index]:
             found[f"site: this text on {shown:.0f} other pages"] = repetition
+        if apart:
+            found["neighbours: stands apart from the main text"] = apart
         order = np.argsort(-np.abs(changes), kind="stable")[:STRONGEST]
         for column in order.tolist():
             feature = _FEATURES[column]
@@ -80,6 +86,8 @@ class PageEvidence:
         if (pages := terms.place_pages[index]) and place:
             what = "is content" if place > 0 else "is no content"
             yield f"what stands at this place on {_pages(pages)} {what}", place
+        if apart := float(self.apart[index]):
+            yield "stands apart from the main text", apart
         names = self.model.together.names
         told = list(zip(names, changes.tolist(), strict=True))
         # What the block's own first judgement rests on is what one sees.

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
-from noiseclean_scrapy.methods.evidence_model.tree_index import Floats
+from noiseclean_scrapy.methods.evidence_model.tree_index import Floats, PageArrays
 
 LEANS = {"recall": 0.25, "balanced": 0.5, "precision": 0.75}
 """Least probability of a kept block, by what the user leans to."""
@@ -15,6 +16,32 @@ LEAST_TEXT = 200.0
 MUCH_TEXT, DOUBTFUL = 3000.0, 0.4
 """Where at least so much is kept, what is doubtful is as well if that is expected to pay: down to
 this probability, and with the lean `balanced` alone."""
+
+SURE = LEANS["precision"]
+"""Probability from which on a block is sure to be content."""
+SURE_SHARE = 0.9
+"""Share of the sure text that is in the main element, the deepest one that has so much of it."""
+APART = math.log(SURE / (1 - SURE))
+"""Log-odds that a block loses which stands apart: of those, `balanced` keeps what is sure."""
+
+
+def stand_apart(arrays: PageArrays, chances: Floats, lengths: Floats) -> NDArray[np.bool_]:
+    """Which of B blocks stand outside of the main element, at a place that has no sure text.
+
+    A place is that of `PageArrays.places`. None does on a page without `LEAST_TEXT` of sure text:
+    teasers below a short story are worded like one, and its element tells them apart.
+    """
+    is_sure = chances >= SURE
+    below = arrays.below(np.where(is_sure, lengths, 0.0))
+    if below[0] < LEAST_TEXT:
+        return np.zeros(len(chances), dtype=bool)
+    main = int(np.flatnonzero(below >= SURE_SHARE * below[0])[-1])
+    index, places = np.arange(len(chances)), arrays.places[arrays.element]
+    has_sure = np.zeros(len(arrays.parent), dtype=bool)
+    has_sure[places[is_sure]] = True
+    is_outside = (index < arrays.first[main]) | (index >= arrays.end[main])
+    apart: NDArray[np.bool_] = is_outside & ~has_sure[places]
+    return apart
 
 
 def threshold(chances: Floats, lengths: Floats, lean: float) -> float:
