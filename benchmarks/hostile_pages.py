@@ -253,7 +253,7 @@ HEAD: dict[str, Generator] = {
     ),
     "json parts and blocks": lambda size: _page(
         "".join(f"<p>{'ab ' * 12}{_letters(number)}" for number in range(size // 20)),
-        _script("[" + '{"@type":"Answer","text":"%s"},' % ("ab " * 9000) * (size // 1000) + "{}]"),
+        _script('{"@type":"Answer","text":"' + "ab " * size + '"}'),
     ),
     "json open": lambda size: _page("<p>x", _script('{"author":"' + '"author":"' * size)),
     "scripts": lambda size: _page("<p>x", _script('{"author":{"name":"A"}}') * size),
