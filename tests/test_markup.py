@@ -15,7 +15,7 @@ from markdown_it import MarkdownIt
 
 from noiseclean_scrapy import CleanPage, NoiseCleanError, SiteCleaner, kernels
 from noiseclean_scrapy.config import Config
-from noiseclean_scrapy.page import inline
+from noiseclean_scrapy.page import inline_markdown
 from noiseclean_scrapy.page.formula import symbols
 
 TABLE = Path(__file__).with_name("what_becomes_of.txt").read_text(encoding="utf-8")
@@ -292,7 +292,8 @@ def test_long_addresses_are_left_out_before_they_are_joined() -> None:
 
 
 _PIECES = st.one_of(
-    st.sampled_from(["a", " ", "*", ".", "é"]), st.sampled_from(["`x`", "["]).map(inline._Mark)
+    st.sampled_from(["a", " ", "*", ".", "é"]),
+    st.sampled_from(["`x`", "["]).map(inline_markdown._Mark),
 )
 _PARTS = st.recursive(_PIECES, lambda inner: st.lists(inner, max_size=3), max_leaves=15)
 
@@ -305,7 +306,9 @@ def test_delimiters_that_say_nothing_are_left_out(made: list[Any]) -> None:
         if not isinstance(part, list):
             parts.append(part)
             return
-        mark = inline._Mark("**", len(parts))  # around a list, which stands for what is in bold
+        mark = inline_markdown._Mark(
+            "**", len(parts)
+        )  # around a list, which stands for what is in bold
         parts.append(mark)
         for piece in part:
             add(piece)
@@ -318,13 +321,15 @@ def test_delimiters_that_say_nothing_are_left_out(made: list[Any]) -> None:
     for index, part in enumerate(parts):
         begin = opened.setdefault(part.pair, index) if getattr(part, "pair", -1) >= 0 else index
         if begin < index:
-            texts = [part.text if isinstance(part, inline._Mark) else part for part in slow]
+            texts = [
+                part.text if isinstance(part, inline_markdown._Mark) else part for part in slow
+            ]
             before, after = "".join(texts[:begin])[-1:], "".join(texts[index + 1 :])[:1]
             inside = f"**{''.join(texts[begin + 1 : index])}**"
-            opens = inline._may_stand(before or " ", inside[2])
-            if not (opens and inline._may_stand(after or " ", inside[-3])):
+            opens = inline_markdown._may_stand(before or " ", inside[2])
+            if not (opens and inline_markdown._may_stand(after or " ", inside[-3])):
                 slow[begin] = slow[index] = ""
-    inline._drop_invalid_pairs(parts)
+    inline_markdown._drop_invalid_pairs(parts)
     assert parts == slow
 
 

@@ -7,11 +7,10 @@ the innermost one, or breaks the line. All other characters are text as the page
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple
 from urllib.parse import quote, urljoin, urlsplit
 
 from noiseclean_scrapy.page.characters import with_blanks, without_controls
@@ -28,8 +27,8 @@ _TAGS = {
     "tt": "code",
 }
 """The inline elements that tell how text is written, and what they are in HTML."""
-_DELIMITERS = {"strong": "**", "em": "*"}
-_CODE = frozenset({"code", "kbd", "samp"})
+CODE = frozenset({"code", "kbd", "samp"})
+"""Inline elements that are code in Markdown."""
 _ALTERS = re.compile(f"{BREAK}|{BEGIN}(?:img|rt)|{END}{BEGIN}")
 """What may make the text another one than that of the block."""
 _FORMULA_SOURCE = re.compile(r"latex|mimetex|codecogs|/math/render/|cht=tx", re.IGNORECASE)
@@ -38,15 +37,6 @@ _ATTACHED = frozenset({"sub", "sup", "ruby", "rb", "rt", "rp"})
 """Elements that belong to what stands before them."""
 _LONGEST_ADDRESS = 2000
 _SAFE = "!#$&'*+,-./:;=?@_~%"
-_SPECIAL = re.compile(
-    r"[\\`*\[\]<|~]"
-    r"|(?<![^\W_])_|_(?![^\W_])"  # inside a word it means nothing
-    r"|&(?=#?\w+;)"
-    r"|(?<!\S)#"
-)
-_SPECIAL_AT_LINE_START = re.compile(
-    rf"^(?:[>:]|[-+=](?=[-+=\s]|$)|\d{{1,9}}[.)](?=\s|$))|{_SPECIAL.pattern}"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +119,7 @@ class Inline:
             return _verbatim(self.source)
         if not _ALTERS.search(self.source):
             return self.text
-        return "".join(map(_text, _tokens(self.source, self.references)))
+        return "".join(map(plain_text, _tokens(self.source, self.references)))
 
     def html(self, options: MarkupOptions) -> str:
         """The content as HTML, escaped."""
@@ -137,15 +127,13 @@ class Inline:
             return escape(self.text, quote=False)
         return _html(_tokens(self.source, self.references, options), self.references, options)
 
-    def markdown(
-        self, options: MarkupOptions, *, line_break: str = "\\\n", in_cell: bool = False
-    ) -> str:
-        """The content as Markdown, escaped; `in_cell` of a table, whose cells end with `|`."""
-        content = _tokens(self.source or self.text, self.references, options)
-        return _markdown(content, self.references, options, line_break, in_cell)
+    def tokens(self, options: MarkupOptions) -> list[Token]:
+        """The content in order, for Markdown."""
+        return _tokens(self.source or self.text, self.references, options)
 
 
-def _text(token: Token) -> str:
+def plain_text(token: Token) -> str:
+    """What a token shows as text."""
     if token.kind == "formula":
         return f"${token.value}$"
     return {"text": token.value, "break": "\n"}.get(token.kind, "")
@@ -209,7 +197,7 @@ def _tokens(source: str, references: References, options: MarkupOptions = PLAIN)
                 content = Token("text", " ".join(words))
             gap = gap or (" " if text[:1].isspace() else "")
             around = open_tags[: len(open_tags) + at - len(found)]  # both texts
-            if content and not gap and at and _CODE.isdisjoint(around):
+            if content and not gap and at and CODE.isdisjoint(around):
                 gap = " " if _stand_apart(before, found[at - 1 :], text) else ""
         if content:
             if gap and at:
@@ -280,7 +268,7 @@ def _html(content: Iterable[Token], references: References, options: MarkupOptio
         elif token.kind == "image":
             pieces.append(_html_image(token, references))
         elif token.kind == "begin":
-            tag, address = _element(token, references, options)
+            tag, address = element_of(token, references, options)
             tag = "" if tag in open_tags else tag  # links in links are none
             open_tags.append(tag)
             if tag:
@@ -295,158 +283,10 @@ def _html_image(token: Token, references: References) -> str:
     return f'<img src="{escape(address)}" alt="{escape(token.value)}">' if address else ""
 
 
-def _element(token: Token, references: References, options: MarkupOptions) -> tuple[str, str]:
+def element_of(token: Token, references: References, options: MarkupOptions) -> tuple[str, str]:
     """The tag of an element in HTML, empty where it is left out, and where a link leads."""
     if token.value == "a":
         is_wanted = options.include_links and token.detail >= 0
         address = references.address(token.detail) if is_wanted else ""
         return ("a" if address else "", address)
     return _TAGS.get(token.value, "") if options.include_formatting else "", ""
-
-
-# Markdown
-
-
-class _Mark(NamedTuple):
-    """What stands in Markdown as it is. `pair` is the number of a delimiter's pair."""
-
-    text: str
-    pair: int = -1
-    code: str = ""  # the text in a code span
-
-
-_Parts: TypeAlias = "list[str | _Mark]"
-
-
-def _markdown(
-    content: Iterable[Token],
-    references: References,
-    options: MarkupOptions,
-    line_break: str,
-    in_cell: bool,
-) -> str:
-    parts: _Parts = []
-    open_tags: list[tuple[str, str, int]] = []
-    code: list[str] | None = None
-    for number, token in enumerate(content):
-        if token.kind == "begin":
-            tag, address = _element(token, references, options)
-            if code is not None or any(tag == name for name, _, _ in open_tags):
-                tag = ""
-            open_tags.append((tag, address, number))
-            if tag == "a":
-                parts.append(_Mark("["))
-            elif tag in _CODE:
-                code = []
-            elif tag in _DELIMITERS:
-                parts.append(_Mark(_DELIMITERS[tag], number))
-        elif token.kind == "end":
-            tag, address, begun = open_tags.pop()
-            if tag == "a":
-                parts.append(_Mark(f"]({_target(address)})"))
-            elif tag in _CODE:
-                if text := "".join(code or ()):
-                    parts.append(_code_span(text, in_cell))
-                code = None
-            elif tag in _DELIMITERS:
-                parts.append(_Mark(_DELIMITERS[tag], begun))
-        elif token.kind == "image":
-            if code is None and (address := references.address(token.detail)):
-                parts.append(_Mark(f"![{_escaped(token.value)}]({_target(address)})"))
-        elif code is not None:
-            code.append(_text(token).replace("\n", " "))
-        elif token.kind == "formula":
-            is_code = options.include_formatting
-            parts += ["$", _code_span(token.value, in_cell) if is_code else token.value, "$"]
-        else:
-            parts.append(token.value or _Mark(line_break))
-    _drop_invalid_pairs(parts)
-    return _joined(parts)
-
-
-def _code_span(text: str, in_cell: bool) -> str | _Mark:
-    r"""Code; what cannot be code in a cell, where `\|` stands for `|`, is text."""
-    if in_cell and "\\|" in text:
-        return text
-    fence = "`" * (1 + max([0, *map(len, re.findall("`+", text))]))
-    room = " " if "`" in (text[0], text[-1]) else ""
-    shown = text.replace("|", "\\|") if in_cell else text
-    return _Mark(f"{fence}{room}{shown}{room}{fence}", code=text)
-
-
-def _target(address: str) -> str:
-    return address.replace("&", "\\&")
-
-
-def _drop_invalid_pairs(parts: _Parts) -> None:
-    """Leave out delimiters that CommonMark would take for text, or put together differently."""
-    opened: dict[int, tuple[int, str, int]] = {}
-    before, count = " ", 0  # the last character so far, and how many parts are not left out
-    for index, part in enumerate(parts):
-        if isinstance(part, _Mark) and part.pair >= 0:
-            begin, outer, count_before = opened.setdefault(part.pair, (index, before, count))
-            if begin < index and not (
-                _may_stand(outer, _first_after(parts, begin))
-                and _may_stand(_first_after(parts, index), before)
-            ):
-                parts[begin] = parts[index] = ""
-                before = before if count > count_before + 1 else outer
-                count -= 1
-                continue
-        if text := _shown(part):
-            before, count = text[-1], count + 1
-
-
-def _first_after(parts: _Parts, index: int) -> str:
-    """The character after a part; a blank where there is none."""
-    following = (parts[at] for at in range(index + 1, len(parts)))
-    return next(filter(None, map(_shown, following)), " ")[0]
-
-
-def _shown(part: str | _Mark) -> str:
-    return part.text if isinstance(part, _Mark) else part
-
-
-def _may_stand(outside: str, inside: str) -> bool:
-    """Whether a delimiter between these two opens, or seen from the other side closes."""
-    if "*" in (outside, inside) or inside.isspace():
-        return False
-    return not _is_punctuation(inside) or outside.isspace() or _is_punctuation(outside)
-
-
-def _is_punctuation(character: str) -> bool:
-    return unicodedata.category(character)[0] in "PS"
-
-
-def _joined(parts: _Parts) -> str:
-    pieces: list[str] = []
-    text, begins_line, is_after_code = "", True, False
-    for part in (*parts, _Mark("")):
-        if isinstance(part, str):
-            text += part
-            continue
-        if text:
-            is_before_link = part.text == "[" and text.endswith("!")  # together an image
-            shown = _escaped(text, begins_line=begins_line)
-            pieces.append(f"{shown[:-1]}\\!" if is_before_link else shown)
-            begins_line = is_after_code = False
-        is_code = bool(part.code)
-        text = part.code if is_code and is_after_code else ""
-        if not text and part.text:
-            pieces.append(part.text)
-            begins_line, is_after_code = part.text.endswith("\n"), is_code
-    return "".join(pieces)
-
-
-def _escaped(text: str, *, begins_line: bool = True) -> str:
-    r"""Text that Markdown shows as it is.
-
-    >>> print(_escaped("1. *Not* a_list & <b>"))
-    1\. \*Not\* a_list & \<b>
-    """
-    special = _SPECIAL_AT_LINE_START if begins_line else _SPECIAL
-    return special.sub(_escape, text)
-
-
-def _escape(match: re.Match[str]) -> str:
-    return f"{match[0][:-1]}\\{match[0][-1]}"

@@ -11,6 +11,7 @@ from itertools import dropwhile, groupby, islice, takewhile
 from typing import NamedTuple
 
 from noiseclean_scrapy.page.inline import Inline, MarkupOptions
+from noiseclean_scrapy.page.inline_markdown import inline_markdown
 
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _LISTS = {"ul": {"li"}, "ol": {"li"}, "dl": {"dt", "dd"}}
@@ -301,10 +302,13 @@ def _markdown_lines(part: _Part, options: MarkupOptions) -> list[str]:
         ]
         return [rows[0], "|" + " --- |" * len(part.rows[0]), *rows[1:]]
     if level := _HEADINGS.get(part.tag, 0):
-        return [f"{'#' * level} {part.content.markdown(options, line_break=' ')}"]
+        return [f"{'#' * level} {inline_markdown(part.content, options, line_break=' ')}"]
     is_term = bool(part.containers) and part.containers[-1].tag == "dt"
-    return (part.content.bold if is_term else part.content).markdown(options).split("\n")
+    content = part.content.bold if is_term else part.content
+    return inline_markdown(content, options).split("\n")
 
 
 def _markdown_cell(cell: _Cell, options: MarkupOptions) -> str:
-    return " ".join(part.markdown(options, line_break=" ", in_cell=True) for part in cell.contents)
+    return " ".join(
+        inline_markdown(part, options, line_break=" ", in_cell=True) for part in cell.contents
+    )
