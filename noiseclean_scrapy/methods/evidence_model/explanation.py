@@ -14,7 +14,7 @@ from noiseclean_scrapy.methods.evidence_model.context_features import CONTEXT
 from noiseclean_scrapy.methods.evidence_model.evidence_page import EvidencePage
 from noiseclean_scrapy.methods.evidence_model.model import EvidenceModel
 from noiseclean_scrapy.methods.evidence_model.page_features import PAGE
-from noiseclean_scrapy.methods.evidence_model.plain_reasons import BECAUSE, plain_reasons
+from noiseclean_scrapy.methods.evidence_model.plain_reasons import BECAUSE, OUTSIDE, plain_reasons
 from noiseclean_scrapy.methods.evidence_model.site_features import SiteTerms
 from noiseclean_scrapy.methods.evidence_model.tree_index import Floats
 from noiseclean_scrapy.page import Page
@@ -86,14 +86,15 @@ class PageEvidence:
         if (pages := terms.place_pages[index]) and place:
             what = "is content" if place > 0 else "is no content"
             yield f"what stands at this place on {_pages(pages)} {what}", place
-        if apart := float(self.apart[index]):
-            yield "stands apart from the main text", apart
         names = self.model.together.names
         told = list(zip(names, changes.tolist(), strict=True))
         # What the block's own first judgement rests on is what one sees.
         told += zip(self.model.alone.names, self._changes(index)[1].tolist(), strict=True)
         values = zip(names, self.matrix[index].tolist(), strict=True)
-        yield from plain_reasons(values, [change for change in told if change[1]])
+        reasons = dict(plain_reasons(values, [change for change in told if change[1]]))
+        if apart := float(self.apart[index]):
+            reasons[OUTSIDE] = reasons.get(OUTSIDE, 0.0) + apart
+        yield from reasons.items()
 
     def _changes(self, index: int) -> tuple[Floats, Floats]:
         """What features add to a block's log-odds, together with its neighbours and alone."""

@@ -45,6 +45,8 @@ _BAD = {
 }
 _GROUPS = {name: words for words, names in (_GOOD | _BAD).items() for name in names.split()}
 
+OUTSIDE = "outside of the main text"
+
 _ALIKE = "others like it are content", "others like it are no content"
 _AROUND = "stands among content", "what stands around it is no content"
 VAGUE = frozenset({*_ALIKE, *_AROUND})
@@ -86,7 +88,7 @@ def _naming(value: Values, speaks_for: bool) -> str:
 
 def _main(value: Values, speaks_for: bool) -> str:
     inside = value["in_mass_main"] > 0
-    words = "inside the main text" if inside else "outside of the main text"
+    words = "inside the main text" if inside else OUTSIDE
     return words if inside == speaks_for else ""
 
 
