@@ -461,7 +461,8 @@ def _named_rows(arrays: PageArrays) -> tuple[Any, Any]:
         blocks, elements = blocks[elements > 0], arrays.parent[elements[elements > 0]]
         above.append((blocks, elements))
     path = tuple(np.concatenate(parts) for parts in zip(*above, strict=True))
-    first = names.first[0], names.around[names.first[1]]
+    elements_first, names_first = names.first
+    first = elements_first, names.around[names_first]
     elements_of, names_of = (
         csr_matrix((np.ones(len(pairs[0]), dtype=np.float32), pairs), (rows, columns))
         for pairs, rows, columns in (

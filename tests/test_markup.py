@@ -306,9 +306,8 @@ def test_delimiters_that_say_nothing_are_left_out(made: list[Any]) -> None:
         if not isinstance(part, list):
             parts.append(part)
             return
-        mark = inline_markdown._Mark(
-            "**", len(parts)
-        )  # around a list, which stands for what is in bold
+        # A list stands for what is in bold.
+        mark = inline_markdown._Mark("**", len(parts))
         parts.append(mark)
         for piece in part:
             add(piece)

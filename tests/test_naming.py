@@ -139,11 +139,17 @@ def test_arrays_that_do_not_fit_are_refused() -> None:
         pytest.skip("nothing is compiled")
 
     def name_sums(
-        parents: list[int], labels: list[int], starts: list[int], names: int, weights: int = 2
+        parents: list[int],
+        labels: list[int],
+        starts: list[int],
+        names: int,
+        weights: tuple[int, int] | None = None,
     ) -> None:
         arrays = (np.array(values, dtype=np.int64) for values in (parents, labels, starts))
-        near, hashes = np.zeros(weights, dtype=np.int8), np.zeros(names, dtype=np.uint64)
-        kernels.blocks.name_sums(*arrays, hashes, near, near[:2], hashes, 1)
+        near, around = weights or (names, names)
+        shapes = (LEVELS, near), (around,)
+        found = (np.zeros(shape, dtype=np.int8) for shape in shapes)
+        kernels.blocks.name_sums(*arrays, np.zeros(names, dtype=np.uint64), *found)
 
     name_sums([0, 0], [0, 1], [0, 1, 2], 2)
     with pytest.raises(ValueError, match="labels"):
@@ -156,6 +162,6 @@ def test_arrays_that_do_not_fit_are_refused() -> None:
         name_sums([0], [0], [1, 0], 1)
     with pytest.raises(IndexError, match="parent of element 1"):
         name_sums([0, 1], [0, 0], [0, 1], 1)
-    for weights in (0, 1, 3, 4):
+    for weights in ((0, 1), (2, 1), (1, 0), (1, 2)):
         with pytest.raises(ValueError, match="weights"):
             name_sums([0], [0], [0, 1], 1, weights)

@@ -333,20 +333,14 @@ def name_sums(
     const int64_t[::1] labels,
     const int64_t[::1] starts,
     const uint64_t[::1] hashes,
-    const int8_t[::1] near,
+    const int8_t[:, ::1] near,
     const int8_t[::1] around,
-    const uint64_t[::1] levels,
-    uint64_t mixer,
 ):
-    """`PageNames.sums`, given what mixes the hashes of each level, and all of them."""
-    cdef Py_ssize_t elements = parent.shape[0], count = hashes.shape[0], buckets = near.shape[0]
+    """`PageNames.sums`, given the weights of the names at each level, and anywhere above."""
+    cdef Py_ssize_t elements = parent.shape[0], count = hashes.shape[0], levels = near.shape[0]
     cdef Py_ssize_t index, name, level, here, above, first_count = 0
-    cdef int shift = 64
-    while shift and <uint64_t> 1 << 64 - shift < <uint64_t> buckets:
-        shift -= 1
-    if buckets < 2 or 1 << 64 - shift != buckets:
-        raise ValueError(f"{buckets} weights are no power of 2")
-    _expect(around.shape[0], buckets, "weights")
+    _expect(near.shape[1], count, "weights")
+    _expect(around.shape[0], count, "weights")
     _expect(labels.shape[0], elements, "labels")
     _expect_within(labels, starts.shape[0] - 1, "labels")
     _expect_within(starts, count + 1, "starts")
@@ -357,15 +351,15 @@ def name_sums(
     found = np.zeros((2, 2, elements))
     cdef double[:, :, ::1] sums = found
     # By label and level the weights of its names; by element where its first names are.
-    cdef int64_t[:, ::1] near_of = np.zeros((levels.shape[0], starts.shape[0]), dtype=np.int64)
+    cdef int64_t[:, ::1] near_of = np.zeros((levels, starts.shape[0]), dtype=np.int64)
     cdef int64_t[::1] begin = np.empty(elements + 1, dtype=np.int64)
     for index in range(starts.shape[0] - 1):
         for name in range(starts[index], starts[index + 1]):
-            for level in range(levels.shape[0]):
-                near_of[level, index] += near[(hashes[name] ^ levels[level]) * mixer >> shift]
+            for level in range(levels):
+                near_of[level, index] += near[level, name]
     for index in range(elements):
         here = index
-        for level in range(levels.shape[0]):
+        for level in range(levels):
             sums[0, 0, index] += near_of[level, labels[here]]
             sums[0, 1, index] += starts[labels[here] + 1] - starts[labels[here]]
             here = parent[here]
@@ -395,7 +389,7 @@ def name_sums(
                 on_path[distinct[name]] = 1
                 firsts[first_count] = distinct[name]
                 first_count += 1
-                sums[1, 0, index] += around[hashes[name] * mixer >> shift]
+                sums[1, 0, index] += around[name]
                 sums[1, 1, index] += 1
         here = index
     return found

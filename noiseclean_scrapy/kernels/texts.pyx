@@ -257,16 +257,12 @@ cdef int _note(
     const char* data, Py_ssize_t at, Py_ssize_t end, uint64_t asked, unsigned int bit
 ) noexcept:
     """Note the words of a set that are wanted."""
-    cdef Py_ssize_t start = _next_word(data, &at, end)
-    cdef uint64_t hashed
-    cdef size_t slot
-    while at > start:
-        hashed = _hashed(data + start, at - start)
-        slot = _find(_asked, SLOTS, asked, data, hashed, data + start, at - start)
-        if _asked[slot].text != asked:
-            _asked[slot] = Word(hashed, start, at - start, asked, 0)
-        _asked[slot].sets |= bit
-        start = _next_word(data, &at, end)
+    cdef Py_ssize_t start = at
+    cdef Word* word
+    cdef bint is_new
+    while _next_word(data, &at, end, &start):
+        word = _noted(_asked, SLOTS, asked, data, start, at - start, &is_new)
+        word.sets |= bit
     return 0
 
 
@@ -281,40 +277,53 @@ cdef int _count(
     const Py_ssize_t* shape,
 ) noexcept:
     """Count the different words of a text, and how many are in each set, below each other."""
-    cdef Py_ssize_t at = 0, start = _next_word(data, &at, size), number
-    cdef uint64_t hashed
-    cdef size_t slot
-    while at > start:
-        hashed = _hashed(data + start, at - start)
-        slot = _find(_seen, slots, text, data, hashed, data + start, at - start)
-        if _seen[slot].text != text:
-            _seen[slot] = Word(hashed, start, at - start, text, 0)
-            counts[0] += 1
-            slot = _find(_asked, SLOTS, asked, wanted, hashed, data + start, at - start)
-            if _asked[slot].text == asked:
-                for number in range(1, shape[0]):
-                    counts[number * shape[1]] += _asked[slot].sets >> (number - 1) & 1
-        start = _next_word(data, &at, size)
+    cdef Py_ssize_t at = 0, start = 0, number
+    cdef Word* word
+    cdef bint is_new
+    while _next_word(data, &at, size, &start):
+        word = _noted(_seen, slots, text, data, start, at - start, &is_new)
+        if not is_new:
+            continue
+        counts[0] += 1
+        word = &_asked[_find(_asked, SLOTS, asked, wanted, word.hash, data + start, at - start)]
+        if word.text == asked:
+            for number in range(1, shape[0]):
+                counts[number * shape[1]] += word.sets >> (number - 1) & 1
     return 0
 
 
-cdef inline Py_ssize_t _next_word(const char* data, Py_ssize_t* at, Py_ssize_t end) noexcept:
-    """Where the next word starts, `at` where it ends; both at the end if there is none."""
-    cdef Py_ssize_t start = at[0]
-    while start < end and not _is_letter(data[start]):
-        start += 1
-    at[0] = start
-    while at[0] < end and at[0] - start < LONGEST_WORD and _is_letter(data[at[0]]):
+cdef inline bint _next_word(
+    const char* data, Py_ssize_t* at, Py_ssize_t end, Py_ssize_t* start
+) noexcept:
+    """Whether there is one more word: from `start` to `at`, which is where to look on."""
+    start[0] = at[0]
+    while start[0] < end and not _is_letter(data[start[0]]):
+        start[0] += 1
+    at[0] = start[0]
+    while at[0] < end and at[0] - start[0] < LONGEST_WORD and _is_letter(data[at[0]]):
         at[0] += 1
-    return start
+    return at[0] > start[0]
 
 
-cdef inline uint64_t _hashed(const char* word, Py_ssize_t size) noexcept:
+cdef inline Word* _noted(
+    Word* words,
+    size_t slots,
+    uint64_t text,
+    const char* data,
+    Py_ssize_t start,
+    Py_ssize_t size,
+    bint* is_new,
+) noexcept:
+    """A word of a text where it is noted, and whether it was not before."""
     cdef uint64_t hashed = 0xCBF29CE484222325
     cdef Py_ssize_t at
-    for at in range(size):
-        hashed = (hashed ^ <uint8_t> word[at]) * <uint64_t> 0x100000001B3
-    return hashed
+    for at in range(start, start + size):
+        hashed = (hashed ^ <uint8_t> data[at]) * <uint64_t> 0x100000001B3
+    cdef Word* word = &words[_find(words, slots, text, data, hashed, data + start, size)]
+    is_new[0] = word.text != text
+    if is_new[0]:
+        word[0] = Word(hashed, start, size, text, 0)
+    return word
 
 
 cdef inline size_t _find(

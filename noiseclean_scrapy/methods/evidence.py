@@ -108,7 +108,7 @@ class SiteModel(Model):
         if not page.table.texts:
             return PageVerdict.of((), {}, 1.0)
         reading = self.page_model.read(page, self.left_out)
-        arrays = page_arrays(page)
+        arrays = page_arrays(page)  # which are dropped with the tables that keys are made of
         terms = self.site.terms(page, reading.scores)
         scores = reading.scores + terms.total
         eligible = ~excluded(self.left_out, reading.kinds, reading.lengths, scores)

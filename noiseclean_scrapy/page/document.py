@@ -13,12 +13,12 @@ from noiseclean_scrapy import kernels
 from noiseclean_scrapy.page.characters import with_blanks, without_controls
 from noiseclean_scrapy.page.parse import inner_text
 from noiseclean_scrapy.page.tags import local_name, node_test
+from noiseclean_scrapy.page.urls import LONGEST_ADDRESS
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
 _LANGUAGE = ("lang", "xml:lang", "{http://www.w3.org/XML/1998/namespace}lang")
-_LONGEST_BASE = 2000
 _PARTS = ("base", "body", "title", "noscript", "meta", "script")
 
 
@@ -70,7 +70,7 @@ def named_elements(root: _Element, names: Sequence[str]) -> Iterable[_Element]:
 def base_address(parts: DocumentParts, url: str) -> str:
     """What the addresses on a page are relative to; a BASE of thousands of characters is none."""
     try:
-        return urljoin(url, parts.base if len(parts.base) <= _LONGEST_BASE else "")
+        return urljoin(url, parts.base if len(parts.base) <= LONGEST_ADDRESS else "")
     except ValueError:
         return url
 

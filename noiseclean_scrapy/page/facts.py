@@ -16,6 +16,7 @@ from noiseclean_scrapy import kernels
 from noiseclean_scrapy.page.document import named_elements
 from noiseclean_scrapy.page.parse import document_roots, parse_html
 from noiseclean_scrapy.page.sources import Html
+from noiseclean_scrapy.page.urls import LONGEST_ADDRESS
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -42,7 +43,6 @@ _LONGEST_PART = 500
 _LONGEST_MARK = 1000
 _MOST_JSON = 200_000
 _LONGEST_VALUE = 300
-_LONGEST_ADDRESS = 2000
 _MOST_LONG = 20  # values that are longer than most, as addresses may be
 _MOST_UNREADABLE = 5_000
 _LANGUAGE_ATTRIBUTES = ("lang", "xml:lang", "{http://www.w3.org/XML/1998/namespace}lang")
@@ -61,23 +61,25 @@ def page_facts(source: Html) -> _Element:
     facts: _Element = html.Element("html", {"lang": _html_language(root)})
     head, body = html.Element("head"), html.Element("body")
     facts.extend([head, body])
-    head.extend(_head_parts(root))
+    head.extend(map(_copy, _head_parts(root)))
     body.extend(map(_copy, _telling_parts(root)))
     _drop_long_values(facts)
     return facts
 
 
 def _drop_long_values(facts: _Element) -> None:
-    """Leave out long attributes and titles: libraries read them in quadratic time."""
+    """Leave out what is long in attributes, titles, JSON: libraries read it in quadratic time."""
     left = _MOST_LONG
     for node in facts.iter():
         for name, value in node.items():
             if len(value) > _LONGEST_VALUE:
                 left -= 1
-                if left < 0 or len(value) > _LONGEST_ADDRESS:
+                if left < 0 or len(value) > LONGEST_ADDRESS:
                     del node.attrib[name]
-        if node.tag == "title" and len(text_of(node)) > _LONGEST_ADDRESS:
+        if node.tag == "title" and len(text_of(node)) > LONGEST_ADDRESS:
             node.clear()
+    for script in facts.iterfind("head/script"):
+        script.text = without_long_strings(script.text or "")
 
 
 def _copy(node: _Element) -> _Element:
@@ -92,10 +94,8 @@ def _head_parts(root: _Element) -> Iterator[_Element]:
     # What JSON-LD says goes first, however many others there are.
     scripts = named_elements(root, ("script",))
     for node in chain(scripts, named_elements(root, ("base", "link", "meta", "title"))):
-        if _name(node) != "script":
-            yield _copy(node)
-        else:
-            text = node.text or ""
+        text = (node.text or "") if _name(node) == "script" else None
+        if text is not None:
             if "ld+json" not in node.get("type", "").lower() or len(text) > json_left:
                 continue
             if _is_json(text):
@@ -105,9 +105,7 @@ def _head_parts(root: _Element) -> Iterator[_Element]:
                 unreadable -= len(text)
                 if unreadable < 0:
                     continue
-            copy = _copy(node)
-            copy.text = without_long_strings(text)
-            yield copy
+        yield node
         left -= 1
         if not left:
             return

@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple
 from urllib.parse import quote, urljoin, urlsplit
 
 from noiseclean_scrapy.page.characters import with_blanks, without_controls
+from noiseclean_scrapy.page.urls import LONGEST_ADDRESS
 
 BEGIN, NAMED, END, BREAK = "\x01", "\x02", "\x03", "\x04"
 MARKS = re.compile(f"[{BEGIN}-{BREAK}]")
@@ -35,7 +36,6 @@ _FORMULA_SOURCE = re.compile(r"latex|mimetex|codecogs|/math/render/|cht=tx", re.
 """Addresses of images that show a formula, which is their alternative text."""
 _ATTACHED = frozenset({"sub", "sup", "ruby", "rb", "rt", "rp"})
 """Elements that belong to what stands before them."""
-_LONGEST_ADDRESS = 2000
 _SAFE = "!#$&'*+,-./:;=?@_~%"
 
 
@@ -62,14 +62,14 @@ class References:
         """A detail as an absolute web address, empty where it is none, or a place on the page."""
         try:
             detail = self.details[number]
-            if detail.startswith("#") or len(detail) > _LONGEST_ADDRESS:
+            if detail.startswith("#") or len(detail) > LONGEST_ADDRESS:
                 return ""
             joined = urljoin(self.base, without_controls(detail).strip())
             parts = urlsplit(joined)
         except (IndexError, ValueError):
             return ""
         is_web = parts.scheme in {"http", "https"} and bool(parts.netloc)
-        return quote(joined, safe=_SAFE) if is_web and len(joined) <= _LONGEST_ADDRESS else ""
+        return quote(joined, safe=_SAFE) if is_web and len(joined) <= LONGEST_ADDRESS else ""
 
     def image(self, number: int) -> tuple[str, str]:
         """Source and alternative text of an image, as the page has them."""

@@ -10,6 +10,9 @@ from urllib.parse import urlsplit
 if TYPE_CHECKING:
     from tldextract import TLDExtract
 
+LONGEST_ADDRESS = 2000
+"""Characters of the longest address on a page that is one: it is joined with thousands of links."""
+
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 

@@ -67,13 +67,14 @@ def word_counts(texts: list[str], *wanted: Set[str], longest: int = LONGEST) -> 
 
 
 def page_words(page: Page) -> NDArray[np.int64]:
-    """`word_counts` of the page's text blocks: those in its title, and in its description.
+    """`word_counts` of the page's text blocks: those in its title, and in its description if any.
 
     Long texts are read where there is a description. Found once, then kept with the page.
     """
     if page.words is None:
-        wanted = [frozenset(words(text)) for text in (page.title, page.description)]
-        longest = sys.maxsize if wanted[1] else LONGEST
+        described = frozenset(words(page.description))
+        wanted = [frozenset(words(page.title)), *([described] if described else [])]
+        longest = sys.maxsize if described else LONGEST
         page.words = word_counts(page.table.texts, *wanted, longest=longest)
     return page.words
 

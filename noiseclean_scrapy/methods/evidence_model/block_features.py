@@ -88,9 +88,8 @@ def _occurrences(page: PageMeasures) -> Rows:
 def _metadata(page: PageMeasures) -> Rows:
     texts, declared = page.page.table.texts, page.page.declared
     yield page.in_title
-    found, _, described = page_words(page.page)
-    is_described = bool(words(page.page.description))
-    yield np.where(found > 3, described / np.maximum(found, 1), 0.0) if is_described else -1.0
+    found, _, *described = page_words(page.page)
+    yield np.where(found > 3, described[0] / np.maximum(found, 1), 0.0) if described else -1.0
     body, parts = (" ".join(words(text)) for text in (declared.body, declared.parts))
     yield _stated(texts, body if len(body) > LONG else "", parts)
 

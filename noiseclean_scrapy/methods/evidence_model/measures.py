@@ -124,7 +124,7 @@ class PageMeasures:
     @cached_property
     def in_title(self) -> Floats:
         """The share of each block's words that stand in the title; 0 for what is long."""
-        found, wanted, _ = page_words(self.page)
+        found, wanted = page_words(self.page)[:2]
         return np.where(self.texts.characters < LONGEST, wanted / np.maximum(found, 1), 0.0)
 
     def _having(self, where: int, group: str) -> NDArray[np.bool_]:

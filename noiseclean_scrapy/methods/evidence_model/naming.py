@@ -114,22 +114,21 @@ class PageNames:
 
         (2, 2, E): of the names near it, and of those of itself and all above, each once.
         """
-        arrays = self.arrays
+        arrays, near, around = self.arrays, near[self.near], around[self.around]
         found: Floats
         if kernels.blocks is not None:
             found = kernels.blocks.name_sums(
-                *(arrays.parent, arrays.labels, self.starts, self.hashes),
-                *(near, around, _LEVEL_MIXERS, _MIXER),
+                arrays.parent, arrays.labels, self.starts, self.hashes, near, around
             )
             return found
-        of_labels = np.add.reduceat(near[self.near], self.starts[:-1], axis=1, dtype=np.int64)
+        of_labels = np.add.reduceat(near, self.starts[:-1], axis=1, dtype=np.int64)
         sizes, labels = np.diff(self.starts), arrays.labels
         found = np.zeros((2, 2, len(labels)))
         for level in range(LEVELS):
             found[0] += of_labels[level][labels], sizes[labels]
             labels = labels[arrays.parent]
         elements, names = self.first
-        for row, weights in enumerate((around[self.around[names]], None)):
+        for row, weights in enumerate((around[names], None)):
             found[1, row] = np.bincount(elements, weights, len(labels))
         found[1] = arrays.path_sums(found[1])
         return found

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noiseclean_scrapy import kernels
-from noiseclean_scrapy.methods.evidence_model.evidence_page import EvidencePage
 from noiseclean_scrapy.methods.evidence_model.fingerprints import PageKeys, page_keys
 from noiseclean_scrapy.methods.evidence_model.sample import PageSample, PageVotes
 from noiseclean_scrapy.methods.evidence_model.tree_index import Floats, Integers
@@ -109,7 +108,6 @@ class SiteEvidence:
         count = len(page.table.texts)
         zeros = np.zeros(count)
         if not self.sample.votes or not count:
-            EvidencePage.of(page).drop_tables()
             none = np.zeros(count, dtype=bool)
             return SiteTerms(zeros, zeros, zeros, zeros, none, none)
         keys = page_keys(page, scores)
