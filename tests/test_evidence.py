@@ -99,8 +99,11 @@ def judged(page: Page, scores: list[float]) -> list[float]:
     features = load_model().features(page)
     kinds = {"comments": exclusions.comments(features)}
     left_out = exclusions.excluded(("comments",), kinds, features.lengths, np.array(scores))
-    sure = [s >= math.log(3) and not out for s, out in zip(scores, left_out, strict=True)]
-    apart = slow_apart(page, sure, features.lengths.tolist())
+    chances = [
+        0.0 if out else 1 / (1 + math.exp(-score))
+        for score, out in zip(scores, left_out, strict=True)
+    ]
+    apart = slow_apart(page, chances, features.lengths.tolist())
     return [s - math.log(3) * is_apart for s, is_apart in zip(scores, apart, strict=True)]
 
 
@@ -312,6 +315,10 @@ def test_what_stands_apart_by_hand() -> None:
     lengths[6] = 20  # 200 of 220 characters are
     assert stand_apart(arrays, chances, lengths).tolist() == [1, 0, 0, 0, 0, 1, 0]
     assert not stand_apart(arrays, chances, lengths - 20).any()  # 160 sure characters are too few
+    lengths[5] = 440  # of the teaser, to 220 that are sure
+    assert stand_apart(arrays, chances, lengths).tolist() == [1, 0, 0, 0, 0, 1, 0]
+    lengths[5] = 441
+    assert not stand_apart(arrays, chances, lengths).any()
 
 
 @examples
@@ -322,7 +329,7 @@ def test_what_stands_apart_is_what_one_block_at_a_time_tells(
     page = build_page(f"{body}<p>a b")
     lengths = np.array([float(chance.choice((10, 100, 300))) for _ in page.blocks])
     chances = np.array([chance.choice((0.2, 0.7, 0.75, 0.9)) for _ in page.blocks])
-    expected = slow_apart(page, (chances >= 0.75).tolist(), lengths.tolist())
+    expected = slow_apart(page, chances.tolist(), lengths.tolist())
     assert stand_apart(PageArrays(page), chances, lengths).tolist() == expected
 
 

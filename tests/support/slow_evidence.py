@@ -116,13 +116,14 @@ def slow_same_place(page: Page, one: int, other: int) -> bool:
     return place(one) == place(other)
 
 
-def slow_apart(page: Page, sure: Sequence[bool], lengths: Sequence[float]) -> list[bool]:
+def slow_apart(page: Page, chances: Sequence[float], lengths: Sequence[float]) -> list[bool]:
     """Which blocks are outside of the element with nine tenths of the sure text, and unlike it."""
+    sure = [chance >= 0.75 for chance in chances]
     below = slow_below(
         page, [n if is_sure else 0.0 for n, is_sure in zip(lengths, sure, strict=True)]
     )
     main = max(index for index, text in enumerate(below) if text >= 0.9 * below[0])
-    return [
+    apart = [
         below[0] >= 200
         and main not in slow_ancestors(page, block.element)
         and not any(
@@ -132,6 +133,12 @@ def slow_apart(page: Page, sure: Sequence[bool], lengths: Sequence[float]) -> li
         )
         for block in page.blocks
     ]
+    doubtful = sum(
+        length
+        for length, chance, is_apart in zip(lengths, chances, apart, strict=True)
+        if is_apart and chance >= 0.5
+    )
+    return [is_apart and doubtful <= 2 * below[0] for is_apart in apart]
 
 
 # The site.

@@ -23,25 +23,30 @@ SURE_SHARE = 0.9
 """Share of the sure text that is in the main element, the deepest one that has so much of it."""
 APART = math.log(SURE / (1 - SURE))
 """Log-odds that a block loses which stands apart: of those, `balanced` keeps what is sure."""
+MOST_APART = 2.0
+"""Times the sure text: where more than that stands apart, lists and posts are the content."""
 
 
 def stand_apart(arrays: PageArrays, chances: Floats, lengths: Floats) -> NDArray[np.bool_]:
     """Which of B blocks stand outside of the main element, at a place that has no sure text.
 
-    A place is that of `PageArrays.places`. None does on a page without `LEAST_TEXT` of sure text:
-    teasers below a short story are worded like one, and its element tells them apart.
+    A place is that of `PageArrays.places`. Teasers below a short story are worded like one, and its
+    element tells them apart. None does on a page without `LEAST_TEXT` of sure text, or where what
+    `balanced` would keep of it is more than `MOST_APART` times that text.
     """
+    none = np.zeros(len(chances), dtype=bool)
     is_sure = chances >= SURE
     below = arrays.below(np.where(is_sure, lengths, 0.0))
     if below[0] < LEAST_TEXT:
-        return np.zeros(len(chances), dtype=bool)
+        return none
     main = int(np.flatnonzero(below >= SURE_SHARE * below[0])[-1])
     index, places = np.arange(len(chances)), arrays.places[arrays.element]
     has_sure = np.zeros(len(arrays.parent), dtype=bool)
     has_sure[places[is_sure]] = True
     is_outside = (index < arrays.first[main]) | (index >= arrays.end[main])
     apart: NDArray[np.bool_] = is_outside & ~has_sure[places]
-    return apart
+    doubtful = lengths[apart & (chances >= LEANS["balanced"])].sum()
+    return none if doubtful > MOST_APART * below[0] else apart
 
 
 def threshold(chances: Floats, lengths: Floats, lean: float) -> float:
