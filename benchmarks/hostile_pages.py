@@ -213,6 +213,11 @@ TEXT: dict[str, Generator] = {
     "addresses": lambda size: _page("<p>" + "www.@a http" * size),
     "phrases": lambda size: _page("<p>" + "read mor" * size),
     "numbered lines": lambda size: _page("<p>" + "1. " * size),
+    "marks in formulas": lambda size: _page(
+        f"<img src='/latex?x' alt='{'long ' * size}'><p>See "
+        + f"<math alttext='{'&#1;img0&#2;' * 280}'></math>" * (size // 100)
+    ),
+    "ruby": _repeated("<ruby>k<rt></rt><rt>a<rt><b></b></ruby>"),
     "search marks": lambda size: _page('<p>"-OR NEAR( * ^ : ' * size),
 }
 
@@ -246,6 +251,16 @@ HEAD: dict[str, Generator] = {
     ),
     "json author of dashes": lambda size: _page(
         "<p>x", _script('{"@type":"NewsArticle","author":"' + "-" * size + 'x"}')
+    ),
+    "json names of no letters": lambda size: _page(
+        "<p>x",
+        _script(
+            '{"@graph":[{"@type":"Article","author":['
+            + ",".join(['{"@id":"x"}'] * 30)
+            + ']},{"@id":"x","name":['
+            + ",".join([f'"{"!" * 290}a"'] * min(size // 100, 1000))
+            + "]}]}"
+        ),
     ),
     "json types": lambda size: _page(
         "<p>x",

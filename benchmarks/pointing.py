@@ -22,6 +22,8 @@ from statistics import fmean
 from types import ModuleType
 from typing import Any
 
+from lxml.cssselect import CSSSelector
+
 from benchmarks.corpora import (
     SHARED,
     CorpusPage,
@@ -34,9 +36,10 @@ from benchmarks.reporting import publish_figures, report_parser
 from benchmarks.tables import Table
 from noiseclean_scrapy import CleanPage, SiteCleaner
 from noiseclean_scrapy.page.block import Block
+from noiseclean_scrapy.page.element_paths import ElementPaths
 from noiseclean_scrapy.page.overrides import NO_OVERRIDES, Overrides
 from noiseclean_scrapy.page.parse import decode, parse_html
-from noiseclean_scrapy.web.boxes import PlaceCounts, blocks_in, found_by, levels
+from noiseclean_scrapy.web.boxes import PlaceCounts, blocks_in, levels
 from noiseclean_scrapy.web.rules import Rule, with_rule
 
 CORPORA = ("cleanportaleval", "big9-dev", "blogs-dev", "daniel-dev")
@@ -164,9 +167,12 @@ def best_clicks(scorer: ModuleType, page: CleanPage, html: str, gold: str) -> li
         for number in wrong[:POINTED_AT]
         for level in levels(root, blocks, number, PlaceCounts(Counter(), 0))
     }
+    paths = ElementPaths(root)
+    homes = [paths.find(block.xpath) for block in blocks]
     clicks = []
     for selector in sorted(selectors):
-        inside = blocks_in(found_by(root, selector), blocks)
+        found: Any = CSSSelector(selector, translator="html")(root)
+        inside = blocks_in(found, homes)
         for verdict, kept in (("drop", True), ("keep", False)):
             changed = [number for number in inside if blocks[number].kept == kept]
             gain = sum(len(blocks[n].text) * (1 if is_content[n] != kept else -1) for n in changed)

@@ -23,6 +23,8 @@ from noiseclean_scrapy.page.tags import VERBATIM_TAGS
 
 CONTENTS = ("text", "html", "markdown", "blocks", "weights")
 """What `CleanPage.to_dict` gives of the content."""
+LONGEST_TITLE = 1000
+"""Characters of a title; pages have titles of megabytes, and lists show many of them."""
 
 
 @dataclass(frozen=True)
@@ -331,7 +333,7 @@ def _title(page: Page, headline: int | None) -> str:
     """What the user calls the title, else what the page says."""
     text = "" if headline is None else page.table.texts[headline]
     is_ruled = headline is not None and page.table.rules[headline] == "title"
-    return text if is_ruled else choose_title(page, text)
+    return (text if is_ruled else choose_title(page, text))[:LONGEST_TITLE]
 
 
 def _headline(page: Page, verdict: PageVerdict) -> int | None:

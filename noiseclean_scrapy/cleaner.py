@@ -86,7 +86,7 @@ class SiteCleaner:
 
     def observe(self, html: Html, *, url: str = "") -> None:
         """Learn one page; what is not HTML teaches nothing. See `clean` for what it may be."""
-        page = build_page(html, url=url or address(html), budget=self.budget)
+        page = build_page(html, url=_checked(url) or address(html), budget=self.budget)
         if not page.other:
             self.observe_page(page)
 
@@ -96,7 +96,7 @@ class SiteCleaner:
         self._model = None
 
     def clean(self, html: Html, *, url: str = "", overrides: Overrides = NO_OVERRIDES) -> CleanPage:
-        """Clean a page with all that has been learned. Never raises, whatever `html` holds.
+        """Clean a page with all that has been learned. Whatever the page holds, it raises nothing.
 
         `html` is bytes, str, a Path, an open file, a Scrapy response (whose URL is known), a parsel
         Selector or an lxml element; all else is a TypeError, and a file that cannot be read an
@@ -105,7 +105,7 @@ class SiteCleaner:
         """
         if not isinstance(overrides, Overrides):
             raise TypeError(f"overrides are what Overrides.read(path) gives, not {overrides!r}")
-        url = url or address(html)
+        url = _checked(url) or address(html)
         source = load(html, self.budget.markup)
         rules = overrides.rules_for(url)
         page = build_page(source, url=url, rules=rules, budget=self.budget)
@@ -247,6 +247,12 @@ def _read_state(data: bytes) -> dict[str, Any]:
     if not isinstance(state, dict):
         raise TreeDataError("the learned tree is damaged: it holds no object")
     return state
+
+
+def _checked(url: str) -> str:
+    if not isinstance(url, str):
+        raise TypeError(f"url is a string, not {url!r}")
+    return url
 
 
 def _is_bounded(text: bytes) -> bool:

@@ -23,6 +23,8 @@ def replaced(path: Path) -> Iterator[IO[bytes]]:
             with suppress(FileNotFoundError):
                 part.chmod(S_IMODE(target.stat().st_mode))
             yield file
+            file.flush()
+            os.fsync(file.fileno())
         os.replace(part, target)
     finally:
         part.unlink(missing_ok=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
@@ -21,7 +22,11 @@ def shown_url(url: str) -> str:
 
     >>> shown_url("postgresql://anna:secret@db.example/pages?sslpassword=secret&sslmode=require")
     'postgresql://anna:***@db.example/pages?sslpassword=***&sslmode=require'
+    >>> shown_url("sqlite:///f%C3%B6g.db")
+    'sqlite:///fög.db'
     """
+    if url.startswith("sqlite:///") and "?" not in url:
+        return unquote(url)
     return _PARAMETER.sub(_masked, _PASSWORD.sub(r"\1:***@", url))
 
 
@@ -49,6 +54,17 @@ def database_url(text: str | URL) -> URL:
     if "@" in (url.host or ""):
         raise ValueError("an @ in a name or a password is written %40")
     return url
+
+
+def sqlite_url(path: str | Path) -> str:
+    """The URL of an SQLite file.
+
+    >>> sqlite_url("a?b.db")
+    'sqlite:///a%3Fb.db'
+    """
+    from sqlalchemy import URL
+
+    return URL.create("sqlite", database=str(path)).render_as_string(hide_password=False)
 
 
 def object_store_url(url: str) -> str:

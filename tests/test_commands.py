@@ -259,6 +259,8 @@ class TestSearch:
         assert languages("--site", "b.org", code=1) == set()
         assert languages("--since", "2100-01-01", code=1) == set()
         assert languages("--until", "1900-12-31", code=1) == set()
+        refused = noiseclean(tmp_path, "search", "the", "--until", "20260131", code=2)
+        assert "expected a day such as 2026-01-31" in refused.stderr
 
     def test_nothing_found(self, tmp_path: Path, demo: DemoCrawl) -> None:
         done = noiseclean(tmp_path, "search", "xylophonquark", code=1)

@@ -197,6 +197,15 @@ def test_settings_choose_pages(tmp_path: Path, news: Path) -> None:
     assert [row["id"] for row in rows(done.stdout)] == ["00.html", "05.html"]
 
 
+def test_a_file_is_read_as_far_as_the_settings_allow(tmp_path: Path) -> None:
+    page = f"<p>{'The ferry sails again. ' * 1000}</p>" * 300 + "<p>At last it lands.</p>"
+    (tmp_path / "page.html").write_text(page)
+    for size, end in (("5000000", ""), ("50000000", "At last it lands.\n")):
+        limit = f"NOISECLEAN_MAX_PAGE_BYTES={size}"
+        done = noiseclean(tmp_path, "clean", "page.html", "-s", limit)
+        assert done.stdout.endswith(end or "sails again.\n")
+
+
 def test_damaged_pages_are_told_once(tmp_path: Path, news: Path) -> None:
     (news / "03.html.gz").write_bytes(gzip.compress(b"<p>cut")[:-4])
     done = noiseclean(tmp_path, "clean", news, *JSONL)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import shlex
 from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +68,25 @@ def server() -> Iterator[PageServer]:
         pages["/feed.rss"] = xml(RSS.format(at))
         pages["/feed.atom"] = xml(ATOM.format(at))
         yield running
+
+
+@pytest.mark.parametrize("name", ["a?b.db", "x%20y.db", "fög #1.db"])
+def test_a_database_is_the_file_that_is_named(tmp_path: Path, name: str) -> None:
+    (tmp_path / "a.warc.gz").write_bytes(
+        warc(*(("response", f"http://a.org/{n}", "text/html", story(n).encode()) for n in range(3)))
+    )
+    quick = ("-s", "NOISECLEAN_METADATA=0", "--database", name)
+    done = run_console(tmp_path, "replay", "a.warc.gz", *quick)
+    assert (tmp_path / name).is_file()
+    assert f"3 pages of 1 site stored in sqlite:///{name}\n" in done.stderr
+    assert f"noiseclean sites --database {shlex.quote(name)}\n" in done.stderr
+    assert run_console(tmp_path, "sites", "--database", name, "--json").json
+
+
+@pytest.mark.parametrize("name", ["", ":memory:"])
+def test_a_database_without_a_file_is_refused(tmp_path: Path, name: str) -> None:
+    done = run_console(tmp_path, "sites", "--database", name, code=2)
+    assert "expected a file or a database URL" in done.stderr
 
 
 @pytest.mark.slow
@@ -246,6 +267,23 @@ def test_a_site_is_asked_for_its_listings_once_it_answers() -> None:
     link = Request("http://a.org/1")
     page = HtmlResponse(link.url, body=b"<p>x", request=link)
     assert not [part for part in spider.parse(page) if isinstance(part, Request)]
+
+
+def test_listings_that_are_read_at_once_share_their_bounds() -> None:
+    spider = SiteSpider("http://a.org/")
+
+    def lists(number: int) -> Response:
+        pages = "".join(f"<url><loc>/{number}/{page}</loc></url>" for page in range(6000))
+        return Response("http://a.org/list", body=URLS.format(pages).encode())
+
+    def names(number: int) -> Response:
+        lines = "".join(f"Sitemap: /{number}/{name}\n" for name in range(60))
+        return Response("http://a.org/robots.txt", body=lines.encode())
+
+    pages = zip_longest(*(spider.parse_listing(lists(number)) for number in range(3)))
+    assert sum(request is not None for requests in pages for request in requests) == 10_000
+    sitemaps = zip_longest(*(spider.parse_robots(names(number)) for number in range(3)))
+    assert sum(request is not None for requests in sitemaps for request in requests) == 100
 
 
 NO_ADDRESS = "http://["

@@ -188,6 +188,9 @@ def test_every_setting_says_whether_it_alters_what_is_made_of_archives(tmp_path:
         is_same = describe(["a.warc"], config(**{name: value}), "text") == job
         assert is_same is not told[name], name
     assert another.keys() == told.keys() - {"templates"}
+    # Python cuts what it writes of a long pattern.
+    one, other = (describe(["a.warc"], config(deny=["x" * 300 + end]), "text") for end in "ab")
+    assert one != other
 
 
 def test_settings_of_crawls_alter_nothing_that_is_made_of_an_archive(tmp_path: Path) -> None:

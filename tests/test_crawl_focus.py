@@ -355,6 +355,17 @@ def test_answers_that_are_no_pages_are_left_alone(tmp_path: Path) -> None:
     assert "errors" not in crawled.ours
 
 
+@pytest.mark.slow
+def test_a_base_that_is_no_address_and_a_long_page_are_judged(tmp_path: Path) -> None:
+    pages = newspaper()
+    pages["/about"] = f"<base href='http://['>{pages['/about']}"
+    pages["/wind/0"] += "<p>More wind.</p>" * 20_000
+    # Scrapy's middleware for META refreshes fails itself at this BASE.
+    crawled = crawl(tmp_path, pages, NOISECLEAN_MAX_PAGE_BYTES=100_000, METAREFRESH_ENABLED=False)
+    assert crawled.ours["focus/pages"] == 10
+    assert "errors" not in crawled.ours
+
+
 def test_defaults_bound_nothing() -> None:
     config = Config()
     assert (config.topic, config.site_budget, config.revisits) == (None, 0, 0)

@@ -121,6 +121,7 @@ def test_html_that_cannot_be_read_is_fetched_again(
     with Store(database_url, store_html=True) as store:
         with pytest.raises(DamagedError, match=KEY):
             store.pages.html(KEY)
+        assert len(errors(caplog)) == 1
         assert len(list(store.pages.with_html(SITE))) == PAGES - 1
         assert list(store.pages.clean_again(SITE, lambda page: page.cleaned)) == [PAGES - 1]
         assert len(errors(caplog)) == 1

@@ -19,6 +19,7 @@ from scrapy.exporters import JsonLinesItemExporter
 from scrapy.http import Response
 
 from noiseclean_scrapy import PageItem
+from noiseclean_scrapy.clusters.final_values import _may_be_ours
 from noiseclean_scrapy.output.feeds import FeedError, FeedOptions, Fields, rewrite_feed
 from noiseclean_scrapy.page.urls import item_address
 from noiseclean_scrapy.store import Store
@@ -316,6 +317,11 @@ def test_refresh_says_what_is_wrong(tmp_path: Path) -> None:
 BROKEN: dict[str, tuple[str, bytes]] = {
     "json cut off": ("json", b'[{"url": "a", "text": "b"},{"url": "c", "te'),
     "json of something else": ("json", b'["a", "b"]'),
+    "line of something else": ("jsonlines", b'{"url": "a"}\n[1]\n'),
+    "line of nothing": ("jsonlines", b"null\n"),
+    "deep line": ("jsonlines", b'{"a":' * 100_000),
+    "pickle of a length": ("pickle", b"\x8e\xff\xff\xff\xff\xff\xff\xff\x7f."),
+    "pickle of too much": ("pickle", b"cbuiltins\nbytearray\n(I99999999999999\ntR."),
     "line cut off": ("jsonlines", b'{"url": "a", "text": "b"}\n{"url": '),
     "xml cut off": ("xml", b"<items><item><url>a</url><text>b</text></item><item>"),
     "xml twice": ("xml", b"<items></items><items></items>"),
@@ -326,6 +332,19 @@ BROKEN: dict[str, tuple[str, bytes]] = {
     "utf-16": ("csv", "url,text\r\n".encode("utf-16")),
     "no format": ("yaml", b"- url: a"),
 }
+
+
+def test_a_text_is_ours_where_its_lines_make_whole_blocks() -> None:
+    blocks = {"Fog closes the port.", "It rose.", "poem of four lines", "x"}
+    for text, is_ours in (
+        ("Fog closes the port.\nIt rose.", True),
+        ("It rose.\npoem of\nfour  lines\n\nx", True),
+        ("poem of\nfour\nlines of", False),
+        ("poem of", False),
+        ("It rose. x", False),
+        ("", True),
+    ):
+        assert _may_be_ours("text", text, blocks) is is_ours, text
 
 
 @pytest.mark.parametrize(("form", "data"), BROKEN.values(), ids=BROKEN)

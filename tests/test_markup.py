@@ -250,6 +250,33 @@ def test_long_formulas_are_bounded() -> None:
         assert 0 < len(page.text) < 3000
 
 
+@pytest.mark.parametrize("mark", ["\x01img0\x02", "\x01img99\x02", "\x01a0\x02x", "\x03", "\x04"])
+def test_a_formula_cannot_forge_the_marks_of_a_page(mark: str) -> None:
+    image = "<img src='/latex?x' alt='long long long'>"
+    html = f"{image}<p>See <math alttext='{mark * 3}y'></math> which says a lot.</p><p>The end.</p>"
+    page = clean(html)
+    shown = re.sub("[\x01-\x04]", "", mark) * 3 + "y"
+    assert page.text.split("\n")[-2:] == [f"See ${shown}$ which says a lot.", "The end."]
+    assert page.html.endswith(
+        f"<p>See $<code>{shown}</code>$ which says a lot.</p>\n<p>The end.</p>"
+    )
+    assert page.markdown.endswith("which says a lot.\n\nThe end.")
+
+
+@pytest.mark.parametrize(
+    ("ruby", "text"),
+    [
+        ("漢<rt>kan</rt>", "漢 (kan)"),
+        ("漢<rt></rt>", "漢"),
+        ("漢<rt> </rt>字<rt>ji</rt>", "漢 字 (ji)"),
+        ("漢<rt><img src=a></rt>", "漢"),
+    ],
+)
+def test_an_empty_reading_of_a_character_has_no_brackets(ruby: str, text: str) -> None:
+    page = clean(f"<p>Said <ruby>{ruby}</ruby>.")
+    assert page.text.replace(" (", "(") == f"Said {text}.".replace(" (", "(")
+
+
 # What must not come through
 
 IMAGE = "<img src=x onerror=alert(1)>"

@@ -94,6 +94,12 @@ def test_a_missing_library_is_named_with_its_extra(
     assert "pip install 'noiseclean-scrapy[prometheus]'" in caplog.text
 
 
+def test_names_of_stats_become_names_of_metrics() -> None:
+    stats = {"Größe/é-1": 2, "noiseclean/pages": 3, "finish_reason": "finished"}
+    found = {metric.name for metric in stat_metrics(stats, "news")}
+    assert found == {"scrapy_Gr__e___1", "noiseclean_pages"}
+
+
 def test_the_dashboard_asks_for_stats_that_exist() -> None:
     told = (ROOT / "docs/stats.md").read_text("utf-8")
     stats: dict[str, Any] = dict.fromkeys(re.findall(r"noiseclean/[\w/]+\w", told), 1)

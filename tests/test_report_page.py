@@ -10,7 +10,9 @@ import pytest
 from example_project.demo import DemoSite
 from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.methods import METHODS
+from noiseclean_scrapy.page.element_paths import ElementPaths
 from noiseclean_scrapy.page.overrides import Overrides
+from noiseclean_scrapy.page.parse import parse_html
 from noiseclean_scrapy.report import page_report
 from noiseclean_scrapy.report.inert import NUMBER, inert_document
 from tests.support.browsing import listening, opened, opening
@@ -244,3 +246,14 @@ def test_each_text_in_deep_inline_elements_has_its_number() -> None:
     html = f"<p>Fog closes the port.</p><p>{'<i>' * 60}{'x<u>y</u>' * 40}"
     shown = inert_document(html, SiteCleaner("style-tree").clean(html).blocks)
     assert shown.count(f'{NUMBER}="0"') == shown.count(f'{NUMBER}="1"') == 1
+
+
+def test_elements_are_found_as_xpath_finds_them() -> None:
+    html = "<p>a</p><o:p>b</o:p><div><p>c</p>d<br>e<x:y>f</x:y></div><p>g</p><section>h</section>"
+    root = parse_html(html).root
+    paths = ElementPaths(root)
+    for block in SiteCleaner("style-tree").clean(html).blocks:
+        for path in (block.xpath, block.xpath.rpartition("/")[0]):
+            assert [paths.find(path)] == root.xpath(path)
+    for path in ("/html[1]/body[1]/p[3]", "/html[1]/body[1]/form[1]/p[1]", "/p[1]", "p", "", "/"):
+        assert paths.find(path) is None

@@ -122,6 +122,7 @@ def test_what_version_1_held_is_still_there_and_found(database_url: str) -> None
             for query in ("ferries", "新闻", '"sail to"'):
                 assert {hit.key for hit in store.search(query).hits} == {"1", "2"}
             assert store.clusters.summaries()[0].fit is None
+            assert [line.fit for line in store.pages.lines(order="fit")] == [1.0, 1.0]
     with Store(database_url) as store:
         facts = Metadata("Ann", NOON, "en", "http://a/one", "")
         store.pages.write(

@@ -12,6 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import etree
+from lxml.cssselect import CSSSelector
 from starlette.routing import Route
 
 from noiseclean_scrapy.errors import ConfigurationError
@@ -27,6 +31,7 @@ from noiseclean_scrapy.web.workbench import Workbench
 from tests.support.command_line import DemoCrawl, copy_demo, run_console
 from tests.support.databases import stored_texts
 from tests.support.searching import page
+from tests.support.slow_small_sites import examples, random_bodies
 from tests.support.workbench import Served, serving, wait_for
 
 if sys.version_info >= (3, 11):
@@ -206,12 +211,11 @@ def test_what_cannot_be_is_told(served: Served) -> None:
 
 def test_the_description_names_every_path_and_is_valid(demo: DemoCrawl) -> None:
     validator = pytest.importorskip("openapi_spec_validator", reason="needs the extra dev")
-    validator.validate(description())
+    validator.validate(description("noiseclean-80"))
     with Store(f"sqlite:///{demo.database}", read_only=True) as store:
         routes = create_app(Workbench(store, None), hosts=[]).routes  # type: ignore[arg-type]
-    described = {
-        (path, method.upper()) for path, ways in description()["paths"].items() for method in ways
-    }
+    paths = description("noiseclean-80")["paths"]
+    described = {(path, method.upper()) for path, ways in paths.items() for method in ways}
     ours = {
         (route.path, method)
         for route in routes
@@ -350,7 +354,19 @@ def test_selectors_are_short_and_find_their_like(html: str, selector: str) -> No
     root = parse_html(html).root
     element = next(part for part in root.iter() if part.get("id") == "x")
     del element.attrib["id"]
-    assert selector_of(element) == selector
+    assert selector_of(element) == (selector, CSSSelector(selector, translator="html")(root))
+
+
+@examples
+@given(random_bodies, st.randoms(use_true_random=False))
+def test_a_selector_finds_what_it_is_said_to(body: str, chance: random.Random) -> None:
+    root = parse_html(f"{body}<p>a").root
+    element = chance.choice(list(root.iter(etree.Element)))
+    selector, like = selector_of(element)
+    if selector:
+        assert element in like
+        found: Any = CSSSelector(selector, translator="html")(root)
+        assert (len(found), set(found)) == (len(like), set(like))
 
 
 def test_a_pattern_holds_for_addresses_of_the_same_form() -> None:
@@ -455,6 +471,20 @@ def test_what_a_dead_server_began_the_next_one_ends(demo: DemoCrawl) -> None:
         wait_for(lambda: state_of(server, change), lambda state: state == "done")
     assert "h1" in (folder / "rules.toml").read_text()
     assert stored_texts(demo.database) != before
+
+
+def test_a_rule_that_cannot_be_written_fails(demo: DemoCrawl) -> None:
+    folder = demo.database.parent
+    with serving(folder, "--overrides", "rules.toml") as server:
+        given = {"page": server.page(demo.article()[0]), "verdict": "drop", "selector": "h1"}
+        path = f"/api/proposals/{server.post('/api/proposals', given).json['id']}"
+        wait_for(lambda: server.get(path), lambda found: found["is_done"])
+        (folder / "rules.toml").write_text("[")
+        assert server.post(f"{path}/take", {}).status == 400
+        (change,) = server.get("/api/changes")["changes"]
+    assert (change["state"], bool(change["error"])) == ("failed", True)
+    (row,) = json.loads((folder / "rules.toml.changes.json").read_text())
+    assert row["state"] == "failed"
 
 
 def test_a_broken_overrides_file_is_left_alone(demo: DemoCrawl) -> None:

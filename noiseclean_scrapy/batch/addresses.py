@@ -27,7 +27,7 @@ class SiteAddress:
         """`url` where it is one of a real site's own, else a made-up one from the page's id."""
         if self.is_real and url is not None and own_host(self.site, url):
             return url
-        return made_up_url(self.host, quote(page_id, safe=""))
+        return made_up_url(self.host, quote(page_id, safe="", errors="replace"))
 
 
 def site_addresses(pages: Iterable[tuple[str, str | None]]) -> dict[str, SiteAddress]:

@@ -12,12 +12,11 @@ from scrapy import Request, Spider
 from scrapy.exceptions import CloseSpider, IgnoreRequest
 from scrapy.http import HtmlResponse, Response
 from scrapy.linkextractors import LinkExtractor
-from scrapy.utils.response import get_base_url
 
 from noiseclean_scrapy.batch.addresses import is_web_address, joined, web_host
 from noiseclean_scrapy.batch.fetching import reason_of
 from noiseclean_scrapy.batch.listings import LARGEST, read_listing
-from noiseclean_scrapy.crawl.bounded import selector_of
+from noiseclean_scrapy.crawl.bounded import base_of, selector_of
 from noiseclean_scrapy.items import PageItem
 
 if TYPE_CHECKING:
@@ -92,7 +91,7 @@ class SiteSpider(Spider):
         yield from self._usual_listings(response.meta)
         if not response.meta.get("depth"):
             feeds = selector_of(response).xpath(_FEEDS).getall()
-            yield from self._listing_requests(joined(_base(response), url) for url in feeds)
+            yield from self._listing_requests(joined(base_of(response), url) for url in feeds)
         yield from map(Request, islice(self._linked(response), _MOST_LINKS))
 
     def parse_robots(self, response: Response) -> Iterator[Request]:
@@ -109,7 +108,10 @@ class SiteSpider(Spider):
         """Go to what a sitemap or a feed lists."""
         listing = read_listing(response)
         yield from self._listing_requests(listing.sitemaps)
-        for url in listing.pages[: max(2 * self.pages, _MOST_LISTED) - self._listed]:
+        for url in listing.pages:
+            # Other callbacks go on between two requests of this one.
+            if self._listed >= max(2 * self.pages, _MOST_LISTED):
+                return
             self._listed += 1
             yield Request(url)
 
@@ -127,13 +129,15 @@ class SiteSpider(Spider):
             yield self._listing_request(f"{root}sitemap.xml", self.parse_listing)
 
     def _listing_requests(self, urls: Iterable[str]) -> Iterator[Request]:
-        for url in islice(filter(is_web_address, urls), _MOST_LISTINGS - self._listings):
+        for url in filter(is_web_address, urls):
+            if self._listings >= _MOST_LISTINGS:
+                return
             self._listings += 1
             yield self._listing_request(url, self.parse_listing)
 
     def _listing_request(self, url: str, callback: Any) -> Request:
         # Sitemaps and feeds often lie with another host; their pages may not.
-        meta = {"allow_offsite": True, "download_maxsize": LARGEST}
+        meta = {"allow_offsite": True, "download_maxsize": LARGEST, "noiseclean": False}
         return Request(url, callback, errback=self.pass_over, priority=1, meta=meta)
 
     def give_up(self, failure: Failure) -> Iterator[Request]:
@@ -149,11 +153,3 @@ class SiteSpider(Spider):
     def _tell(self, level: int, failure: Failure) -> None:
         url = failure.request.url  # type: ignore[attr-defined]
         self.logger.log(level, "Nothing from %s: %s", url, reason_of(failure))
-
-
-def _base(response: HtmlResponse) -> str:
-    """What addresses on a page are relative to; browsers pass over a BASE that is no address."""
-    try:
-        return get_base_url(response)
-    except ValueError:
-        return response.url

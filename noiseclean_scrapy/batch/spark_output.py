@@ -164,7 +164,7 @@ def _digest(text: str) -> str:
 def _written(value: Any) -> Any:
     """A setting's value by what it says, not by where it lies in memory."""
     if isinstance(value, re.Pattern):
-        return value.pattern
+        return [value.pattern, value.flags]
     if isinstance(value, Overrides):
         return value.sites
     if isinstance(value, RuleSet):

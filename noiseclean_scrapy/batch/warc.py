@@ -17,6 +17,7 @@ from noiseclean_scrapy.batch.archived_page import ArchivedPage, ProblemLog
 from noiseclean_scrapy.batch.streams import BUFFER_BYTES, PositionedStream, Reader, open_file
 from noiseclean_scrapy.batch.unpacking import read_body
 from noiseclean_scrapy.errors import ArchiveError, ArchiveReadError
+from noiseclean_scrapy.page.linked_data import read_time
 
 if TYPE_CHECKING:
     from noiseclean_scrapy.batch.archive_records import Record
@@ -215,10 +216,10 @@ def _printable(uri: str) -> str:
 
 def _date(record: Record) -> datetime | None:
     """The record's WARC-Date: ISO 8601 in UTC, with a fraction of a second or without."""
+    date = read_time(record.get("WARC-Date"))
     try:
-        date = datetime.fromisoformat(record.get("WARC-Date").replace("Z", "+00:00"))
-        return (date if date.tzinfo else date.replace(tzinfo=timezone.utc)).astimezone(timezone.utc)
-    except (ValueError, OverflowError):
+        return date and date.astimezone(timezone.utc)
+    except OverflowError:
         return None
 
 

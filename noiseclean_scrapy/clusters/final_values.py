@@ -93,8 +93,15 @@ def _may_be_ours(source: str, value: Any, texts: Collection[str]) -> bool:
     if source in _MADE_AGAIN:
         own = build_page(text).text if source == "html" else text
         return set(words(own)) <= {word for block in texts for word in words(block)}
-    begun = ""
-    for line in text.splitlines():
-        begun = " ".join(f"{begun} {line}".split())
-        begun = "" if begun in texts else begun
+    lengths = set(map(len, texts))
+    longest = max(lengths, default=0)
+    begun: list[str] = []
+    length = 0  # of what is begun, joined
+    for line in filter(None, (" ".join(line.split()) for line in text.splitlines())):
+        length += len(line) + bool(begun)
+        begun.append(line)
+        if length > longest:
+            return False
+        if length in lengths and " ".join(begun) in texts:
+            begun, length = [], 0
     return not begun

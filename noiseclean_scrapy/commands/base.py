@@ -16,7 +16,7 @@ from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import ConfigurationError, NotStoredError, StoreError
 from noiseclean_scrapy.methods import METHODS, create_method, find_method
 from noiseclean_scrapy.page.characters import inert
-from noiseclean_scrapy.service_urls import database_url
+from noiseclean_scrapy.service_urls import database_url, sqlite_url
 
 if TYPE_CHECKING:
     from scrapy.settings import Settings
@@ -257,4 +257,8 @@ def _option(text: str) -> tuple[str, Any]:
 
 def database_address(text: str) -> str:
     """A database URL, as one or as the path of an SQLite file."""
-    return text if "://" in text else f"sqlite:///{text}"
+    if "://" in text:
+        return text
+    if text in ("", ":memory:"):
+        raise argparse.ArgumentTypeError(f"expected a file or a database URL, not {text!r}")
+    return sqlite_url(text)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -34,9 +33,10 @@ from noiseclean_scrapy.commands.base import (
 from noiseclean_scrapy.commands.files import STDIO, FileError, is_replaced, new_file, read_stdin
 from noiseclean_scrapy.commands.forms import document_bytes, form_of, row_bytes
 from noiseclean_scrapy.commands.lines import continue_lines
-from noiseclean_scrapy.commands.output import json_bytes, tell
-from noiseclean_scrapy.page.characters import counted, inert
+from noiseclean_scrapy.commands.output import for_stdout, json_bytes, tell
+from noiseclean_scrapy.page.characters import counted
 from noiseclean_scrapy.page.parse import decode
+from noiseclean_scrapy.service_urls import sqlite_url
 
 if TYPE_CHECKING:
     from noiseclean_scrapy.batch.fetching import FetchedPages
@@ -93,10 +93,7 @@ class Clean(Subcommand):
         config = replace(call.config, metadata=False) if is_document else call.config
         with ExitStack() as stack:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-            source = _source(call, form, folder, stack)
-            if source is None:
-                return False
-            read_pages, one = source
+            read_pages, one = _source(call, form, folder, stack)
             cleaners = SiteCleaners(config, folder)
             count = _learn(read_pages, cleaners, one=one)
             others: Counter[str] = Counter()
@@ -134,10 +131,8 @@ def _write(
         pieces = document_bytes(rows, content, one=one)
     else:
         pieces = row_bytes(rows, form, page_columns(content))
-    if path is None and sys.stdout.isatty():
-        pieces = (inert(piece.decode()).encode() for piece in pieces)
     with new_file(path or STDIO) as file:
-        file.writelines(pieces)
+        file.writelines(pieces if path else for_stdout(pieces))
 
 
 def _learn(read_pages: ReadPages, cleaners: SiteCleaners, *, one: bool) -> int:
@@ -157,11 +152,8 @@ def _learn(read_pages: ReadPages, cleaners: SiteCleaners, *, one: bool) -> int:
     return count
 
 
-def _source(call: Call, form: str, folder: Path, stack: ExitStack) -> tuple[ReadPages, bool] | None:
-    """What gives the pages, each time from the first on, and whether it can be one only.
-
-    None after Ctrl-C.
-    """
+def _source(call: Call, form: str, folder: Path, stack: ExitStack) -> tuple[ReadPages, bool]:
+    """What gives the pages, each time from the first on, and whether it can be one only."""
     source = call.opts.source
     path = Path(source)
     is_address = is_web_address(source)
@@ -171,8 +163,7 @@ def _source(call: Call, form: str, folder: Path, stack: ExitStack) -> tuple[Read
     urls = [source] if is_address else _listed_urls(path)
     if urls is None:
         return lambda: archive_pages(source, call.config), False
-    fetched = _fetch(urls, form, call, folder, stack)
-    return None if fetched is None else (fetched.__iter__, is_address)
+    return _fetch(urls, form, call, folder, stack).__iter__, is_address
 
 
 def _lone_page(path: Path, config: Config, *, with_site: bool) -> Iterator[SourcePage]:
@@ -184,7 +175,7 @@ def _lone_page(path: Path, config: Config, *, with_site: bool) -> Iterator[Sourc
             raise FileError("there is nothing on standard input")
         yield SourcePage(str(path), "", "", decode(budget.cut_bytes(body)))
         return
-    for page in read_archive(path):
+    for page in read_archive(path, budget=budget):
         if config.wants(page.url):
             site = _site(page.url, config) if with_site else ""
             yield SourcePage(page.id, page.url, site, decode(budget.cut_bytes(page.body)))
@@ -211,9 +202,8 @@ def _listed_urls(path: Path) -> list[str] | None:
     return read_url_list(path)
 
 
-def _fetch(
-    urls: list[str], form: str, call: Call, folder: Path, stack: ExitStack
-) -> FetchedPages | None:
+def _fetch(urls: list[str], form: str, call: Call, folder: Path, stack: ExitStack) -> FetchedPages:
+    """The pages at some addresses, fetched; raises KeyboardInterrupt after Ctrl-C."""
     from noiseclean_scrapy.batch.fetching import FetchedPages, fetch
     from noiseclean_scrapy.commands.terminal import new_progress
     from noiseclean_scrapy.store import Store
@@ -221,7 +211,7 @@ def _fetch(
     output: Path | None = call.opts.output
     kept = output is not None and is_replaced(output)
     database = Path(f"{output}.pages.db") if kept else folder / "pages.db"
-    store = stack.enter_context(Store(f"sqlite:///{database}", store_html=True))
+    store = stack.enter_context(Store(sqlite_url(database), store_html=True))
     pages = FetchedPages(urls, store, call.config)
     # Once lines are written, a page that comes late would stand in the wrong place.
     has_lines = form == "jsonl" and output and output.is_file() and output.stat().st_size
@@ -233,8 +223,9 @@ def _fetch(
         settings = call.crawl_settings()
         is_finished = fetch(missing, pages, settings, lambda: progress.advance(task))
     if not is_finished:
-        tell("Interrupted while fetching." + " Run it again to go on." * kept)
-        return None
+        if kept:
+            tell("Run it again to go on with fetching.")
+        raise KeyboardInterrupt
     return pages
 
 

@@ -14,7 +14,7 @@ from noiseclean_scrapy.commands.base import (
 )
 from noiseclean_scrapy.commands.files import STDIO, new_file
 from noiseclean_scrapy.commands.forms import form_of, row_bytes
-from noiseclean_scrapy.commands.output import tell
+from noiseclean_scrapy.commands.output import for_stdout, tell
 from noiseclean_scrapy.output.rows import COLUMNS, page_row, write_parquet
 from noiseclean_scrapy.page.characters import counted
 from noiseclean_scrapy.store import PageRecord
@@ -64,7 +64,8 @@ class Export(Subcommand):
                 if form == "parquet":
                     write_parquet(pages, file)
                 else:
-                    file.writelines(_pieces(pages, form, opts.index))
+                    pieces = _pieces(pages, form, opts.index)
+                    file.writelines(pieces if path else for_stdout(pieces))
         where = f" to {path}" if path and path != STDIO else ""
         tell(f"{counted(pages.number, 'page')} exported{where}")
         return pages.number > 0

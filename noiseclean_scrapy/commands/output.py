@@ -6,6 +6,7 @@ import io
 import json
 import re
 import sys
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -29,6 +30,13 @@ def print_text(text: str) -> None:
     """A text as it is, UTF-8 whatever the terminal's encoding; on a terminal it steers nothing."""
     shown = inert(text) if sys.stdout.isatty() else text
     write_bytes(shown.encode("utf-8", "replace") + b"\n" * (not shown.endswith("\n")))
+
+
+def for_stdout(pieces: Iterable[bytes]) -> Iterable[bytes]:
+    """The pieces of a document in UTF-8; on a terminal nothing in them steers it."""
+    if not sys.stdout.isatty():
+        return pieces
+    return (inert(piece.decode("utf-8", "replace")).encode() for piece in pieces)
 
 
 def json_bytes(value: Any, *, indent: int | None = None) -> bytes:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from noiseclean_scrapy.store.search.ranking import Hit, SearchResults
 
 _MATCH = re.compile(f"{MATCH_START}(.*?){MATCH_END}", re.DOTALL)
-_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_TIME = re.compile(r"\d{4}-\d\d-\d\d([Tt ].*)?")
 
 
 class Search(Subcommand):
@@ -128,6 +128,8 @@ def _since(text: str) -> datetime:
     '2026-02-01T00:00:00+00:00'
     """
     try:
+        if not _TIME.fullmatch(text):
+            raise ValueError(text)
         # Python 3.10 does not read the Z.
         time = datetime.fromisoformat(re.sub("[zZ]$", "+00:00", text))
     except ValueError:
@@ -144,5 +146,5 @@ def _until(text: str) -> datetime:
     '2026-02-01T23:59:59.999999+00:00'
     """
     time = _since(text)
-    is_day = _DAY.fullmatch(text)
+    is_day = len(text) == len("2026-02-01")
     return time + timedelta(days=1, microseconds=-1) if is_day else time

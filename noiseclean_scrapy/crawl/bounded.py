@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from parsel import Selector
 from scrapy.http import HtmlResponse
+from scrapy.utils.response import get_base_url
 
 from noiseclean_scrapy.page import PageBudget
 from noiseclean_scrapy.page.parse import decode
@@ -40,3 +41,11 @@ def selector_of(response: HtmlResponse) -> Selector:
         return response.selector
     except ValueError:
         return Selector(response.text)
+
+
+def base_of(response: HtmlResponse) -> str:
+    """What addresses on a page are relative to; browsers pass over a BASE that is no address."""
+    try:
+        return get_base_url(response)
+    except ValueError:
+        return response.url

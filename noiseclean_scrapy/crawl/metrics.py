@@ -90,7 +90,7 @@ def stat_metrics(stats: Mapping[str, Any], spider: str) -> Iterator[Metric]:
 
     for stat, value in sorted(stats.items()):
         ours = stat.startswith("noiseclean/")
-        name = re.sub(r"\W", "_", stat if ours else f"scrapy_{stat}")
+        name = re.sub(r"\W", "_", stat if ours else f"scrapy_{stat}", flags=re.ASCII)
         if stat == HISTOGRAM:
             histogram = core.HistogramMetricFamily(name, stat, labels=["spider"])
             counts = list(accumulate(value))

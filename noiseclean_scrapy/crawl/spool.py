@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from noiseclean_scrapy.errors import StoreError
+from noiseclean_scrapy.service_urls import sqlite_url
 from noiseclean_scrapy.store import PageRecord, Store
 from noiseclean_scrapy.store.packing import pack_page, unpack_page
 
@@ -130,7 +131,7 @@ class Spool:
             with suppress(FileNotFoundError):
                 self.path.with_name(self.path.name + ending).replace(f"{aside}{ending}")
         try:
-            with Store(f"sqlite:///{aside}", store_html=True) as store:
+            with Store(sqlite_url(aside), store_html=True) as store:
                 for cluster in store.clusters.all():
                     self.add(
                         chain(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 from datetime import datetime, timezone
 from http import HTTPStatus
 from io import BytesIO
@@ -66,7 +67,8 @@ class WarcOutput:
             if not self._failed:
                 logger.error("A response cannot be written to %s: %s", self.folder, error)
             self._failed = True
-            self._close()  # what comes next is not to follow half a record
+            with suppress(OSError):  # of a full disk
+                self._close()  # what comes next is not to follow half a record
 
     def spider_closed(self) -> None:
         self._close()
@@ -121,9 +123,9 @@ class WarcOutput:
         return self._writer
 
     def _close(self) -> None:
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        file, self._file = self._file, None  # whatever closing it raises
+        if file is not None:
+            file.close()
 
     def _count(self, name: str) -> None:
         assert self.crawler.stats

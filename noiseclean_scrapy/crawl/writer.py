@@ -154,7 +154,9 @@ class ProcessWriter(Writer):
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": path},
-            start_new_session=True,  # an interrupt from the terminal is for the crawl alone
+            # An interrupt from the terminal is for the crawl alone.
+            start_new_session=True,
+            creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
         )
         assert self._process.stdin
         pickle.dump(self._options, self._process.stdin)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import AsyncIterator, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
+from urllib.parse import urljoin
 from weakref import WeakKeyDictionary
 
 from scrapy import Request, signals
@@ -15,6 +17,7 @@ from scrapy.http import HtmlResponse, Response
 from scrapy.utils.asyncio import run_in_thread
 from scrapy.utils.job import job_dir
 
+from noiseclean_scrapy.crawl.bounded import base_of, bounded_response, selector_of, with_text
 from noiseclean_scrapy.crawl.middleware import CrawlComponent
 from noiseclean_scrapy.crawl.starting import config_of
 from noiseclean_scrapy.focus.distribution import Relevances
@@ -112,12 +115,16 @@ class FocusMiddleware(CrawlComponent):
                 response = await self.crawler.engine.download_async(request)
                 if not isinstance(response, HtmlResponse) or response.status != 200:
                     raise ValueError(f"{address} answers with {response!r}")
-                example = page_example(response.selector, url=response.url)
+                page = selector_of(self._bounded(response))
+                example = page_example(page, url=response.url)
                 self.focus.topic.add(example)
             except Exception as error:
                 self.count_error("fetching an example page of the topic", error)
         if not self.focus.topic.vector(""):
             logger.error("No page of NOISECLEAN_TOPIC could be read: the crawl has no focus")
+
+    def _bounded(self, response: HtmlResponse) -> HtmlResponse:
+        return bounded_response(with_text(response), self.config.page_budget)
 
     async def _read(self, request: Request, response: Response) -> None:
         crawl = self.crawl
@@ -128,12 +135,13 @@ class FocusMiddleware(CrawlComponent):
             return
         note = request.meta.get(META_KEY)
         note = dict(note) if isinstance(note, dict) else {}
+        read = self._bounded(response)
         reading = self.focus.read(
             visit.page,
             await crawl.clean(visit),
             visit.record.cluster,
-            root=response.selector.root,
-            join=response.urljoin,
+            root=selector_of(read).root,
+            join=partial(urljoin, base_of(read)),
             before=note.get("inherited", 0.0),
             is_new="revisit" not in note,
         )

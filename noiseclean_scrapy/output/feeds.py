@@ -23,6 +23,11 @@ Change: TypeAlias = Callable[[Fields], Fields]
 
 _CHUNK = 1 << 20
 _LONGEST_FIELD = 2**31 - 1
+_DAMAGE = (
+    *(ArithmeticError, AttributeError, LookupError, MemoryError, OSError, RecursionError),
+    *(TypeError, ValueError, csv.Error, etree.LxmlError),
+)
+"""What is raised where a feed cannot be read or written; damaged pickles raise nearly anything."""
 _PLAIN_CLASSES = {
     "builtins": {"bytearray", "complex", "frozenset", "set"},
     "collections": {"OrderedDict"},
@@ -77,19 +82,21 @@ def rewrite_feed(
     count = Rewritten()
 
     def counted(item: Fields) -> Fields:
+        if not isinstance(item, dict):
+            raise FeedError(f"it holds a {type(item).__name__}, and no item")
         found = change(item)
         count.items += 1
         count.changed += bool(found)
         return found
 
     try:
-        with path.open("rb") as feed, replaced(path) as out:
+        with replaced(path) as out, path.open("rb") as feed:  # closed before it is replaced
             _FORMATS[form](feed, out, counted, options or FeedOptions())
             if not count.changed:
                 raise _UnchangedError
     except _UnchangedError:
         pass
-    except (FeedError, OSError, ValueError, TypeError, etree.LxmlError, csv.Error) as error:
+    except (FeedError, *_DAMAGE) as error:
         raise FeedError(f"{str(path)!r} stays as it is: {error}") from error
     return count
 
@@ -192,12 +199,14 @@ class _PlainUnpickler(pickle.Unpickler):
 def _pickle(feed: BufferedReader, out: IO[bytes], change: Change, options: FeedOptions) -> None:
     protocol = options.export.get("protocol", 4)
     for item in _until_the_end(feed, lambda: _PlainUnpickler(feed).load()):
-        pickle.dump({**item, **change(item)}, out, protocol)
+        found = change(item)
+        pickle.dump({**item, **found}, out, protocol)
 
 
 def _marshal(feed: BufferedReader, out: IO[bytes], change: Change, options: FeedOptions) -> None:
     for item in _until_the_end(feed, lambda: marshal.load(feed)):
-        marshal.dump({**item, **change(item)}, out)
+        found = change(item)
+        marshal.dump({**item, **found}, out)
 
 
 def _until_the_end(feed: BufferedReader, load: Callable[[], Any]) -> Iterator[dict[str, Any]]:
@@ -206,8 +215,6 @@ def _until_the_end(feed: BufferedReader, load: Callable[[], Any]) -> Iterator[di
             item = load()
         except (EOFError, pickle.UnpicklingError) as error:
             raise FeedError(f"it cannot be read to its end ({error})") from error
-        if not isinstance(item, dict):
-            raise FeedError(f"it holds a {type(item).__name__}, and no item")
         yield item
 
 

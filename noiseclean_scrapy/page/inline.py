@@ -172,6 +172,7 @@ def _tokens(source: str, references: References, options: MarkupOptions = PLAIN)
     found: list[Token] = []
     open_tags: list[str] = []
     is_bracketed = False  # whether brackets are put around the open reading of a character
+    opening = _bracket("(")
     before = ""  # the last text
     gap, at = "", 0  # what stands between the last text and the next one, and where
     for name, detail, end, line_break, text in _TOKEN.findall(source):
@@ -181,14 +182,17 @@ def _tokens(source: str, references: References, options: MarkupOptions = PLAIN)
         elif name:
             if name == "rt":
                 is_bracketed = found[-1:] != [Token("end", "rp")]
-                found += _bracket("(") if is_bracketed else ()
+                found += opening if is_bracketed else ()
             found.append(Token("begin", name, int(detail) if detail else -1))
             open_tags.append(name)
         elif end and open_tags:
-            at = _end(found, open_tags.pop(), at)
+            ended = open_tags.pop()
+            at = _end(found, ended, at)
             if is_bracketed and found[-1:] == [Token("end", "rt")]:
                 found += _bracket(")")
                 at = len(found)
+            elif is_bracketed and ended == "rt":  # an empty one
+                del found[-len(opening) :]
         elif line_break:
             gap = "\n"
         elif text:

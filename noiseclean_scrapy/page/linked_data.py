@@ -27,7 +27,7 @@ _LISTED = re.compile(r"\s*[;|、]\s*")
 _JOINED = re.compile(r"\s*,\s+|\s+(?:and|und|y|et|e|og|och|en|&)\s+")
 _SIGN = re.compile(r"(?<=\S)\s+\([^()]{1,20}\)$")
 _BY = re.compile(r"(?:by|von|par|por|di|door|av)\s+(?=[^\W\d_])", re.IGNORECASE)
-_NO_NAME = re.compile(r"https?:|www\.|@|^\W*\d*\W*$")
+_NO_NAME = re.compile(r"https?:|www\.|@|^\W*(?:\d+\W*)?$")
 _OFFSET = re.compile(r"(:\S*[+-]\d\d)(\d\d)$")
 _FRACTION = re.compile(r"\.(\d{1,6})\d*")
 

@@ -21,7 +21,7 @@ class Pattern:
         compiled = re.compile(source)
         if not isinstance(compiled.pattern, str):
             raise TypeError("it is of bytes, not of str")
-        self.pattern, self._written = compiled.pattern, repr(compiled)
+        self.pattern = compiled.pattern
         flags = "".join(letter for letter, flag in _LETTERS.items() if compiled.flags & flag)
         try:
             self._compiled = regex.compile(f"(?{flags})" * bool(flags) + self.pattern)
@@ -32,10 +32,10 @@ class Pattern:
         return isinstance(other, Pattern) and repr(other) == repr(self)
 
     def __hash__(self) -> int:
-        return hash(self._written)
+        return hash(repr(self))
 
     def __repr__(self) -> str:
-        return self._written
+        return f"Pattern({self._compiled.pattern!r})"
 
     def is_found(self, url: str) -> bool:
         """Whether the expression is found in an address within `SECONDS`."""

@@ -251,11 +251,11 @@ class NodeReader:
     def _read_formula(self, node: _Element) -> None:
         self._has_formula = True
         if formula := tex(node):
-            for piece in ("$", f"{BEGIN}code{NAMED}", formula, END, "$"):
-                if MARKS.match(piece):
-                    self._mark(piece)
-                else:
-                    self.add(piece)
+            self.add("$")
+            self._mark(f"{BEGIN}code{NAMED}")
+            self.add(formula)
+            self._mark(END)
+            self.add("$")
         else:
             self.add(symbols(node))
 

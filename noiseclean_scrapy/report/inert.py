@@ -16,6 +16,7 @@ import nh3
 from lxml import etree
 
 from noiseclean_scrapy.page.block import Block
+from noiseclean_scrapy.page.element_paths import ElementPaths
 from noiseclean_scrapy.page.parse import document_roots, inner_text, parse_html
 from noiseclean_scrapy.report.templating import render
 
@@ -141,17 +142,10 @@ def _marked_element(
 
 def _homes(root: _Element, blocks: Sequence[Block]) -> dict[_Element, deque[int]]:
     """The elements that hold blocks, each with their numbers in document order."""
-    tree = root.getroottree()
-    found: dict[int, _Element | None] = {}
+    paths = ElementPaths(root)
     homes: dict[_Element, deque[int]] = {}
     for number, block in enumerate(blocks):
-        path = block.xpath
-        known = hash(path)  # paths of a hostile page would fill the memory
-        if known not in found:
-            elements = tree.xpath(path)
-            first = elements[0] if isinstance(elements, list) and elements else None
-            found[known] = first if etree.iselement(first) else None
-        element = found[known]
+        element = paths.find(block.xpath)
         if element is not None:
             homes.setdefault(element, deque()).append(number)
     return homes

@@ -63,15 +63,15 @@ class DamageLog:
             message = "The stored page %s cannot be read (%s); its next visit renews it"
             logger.error(message, page.key, page.reason)
 
-
-def readable(found: Found | DamagedPage) -> Found:
-    """What was found; raises DamagedError where that cannot be read."""
-    if isinstance(found, DamagedPage):
-        raise DamagedError(
-            f"the stored page {found.key} is damaged: {found.reason}; crawl it again, or let "
-            f"`noiseclean check --repair` forget it"
-        )
-    return found
+    def readable(self, found: Found | DamagedPage) -> Found:
+        """What was found; where that cannot be read, it is noted and a DamagedError is raised."""
+        if isinstance(found, DamagedPage):
+            self.note(found)
+            raise DamagedError(
+                f"the stored page {found.key} is damaged: {found.reason}; crawl it again, or let "
+                f"`noiseclean check --repair` forget it"
+            )
+        return found
 
 
 def is_damage(error: Exception) -> bool:

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, func, select
 
 from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.store import page_rows, writing
-from noiseclean_scrapy.store.damage import DamagedPage, readable
+from noiseclean_scrapy.store.damage import DamagedPage
 from noiseclean_scrapy.store.database import Database
 from noiseclean_scrapy.store.page_rows import Place, StoredPage
 from noiseclean_scrapy.store.records import Cleaned, PageCounts, PageLine, PageRecord, Written
@@ -18,9 +18,10 @@ from noiseclean_scrapy.store.schema import is_provisional, page_table
 from noiseclean_scrapy.store.search.indexing import in_chunks
 from noiseclean_scrapy.store.search.ranking import check_range
 
+_FIT = func.coalesce(page_table.c.fit, 1.0).label("fit")  # none before schema version 2
 ORDERS: Mapping[str, tuple[ColumnElement[Any], ...]] = {
     "newest": (page_table.c.fetched_at.desc(), page_table.c.key),
-    "fit": (page_table.c.fit, page_table.c.key),
+    "fit": (_FIT, page_table.c.key),
     "kept": (page_table.c.kept_characters, page_table.c.key),
 }
 """What listings of pages are ordered by: the newest first, or those with the least of a figure."""
@@ -36,20 +37,19 @@ class Pages:
         """The page without its HTML, None when it is not stored."""
         with self._database.transaction() as connection:
             found = page_rows.read_page(connection, key)
-        if isinstance(found, DamagedPage):
-            self._database.damage.note(found)
-        return self._database.with_blocks(readable(found))
+        return self._database.with_blocks(self._database.damage.readable(found))
 
     def find_url(self, url: str) -> PageRecord | None:
         """The page last fetched from ``url``, without its HTML, None when none is stored."""
         with self._database.transaction() as connection:
             found = page_rows.read_url(connection, url)
-        return self._database.with_blocks(readable(found))
+        return self._database.with_blocks(self._database.damage.readable(found))
 
     def html(self, key: str) -> str | None:
         """The HTML of a page, None when it is not stored."""
         with self._database.transaction() as connection:
-            return readable(page_rows.read_html(connection, key))
+            found = page_rows.read_html(connection, key)
+        return self._database.damage.readable(found)
 
     def lines(
         self, cluster: str | None = None, *, order: str = "newest", limit: int = 50, offset: int = 0
@@ -61,7 +61,9 @@ class Pages:
         """
         check_range(limit, offset)
         with self._database.transaction() as connection:
-            columns = [page_table.c[part.name] for part in fields(PageLine)]
+            columns = [
+                _FIT if part.name == "fit" else page_table.c[part.name] for part in fields(PageLine)
+            ]
             query = select(*columns).where(page_table.c.clean_version.is_not(None))
             if cluster is not None:
                 query = query.where(page_table.c.cluster == cluster)

@@ -30,7 +30,7 @@ def answer(value: Any, status: int = 200) -> Response:
 
 def openapi(request: Request) -> Response:
     """The description of this API."""
-    return answer(description())
+    return answer(description(request.app.state.cookie))
 
 
 def sites(request: Request) -> Response:

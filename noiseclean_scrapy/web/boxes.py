@@ -6,11 +6,12 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from itertools import chain, islice, takewhile
+from typing import TYPE_CHECKING
 
 from lxml import etree
-from lxml.cssselect import CSSSelector
 
+from noiseclean_scrapy.page.element_paths import ElementPaths
 from noiseclean_scrapy.page.labels import stable_tokens
 
 if TYPE_CHECKING:
@@ -25,7 +26,9 @@ SAMPLE = 300
 """Most pages of a site on which places are counted: the first by key, a fair sample."""
 
 _MOST_PLACES = 100_000
-_FIRST = re.compile(r"\[1\]")  # libxml2 counts elements only where there are several
+_MOST_STEPS = 40
+_MOST_NAMES = 20
+_BLANKS = re.compile("[ \t\n\r\f]+")  # as CSS has them
 _TAG = re.compile(r"[A-Za-z][\w-]{0,60}", re.ASCII)
 _NAME = re.compile(r"-?[A-Za-z_][A-Za-z_-]{0,60}")
 
@@ -71,15 +74,15 @@ def levels(
     root: _Element, blocks: Sequence[Block], number: int, counts: PlaceCounts
 ) -> list[Level]:
     """The boxes around a block of a page, from the inside; none where its element is gone."""
-    element = _element_at(root, blocks[number].xpath)
-    place = blocks[number].place
+    paths = ElementPaths(root)
+    homes = [paths.find(block.xpath) for block in blocks]
+    element, place = homes[number], blocks[number].place
     found: list[Level] = []
     while element is not None and element.tag not in ("body", "html") and len(found) < LEVELS:
-        selector = selector_of(element)
-        if selector is None:
+        selector, elements = selector_of(element)
+        if not selector:
             break
-        elements = found_by(root, selector)
-        inside = blocks_in(elements, blocks)
+        inside = blocks_in(elements, homes)
         characters = sum(len(blocks[number].text) for number in inside)
         name, pages = place.rpartition("/")[2], counts.pages[place]
         level = Level(name, place, selector, len(elements), characters, pages)
@@ -93,72 +96,92 @@ def levels(
     return found
 
 
-def blocks_in(elements: Iterable[_Element], blocks: Sequence[Block]) -> list[int]:
-    """The numbers of the blocks that stand in some elements of their page."""
-    paths = {_FIRST.sub("", element.getroottree().getpath(element)) for element in elements}
-    return [
-        number
-        for number, block in enumerate(blocks)
-        if not paths.isdisjoint(_prefixes(_FIRST.sub("", block.xpath)))
-    ]
+def blocks_in(elements: Iterable[_Element], homes: Sequence[_Element | None]) -> list[int]:
+    """The numbers of the blocks whose element is one of some elements, or stands in one."""
+    is_inside: dict[_Element | None, bool] = {None: False, **dict.fromkeys(elements, True)}
+    for home in homes:
+        passed = []
+        element = home
+        while element not in is_inside:
+            assert element is not None
+            passed.append(element)
+            element = element.getparent()
+        is_inside.update(dict.fromkeys(passed, is_inside[element]))
+    return [number for number, home in enumerate(homes) if is_inside[home]]
 
 
-def selector_of(element: _Element) -> str | None:
-    """The shortest CSS path that finds an element and its like, and nothing else on the page.
+def selector_of(element: _Element) -> tuple[str, list[_Element]]:
+    """The shortest CSS path that finds an element and its like and nothing else, and these.
 
-    Its like are the elements at the end of the same tags, ids and classes from BODY down.
+    Its like are the elements at the end of the same tags, ids and classes from BODY down. The path
+    is empty where CSS cannot find the element.
 
     >>> from noiseclean_scrapy.page.parse import parse_html
     >>> root = parse_html("<div class='box'><p>1<p>2</div><div class='story'><p>3</div>").root
-    >>> selector_of(next(root.iter("p")))
+    >>> selector_of(next(root.iter("p")))[0]
     'div.box > p'
     """
-    steps = [_step(element)]
-    for above in element.iterancestors():
-        if above.tag in ("body", "html"):
-            break
-        steps.insert(0, _step(above))
-    steps = steps[-40:]
+    above = takewhile(lambda node: node.tag not in ("body", "html"), element.iterancestors())
+    steps = [_Step.of(node) for node in islice(chain([element], above), _MOST_STEPS)]
     root = element.getroottree().getroot()
-    like = found_by(root, " > ".join(steps))
-    if element not in like:
-        return None
-    is_named = any(set(step) & set("#.") for step in steps)
-    for start in reversed(range(len(steps))):
-        part = steps[start:]
-        if is_named and not any(set(step) & set("#.") for step in part):
-            continue
-        if len(found_by(root, " > ".join(part))) == len(like):
-            return " > ".join(part)
-    return " > ".join(steps)
+    # Each step outwards leaves fewer of the elements: those below what it matches.
+    below = {node: [node] for node in root.iter(etree.Element) if steps[0].matches(node)}
+    if element not in below:
+        return "", []
+    counts = [len(below)]
+    for step in steps[1:]:
+        left: dict[_Element, list[_Element]] = {}
+        for node, found in below.items():
+            parent = node.getparent()
+            if parent is not None and step.matches(parent):
+                left.setdefault(parent, []).extend(found)
+        below = left
+        counts.append(sum(map(len, below.values())))
+    named = (number for number, step in enumerate(steps) if step.is_named)
+    enough = max(counts.index(counts[-1]), min(named, default=0))
+    path = " > ".join(step.css for step in reversed(steps[: enough + 1]))
+    return path, [node for found in below.values() for node in found]
 
 
-def found_by(root: _Element, selector: str) -> list[_Element]:
-    """What a CSS selector finds."""
-    return cast("list[_Element]", CSSSelector(selector, translator="html")(root))
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """Tag and stable names of an element, as far as CSS can write them: its id, or its classes."""
 
+    tag: str
+    id: str
+    classes: tuple[str, ...]
 
-def _step(element: _Element) -> str:
-    """Tag and stable names of an element, as far as CSS can write them."""
-    tag = element.tag if isinstance(element.tag, str) and _TAG.fullmatch(element.tag) else "*"
-    names = [f"#{name}" for name in _stable(element.get("id", ""))[:1]]
-    names = names or [f".{name}" for name in _stable(element.get("class", ""))]
-    return tag + "".join(names)
+    @classmethod
+    def of(cls, element: _Element) -> _Step:
+        tag = element.tag if _TAG.fullmatch(element.tag) else "*"
+        (own,) = _stable(element.get("id", ""))[:1] or [""]
+        return cls(tag, own, () if own else tuple(_stable(element.get("class", ""))))
+
+    @property
+    def is_named(self) -> bool:
+        return bool(self.id or self.classes)
+
+    @property
+    def css(self) -> str:
+        return self.tag + (f"#{self.id}" if self.id else "".join(f".{n}" for n in self.classes))
+
+    def matches(self, element: _Element) -> bool:
+        if self.tag not in ("*", element.tag):
+            return False
+        if self.id:
+            return element.get("id") == self.id
+        return not self.classes or set(self.classes).issubset(
+            _BLANKS.split(element.get("class", ""))
+        )
 
 
 def _stable(value: str) -> list[str]:
     """Tokens of an attribute that are the same on other pages: no numbers of posts, no hashes."""
     return [
         token
-        for token in dict.fromkeys(value.split(None, 20)[:20])
+        for token in dict.fromkeys(_BLANKS.split(value, _MOST_NAMES)[:_MOST_NAMES])
         if _NAME.fullmatch(token) and stable_tokens(token) == [token]
     ]
-
-
-def _element_at(root: _Element, path: str) -> _Element | None:
-    found = root.getroottree().xpath(path)
-    first = found[0] if isinstance(found, list) and found else None
-    return first if etree.iselement(first) else None
 
 
 def _prefixes(path: str) -> Iterator[str]:

@@ -24,8 +24,8 @@ _RULE = {
 }
 
 
-def description() -> dict[str, Any]:
-    """The OpenAPI document."""
+def description(cookie: str) -> dict[str, Any]:
+    """The OpenAPI document; `cookie` is the name of the one that has the token."""
     changing: dict[str, Any] = {"security": [{"token": []}, {"cookie": []}]}
     return {
         "openapi": "3.1.0",
@@ -70,7 +70,7 @@ def description() -> dict[str, Any]:
         "components": {
             "securitySchemes": {
                 "token": {"type": "http", "scheme": "bearer"},
-                "cookie": {"type": "apiKey", "in": "cookie", "name": "noiseclean"},
+                "cookie": {"type": "apiKey", "in": "cookie", "name": cookie},
             }
         },
     }

@@ -90,7 +90,7 @@ def _shape(part: str) -> str:
 
 def with_rule(source: str, rule: Rule) -> str:
     """The overrides file with one rule more; as it is where the rule stands there already."""
-    document = tomlkit.parse(source)
+    document = _document(source)
     table = document.get(rule.site)
     if table is None:
         table = tomlkit.table()
@@ -103,7 +103,7 @@ def with_rule(source: str, rule: Rule) -> str:
 
 def without_rule(source: str, rule: Rule) -> str:
     """The overrides file without a rule; as it is where the rule does not stand there."""
-    document = tomlkit.parse(source)
+    document = _document(source)
     site = document.get(rule.site)
     if site is None:
         return source
@@ -141,6 +141,11 @@ def write_source(path: Path, source: str) -> None:
         replace_file(path, source.encode())
     except OSError as error:
         raise ConfigurationError(f"{path}: the overrides cannot be written: {error}") from None
+
+
+def _document(source: str) -> tomlkit.TOMLDocument:
+    _parse(source)
+    return tomlkit.parse(source)
 
 
 def _parse(source: str) -> Overrides:

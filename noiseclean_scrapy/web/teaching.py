@@ -204,7 +204,12 @@ class Teaching:
                 while len(self._changes) > CHANGES:
                     self._changes.popitem(last=False)
             self._write_journal()
-            self._write_rule(change)
+            try:
+                self._write_rule(change)
+            except Exception as error:
+                change.state, change.error = "failed", str(error)
+                self._write_journal()
+                raise
         self._cleanings.put(change)
 
     def _end(self, change: Change, begun: State, ended: State, error: str = "") -> None:
