@@ -23,6 +23,8 @@ from noiseclean_scrapy.page.tags import VERBATIM_TAGS
 
 CONTENTS = ("text", "html", "markdown", "blocks", "weights")
 """What `CleanPage.to_dict` gives of the content."""
+MOST_OF_BASES = 1 << 22
+"""Characters that a page's base may add to its addresses; above, relative ones are left out."""
 LONGEST_TITLE = 1000
 """Characters of a title; pages have titles of megabytes, and lists show many of them."""
 
@@ -276,7 +278,8 @@ class CleanPage:
 
     @cached_property
     def _references(self) -> References:
-        return References(self._page.table.details, self._page.base)
+        details, base = self._page.table.details, self._page.base
+        return References(details, base if len(base) * len(details) <= MOST_OF_BASES else "")
 
     def _sources(self, markup: MarkupOptions) -> Iterator[Source]:
         """The kept blocks for HTML and Markdown, with pictures between them if they are wanted."""

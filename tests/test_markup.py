@@ -277,6 +277,16 @@ def test_an_empty_reading_of_a_character_has_no_brackets(ruby: str, text: str) -
     assert page.text.replace(" (", "(") == f"Said {text}.".replace(" (", "(")
 
 
+def test_a_long_base_cannot_multiply_a_page() -> None:
+    head = f"<base href='http://a.example/{'x/' * 900}'>"
+    many = f"{head}<p>Word {'<a href=1>b</a> ' * 5000}<a href='http://b.example/'>more</a>"
+    page = SiteCleaner("style-tree", include_links=True).clean(many)
+    assert page.html.count("<a ") == 1
+    assert len(page.markdown) < len(many)
+    few = SiteCleaner("style-tree", include_links=True).clean(many.replace("x/" * 900, "x/"))
+    assert few.html.count("<a ") == 5001
+
+
 # What must not come through
 
 IMAGE = "<img src=x onerror=alert(1)>"

@@ -9,12 +9,13 @@ import pytest
 
 from example_project.demo import DemoSite
 from noiseclean_scrapy import SiteCleaner
+from noiseclean_scrapy.clean_page import LONGEST_TITLE
 from noiseclean_scrapy.methods import METHODS
 from noiseclean_scrapy.page.element_paths import ElementPaths
 from noiseclean_scrapy.page.overrides import Overrides
 from noiseclean_scrapy.page.parse import parse_html
 from noiseclean_scrapy.report import page_report
-from noiseclean_scrapy.report.inert import NUMBER, inert_document
+from noiseclean_scrapy.report.inert import MOST_BLOCKS, NUMBER, inert_document
 from tests.support.browsing import listening, opened, opening
 
 HACKED = "[window, ...Array.from(frames)].some(w => w.hacked) || document.title === 'hacked'"
@@ -239,6 +240,16 @@ def test_nothing_is_fixed_and_nothing_sticks_out(width: int, browser: Any, tmp_p
         for entry in ("kept", "left out", "an override decided", "picture, not loaded"):
             assert entry in legend
         report.assert_quiet()
+
+
+def test_a_page_of_many_blocks_is_shown_in_part() -> None:
+    html = "".join(f"<p>Line {number}" for number in range(MOST_BLOCKS + 5))
+    page = SiteCleaner("style-tree").clean(f"<title>{'word ' * 5000}</title>{html}")
+    assert len(page.title) == LONGEST_TITLE
+    report = page_report(page, html)
+    assert f"First {MOST_BLOCKS} of {MOST_BLOCKS + 5} blocks" in report
+    assert f"data-block=&#34;{MOST_BLOCKS - 1}&#34;" in report
+    assert f"data-block=&#34;{MOST_BLOCKS}&#34;" not in report
 
 
 def test_each_text_in_deep_inline_elements_has_its_number() -> None:

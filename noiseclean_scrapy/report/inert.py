@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 NUMBER, VERDICT = "data-block", "data-verdict"
 """Attributes of the inert document: a block's number in `CleanPage.blocks`, and its verdict."""
+MOST_BLOCKS = 5000
+"""So many of a page's blocks are marked and told of: a browser shows no more in one table."""
 
 _TAGS = frozenset(
     "a abbr acronym address article aside b bdi bdo big blockquote br button caption center cite "
@@ -61,11 +63,11 @@ _SEVERAL = -1
 
 
 def inert_document(html: str, blocks: Sequence[Block]) -> str:
-    """The page with its blocks marked by number and verdict; `html` is what they were made from."""
+    """The page, its first `MOST_BLOCKS` marked by number and verdict; `html` is its source."""
     root = parse_html(html).root
     body = next(root.iter("{*}body"), root)
     styles = [inner_text(style) for style in root.iter("style", "{*}style")]
-    mark(root, blocks)
+    mark(root, blocks[:MOST_BLOCKS])
     markup = "".join(
         etree.tostring(part, encoding="unicode", method="html") for part in document_roots(root)
     )

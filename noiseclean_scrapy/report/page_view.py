@@ -7,7 +7,7 @@ from typing import Any
 
 from noiseclean_scrapy.clean_page import CleanPage
 from noiseclean_scrapy.page.block import Block
-from noiseclean_scrapy.report.inert import inert_document, verdict_of
+from noiseclean_scrapy.report.inert import MOST_BLOCKS, inert_document, verdict_of
 from noiseclean_scrapy.report.reasons import parts, reasons, verdict_in_words
 from noiseclean_scrapy.report.survey import Stripe, noise, stripes
 from noiseclean_scrapy.report.templating import render
@@ -15,7 +15,7 @@ from noiseclean_scrapy.report.templating import render
 
 @dataclass(frozen=True, slots=True)
 class PageView:
-    """What the page view's template needs. `rows` are JSON values, one a block."""
+    """What the page view's template needs. `rows` are JSON values, one a shown block."""
 
     page: CleanPage
     document: str
@@ -44,7 +44,8 @@ def page_report(page: CleanPage, html: str) -> str:
 
 def page_view(page: CleanPage, html: str, *, with_document: bool = True) -> PageView:
     """The view of a page that was cleaned from `html`; its document may come from elsewhere."""
-    rows = [_row(block, headline=block is page.headline) for block in page.blocks]
+    shown = page.blocks[:MOST_BLOCKS]
+    rows = [_row(block, headline=block is page.headline) for block in shown]
     document = inert_document(html, page.blocks) if with_document else ""
     return PageView(page, document, rows, stripes(page.blocks))
 
