@@ -57,9 +57,9 @@ def lines(read: Callable[[str], Any] = figures_of) -> Iterator[str]:
         yield f"| {' | '.join(cells)} |"
 
 
-def pointing_sentence(read: Callable[[str], Any] = figures_of) -> str:
+def pointing_sentence() -> str:
     """What clicks in the workbench change, as `docs/workbench.md` says it."""
-    figures = read("pointing")
+    figures = figures_of("pointing")
     before, after, _, most = (f"{f1:.3f}" for f1 in figures["mean"])
     return (
         f"On the {len(figures['results'])} worst of {figures['candidates']} sites, one click of a "

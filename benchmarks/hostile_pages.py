@@ -217,7 +217,7 @@ TEXT: dict[str, Generator] = {
         f"<img src='/latex?x' alt='{'long ' * size}'><p>See "
         + f"<math alttext='{'&#1;img0&#2;' * 280}'></math>" * (size // 100)
     ),
-    "ruby": _repeated("<ruby>k<rt></rt><rt>a<rt><b></b></ruby>"),
+    "empty readings": _repeated("<ruby>k<rt></rt><rt><b></b></rt></ruby>"),
     "search marks": lambda size: _page('<p>"-OR NEAR( * ^ : ' * size),
 }
 

@@ -63,14 +63,17 @@ def test_every_setting_stands_in_the_reference_with_its_default() -> None:
         assert documented[name][0] == shown(getattr(config, field)), name
 
 
-@pytest.mark.parametrize("path", [*PAGES, *OF_THE_PROJECT], ids=lambda path: path.stem)
-def test_settings_that_are_shown_are_taken(path: Path) -> None:
-    for block in re.findall(r"```python\n(NOISECLEAN_.*?)```", path.read_text("utf-8"), re.DOTALL):
-        if not re.search(r"\bmy|example|\.toml", block):  # what names modules and files of yours
-            lines = [line for line in ast.parse(block).body if isinstance(line, ast.Assign)]
-            values = {ast.unparse(at.targets[0]): ast.literal_eval(at.value) for at in lines}
-            assert values.keys() <= SETTINGS
-            Config.from_settings(Settings(values))
+def test_settings_that_are_shown_are_taken() -> None:
+    text = "".join(path.read_text("utf-8") for path in (*PAGES, *OF_THE_PROJECT))
+    blocks = re.findall(r"```python\n(NOISECLEAN_.*?)```", text, re.DOTALL)
+    # Not what names modules and files of yours.
+    blocks = [block for block in blocks if not re.search(r"\bmy|example|\.toml", block)]
+    assert blocks
+    for block in blocks:
+        lines = [line for line in ast.parse(block).body if isinstance(line, ast.Assign)]
+        values = {ast.unparse(at.targets[0]): ast.literal_eval(at.value) for at in lines}
+        assert values.keys() <= SETTINGS
+        Config.from_settings(Settings(values))
 
 
 def shown(value: Any) -> str:

@@ -180,7 +180,7 @@ def test_arrays_are_as_defined(body: str) -> None:
     masks = [1 << element.index % 60 for element in page.elements]
     assert arrays.inherit(np.array(masks)).tolist() == slow_inherit(page, masks)
     assert arrays.group_sizes.tolist() == slow_group_sizes(page)
-    assert arrays.repeated_item().tolist() == slow_repeated_item(page)
+    assert arrays.nearest(arrays.group_sizes > 1).tolist() == slow_repeated_item(page)
     for level, found in enumerate(arrays.ancestors(6)):
         paths = [slow_ancestors(page, block.element) for block in page.blocks]
         assert found.tolist() == [path[min(level, len(path) - 1)] for path in paths]
@@ -199,7 +199,7 @@ def test_arrays_of_a_page_without_blocks() -> None:
     arrays = PageArrays(page_of("<div></div><div></div>"))
     assert arrays.below(np.zeros(0)).tolist() == [0, 0, 0]
     assert arrays.ancestors(1)[1].tolist() == []
-    assert arrays.repeated_item().tolist() == [0, 1, 2]
+    assert arrays.nearest(arrays.group_sizes > 1).tolist() == [0, 1, 2]
     assert (arrays.first == arrays.end).all()
 
 

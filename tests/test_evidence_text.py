@@ -15,8 +15,8 @@ from noiseclean_scrapy.methods.evidence_model import text_features as text_modul
 from noiseclean_scrapy.methods.evidence_model.evidence_page import EvidencePage
 from noiseclean_scrapy.methods.evidence_model.model import Reading, load_model
 from noiseclean_scrapy.methods.evidence_model.text_features import (
+    DENSE_LETTERS,
     FIELDS,
-    HAN_KANA,
     LONGEST_KEPT,
     TextTable,
 )
@@ -38,7 +38,7 @@ _TEXTS = st.lists(
 
 def slow_row(text: str) -> dict[str, float]:
     split = text.split()
-    han = len(HAN_KANA.findall(text))
+    han = len(DENSE_LETTERS.findall(text))
     length = len(text) + 1.5 * han
     count = max(len(split), han / 2)
     return {
@@ -59,7 +59,7 @@ def test_rows_are_those_of_one_text_at_a_time(texts: list[str]) -> None:
         found = dict(zip(FIELDS, table.features[:, index].tolist(), strict=True))
         assert found == {name: float(value) for name, value in slow_row(text).items()}
         assert table.characters[index] == len(text)
-        assert table.lengths[index] == len(text) + 1.5 * len(HAN_KANA.findall(text))
+        assert table.lengths[index] == len(text) + 1.5 * len(DENSE_LETTERS.findall(text))
         assert table.keys[index] == hash64(re.sub(r"\d+", "0", text.lower()))
 
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from noiseclean_scrapy.batch.archive import ArchivedPage, ProblemKind, read_archive
+from noiseclean_scrapy.batch.archive import ArchivedPage, read_archive
 from noiseclean_scrapy.batch.sampling import SiteSample, sampling_key
 from noiseclean_scrapy.clean_page import CleanPage, clean_page
 from noiseclean_scrapy.cleaner import SiteCleaner
+from noiseclean_scrapy.config import METADATA_VALUES
 from noiseclean_scrapy.metadata import Metadata, extract_metadata
 from noiseclean_scrapy.methods import Model
 from noiseclean_scrapy.page import Page, build_page
@@ -53,11 +54,9 @@ class CleanedPage:
 def archive_pages(
     source: str | Path,
     config: Config,
-    *,
-    on_problem: Callable[[ProblemKind], None] | None = None,
 ) -> Iterator[SourcePage]:
     """The pages of an archive that the settings let through, in its order; see `read_archive`."""
-    pages = read_archive(source, on_problem=on_problem, budget=config.page_budget)
+    pages = read_archive(source, budget=config.page_budget)
     return wanted_pages(pages, config)
 
 
@@ -136,7 +135,7 @@ def page_row(cleaned: CleanedPage, content: str) -> dict[str, Any]:
 
 def page_columns(content: str) -> tuple[str, ...]:
     """The names in a row of `page_row`."""
-    return ("id", "url", "site", "title", *(field.name for field in fields(Metadata)), content)
+    return ("id", "url", "site", "title", *METADATA_VALUES, content)
 
 
 class SiteCleaners:

@@ -28,7 +28,6 @@ from noiseclean_scrapy.terminal import Terminal
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from scrapy import Spider
     from scrapy.crawler import Crawler
     from scrapy.utils.asyncio import AsyncioLoopingCall
     from twisted.internet.task import LoopingCall
@@ -93,7 +92,7 @@ class CrawlProgress(CrawlComponent):
         crawler.signals.connect(progress.spider_closed, signals.spider_closed)
         return progress
 
-    def spider_opened(self, spider: Spider) -> None:
+    def spider_opened(self) -> None:
         if self.interval:
             self._call_every(self.interval, self.log)
         if self.config.live and not is_trial(self.crawler) and LiveDisplay.is_possible():

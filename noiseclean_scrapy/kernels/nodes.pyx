@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""`page.reading` over libxml2's nodes themselves: the same table, without an object for each node.
+"""`page.reader` over libxml2's nodes themselves: the same table, without an object for each node.
 
 The structs are those of lxml's public C interface; nothing of libxml2 is called.
 """

@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
-"""Twins of what is done with each character: `evidence.text`, `page.features`, near-duplicates."""
+"""Twins of what is done with each character: text features, words, near-duplicates."""
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport int8_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
@@ -31,7 +31,7 @@ cdef enum:
 
 
 cdef class TextMeasure:
-    """`evidence.text._measure`, given what that knows of characters and patterns.
+    """`evidence_model.text_features._measure`, given what that knows of characters and patterns.
 
     `kinds` are `_character_kinds()`, `names` their names, lowest bit first, `closes` are
     `_character_closes()`.
@@ -153,7 +153,7 @@ def known_rows(list texts, dict kept, Py_ssize_t width):
 
 
 cdef uint64_t _hash64(bytes text) except? 0:
-    """`site.hashes.hash64`."""
+    """`page.hashes.hash64`."""
     cdef bytes digest = blake2b(text, digest_size=8).digest()
     cdef uint64_t found = 0
     for byte in digest:
@@ -353,7 +353,7 @@ cdef inline bint _is_letter(char character) noexcept:
 def min_hashes(
     const uint8_t[::1] data, Py_ssize_t shingle, uint64_t base, uint64_t inverse, tuple mixers
 ):
-    """`evidence.near_duplicates._min_hashes` of at least one shingle."""
+    """`evidence_model.near_duplicates._min_hashes` of at least one shingle."""
     cdef uint64_t hashed = 0, power = 1, mixed
     cdef uint64_t[2] mixer = [mixers[0], mixers[1]]
     cdef uint64_t[2] least = [<uint64_t> -1, <uint64_t> -1]

@@ -16,9 +16,9 @@ _SEPARATORS, _FEW = "= \t\n\r\f<", 1000  # each of them between two units at mos
 # In units of an attribute's name, value, or the white space between; each is matched as a whole,
 # so that the time is linear. What looks like a tag in a script ends with it.
 _WIDE_TAG = re.compile(
-    r"""
+    rf"""
     </?[a-z] (?: (?= ( [^<>=\s]+ | <(?!/script) | \s+
-                     | =\s*(?: "[^"]*" | '[^']*' | [^\s>"'][^\s>]* )? ) ) \1 ){4000,} >?
+                     | =\s*(?: "[^"]*" | '[^']*' | [^\s>"'][^\s>]* )? ) ) \1 ){{{_WIDE},}} >?
     """,
     re.IGNORECASE | re.VERBOSE,
 )

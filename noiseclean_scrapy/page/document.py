@@ -18,7 +18,7 @@ from noiseclean_scrapy.page.urls import LONGEST_ADDRESS
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-_LANGUAGE = ("lang", "xml:lang", "{http://www.w3.org/XML/1998/namespace}lang")
+LANGUAGE_ATTRIBUTES = ("lang", "xml:lang", "{http://www.w3.org/XML/1998/namespace}lang")
 _PARTS = ("base", "body", "title", "noscript", "meta", "script")
 
 
@@ -152,5 +152,5 @@ def _is_head(node: _Element | None) -> bool:
 
 def language(root: _Element, body: _Element) -> str:
     """The language that HTML or BODY declare, as they spell it."""
-    values = (node.get(name, "").strip() for node in (root, body) for name in _LANGUAGE)
+    values = (node.get(name, "").strip() for node in (root, body) for name in LANGUAGE_ATTRIBUTES)
     return next(filter(None, values), "")

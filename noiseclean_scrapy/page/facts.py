@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 from lxml import etree, html
 
 from noiseclean_scrapy import kernels
-from noiseclean_scrapy.page.document import named_elements
+from noiseclean_scrapy.page.document import LANGUAGE_ATTRIBUTES, named_elements
 from noiseclean_scrapy.page.parse import document_roots, parse_html
 from noiseclean_scrapy.page.sources import Html
 from noiseclean_scrapy.page.urls import LONGEST_ADDRESS
@@ -45,7 +45,6 @@ _MOST_JSON = 200_000
 _LONGEST_VALUE = 300
 _MOST_LONG = 20  # values that are longer than most, as addresses may be
 _MOST_UNREADABLE = 5_000
-_LANGUAGE_ATTRIBUTES = ("lang", "xml:lang", "{http://www.w3.org/XML/1998/namespace}lang")
 _PLAIN_NAME = re.compile(r"[a-z][\w.-]*", re.IGNORECASE | re.ASCII)
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _LONG_STRING = re.compile(rf'"(?:[^"\\]|\\.){{{_LONGEST_VALUE - 1}}}', re.DOTALL)
@@ -220,7 +219,7 @@ def _is_short(node: _Element) -> bool:
 def _html_language(root: _Element) -> str:
     body = root.find("{*}body")
     nodes = (root,) if body is None else (root, body)
-    codes = (language_code(node.get(key, "")) for node in nodes for key in _LANGUAGE_ATTRIBUTES)
+    codes = (language_code(node.get(key, "")) for node in nodes for key in LANGUAGE_ATTRIBUTES)
     return next(filter(None, codes), "")
 
 

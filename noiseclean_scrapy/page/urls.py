@@ -1,4 +1,4 @@
-"""Page clusters: which pages are learned together."""
+"""Addresses: hosts, registrable domains, and which pages are learned together."""
 
 from __future__ import annotations
 

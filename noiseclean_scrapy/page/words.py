@@ -22,7 +22,7 @@ _WORD = re.compile(rf"[{_HAN_KANA}]+|[^\W_{_HAN_KANA}]{{1,64}}")
 _IS_HAN_KANA = re.compile(rf"[{_HAN_KANA}]")
 _DIGITS = re.compile(r"\d+")
 
-_LONGEST_ADDRESS = 1000
+_LINK_END = 1000  # characters that tell a link from others
 LONGEST = 300
 """Characters of the longest text that may be a headline or a line of the page's frame."""
 # Texts come again on other pages: the words of short ones are kept until there are so many.
@@ -125,7 +125,7 @@ def target(link: str) -> str:
 
 
 def _address(link: str) -> str:
-    return link.strip()[-_LONGEST_ADDRESS:]
+    return link.strip()[-_LINK_END:]
 
 
 def mask_digits(text: str) -> str:

@@ -66,11 +66,6 @@ class Place:
         """Share of the characters that were kept."""
         return self.kept_characters / self.characters if self.characters else 0.0
 
-    @property
-    def pruned(self) -> int:
-        """Characters at places below that were too small to be remembered."""
-        return self.characters - self.own - sum(child.characters for child in self.below.values())
-
     def children(self) -> list[Place]:
         """The places right below, in the order in which they stand on the pages."""
         return sorted(self.below.values(), key=lambda child: child.position / max(child.blocks, 1))

@@ -18,7 +18,7 @@ from noiseclean_scrapy.page import Page
 from noiseclean_scrapy.page.hashes import hash64
 from noiseclean_scrapy.page.words import mask_digits
 
-HAN_KANA = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af]")
+DENSE_LETTERS = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af]")
 """Characters that say more than a letter: Han, Kana and Hangul."""
 
 _KINDS = {
@@ -26,7 +26,7 @@ _KINDS = {
     "whole stop": r"[。！？।؟]",
     "digit": r"\d",
     "separator": r"[|›»•·→←▸►/]",
-    "han": HAN_KANA.pattern,
+    "han": DENSE_LETTERS.pattern,
 }
 _PHRASE_NUMBERS = {None: 0} | {name: number for number, name in enumerate(PHRASES, 1)}
 _CHARACTERS = 0x20000  # behind it are ideographs that are of no kind

@@ -105,10 +105,6 @@ class PageArrays:
             above = above.take(above)
         return sums[:, :count]
 
-    def repeated_item(self) -> Integers:
-        """For each element the nearest one, itself or above, with like siblings; 0 without one."""
-        return self.nearest(self.group_sizes > 1)
-
     def nearest(self, marked: NDArray[np.bool_]) -> Integers:
         """For each element the nearest marked one, itself or above; the root without one."""
         nearest: Integers
@@ -123,7 +119,7 @@ class PageArrays:
     @cached_property
     def repeated_items(self) -> Integers:
         """For each block the nearest element with like siblings, and the nearest around that."""
-        nearest = self.repeated_item()
+        nearest = self.nearest(self.group_sizes > 1)
         item = nearest[self.element]
         return np.stack((item, nearest[self.parent[item]]))
 

@@ -1,1 +1,1 @@
-"""What is learned of a site: the tree, its measures, what is noise, page clusters, drift."""
+"""Style trees: how they grow and merge, their measures, what is noise."""
