@@ -26,9 +26,9 @@ from benchmarks.tables import Table
 from example_project.demo import DemoSite
 from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.clean_page import clean_page
-from noiseclean_scrapy.clusters.cluster import REDESIGN_PAGES, PageCluster
+from noiseclean_scrapy.clusters.cluster import PageCluster
 from noiseclean_scrapy.config import Config
-from noiseclean_scrapy.methods import METHODS, Model
+from noiseclean_scrapy.methods import METHODS, Model, fit_watch
 from noiseclean_scrapy.page import Page, build_page
 
 BEFORE = 100
@@ -208,7 +208,7 @@ def table(results: Mapping[str, Mapping[str, float | None]]) -> Table:
     kept = [f"kept {count}" for count in COUNTS]
     names = ["seen after", *kept, "kept all", "back after", "old before", "old after", "alarms"]
     return Table(
-        f"A redesign (seen after {REDESIGN_PAGES} pages at the soonest; alarms per 10,000 pages)",
+        f"A redesign (seen after {fit_watch.PAGES} pages at the soonest; alarms per 10,000 pages)",
         ["method", *names],
         [
             [row, *(_cell(name, figures.get(name, 0.0)) for name in names)]

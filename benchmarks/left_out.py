@@ -28,8 +28,15 @@ from benchmarks.extraction import (
     scored_rows,
 )
 from benchmarks.quality import RESULTS, RUNNER, VERSIONS, publish
-from benchmarks.scores import MEASURES, part_report, partial_report, score_texts
-from benchmarks.tables import Table, hundredths, interval, quality_tables, signed
+from benchmarks.scores import part_report, partial_report, score_texts
+from benchmarks.tables import (
+    Table,
+    difference,
+    hundredths,
+    measures,
+    precision_recall,
+    quality_tables,
+)
 
 CORPORA = ("wcxb-dev", "wcxb-train", "segments-train", "fundus-dev", "recipes-dev")
 LEANS = ("evidence", "evidence-precision", "evidence-recall")
@@ -101,14 +108,14 @@ def tables(results: Mapping[str, Any]) -> Iterator[Table]:
         yield Table(
             f"{corpus}, left-out sites: F1 (bag / 4-gram / LCS) and the interval of bag",
             header,
-            [[row, *(_measures(part["texts"][row]) for part in kinds.values())] for row in rows],
+            [[row, *(measures(part["texts"][row]) for part in kinds.values())] for row in rows],
         )
         yield Table(
             f"{corpus}, left-out sites: bag F1 minus that of the best peer",
             header,
             [["best peer", *(part["best_peer"] for part in kinds.values())]]
             + [
-                [lean, *(_gap(part["differences"][lean]) for part in kinds.values())]
+                [lean, *(difference(part["differences"][lean]) for part in kinds.values())]
                 for lean in LEANS
             ],
         )
@@ -120,24 +127,12 @@ def tables(results: Mapping[str, Any]) -> Iterator[Table]:
         yield Table(
             f"{corpus}, left-out sites: bag precision / recall",
             header,
-            [[row, *(_balance(part["texts"][row]) for part in kinds.values())] for row in rows],
+            [
+                [row, *(precision_recall(part["texts"][row]) for part in kinds.values())]
+                for row in rows
+            ],
         )
     yield from quality_tables(results)
-
-
-def _measures(scores: Mapping[str, Mapping[str, float]]) -> str:
-    bag = scores["bag"]
-    values = " / ".join(f"{scores[measure]['f1']:.3f}" for measure in MEASURES)
-    return f"{values}\n" + interval([bag["f1"], bag["low"], bag["high"]]).partition("\n")[2]
-
-
-def _gap(scores: Mapping[str, Mapping[str, float]]) -> str:
-    bag = scores["bag"]
-    return signed([bag["f1_difference"], bag["low"], bag["high"]])
-
-
-def _balance(scores: Mapping[str, Mapping[str, float]]) -> str:
-    return f"{scores['bag']['p']:.3f} / {scores['bag']['r']:.3f}"
 
 
 if __name__ == "__main__":

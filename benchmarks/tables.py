@@ -53,7 +53,7 @@ def _gold_tables(results: Mapping[str, Any]) -> Iterator[Table]:
     yield Table(
         "F1: bag / 4-gram / LCS, and the interval of bag",
         names,
-        [[row, *(_measures(part["texts"][row]) for _, part in columns)] for row in rows],
+        [[row, *(measures(part["texts"][row]) for _, part in columns)] for row in rows],
     )
     methods = list(columns[0][1].get("differences", ()))
     if methods:
@@ -62,7 +62,7 @@ def _gold_tables(results: Mapping[str, Any]) -> Iterator[Table]:
             "Bag F1 minus that of the best peer",
             names,
             [["best peer", *best]]
-            + [[m, *(_difference(part["differences"][m]) for _, part in columns)] for m in methods],
+            + [[m, *(difference(part["differences"][m]) for _, part in columns)] for m in methods],
         )
         yield Table(
             "Pages in a hundred of which another tool's text is better by 0.05 or more",
@@ -72,7 +72,7 @@ def _gold_tables(results: Mapping[str, Any]) -> Iterator[Table]:
     yield Table(
         "Bag precision / recall",
         names,
-        [[row, *(_precision_recall(part["texts"][row]) for _, part in columns)] for row in rows],
+        [[row, *(precision_recall(part["texts"][row]) for _, part in columns)] for row in rows],
     )
     repetition = {corpus: r["repetition"] for corpus, r in results.items() if r["repetition"]}
     if repetition:
@@ -200,18 +200,18 @@ def _title(name: str, part: Mapping[str, Any]) -> str:
     return f"{name}\n{part['pages']} pages, {part['sites']} sites"
 
 
-def _measures(scores: Mapping[str, Mapping[str, float]]) -> str:
+def measures(scores: Mapping[str, Mapping[str, float]]) -> str:
     bag = scores["bag"]
     values = " / ".join(f"{scores[measure]['f1']:.3f}" for measure in MEASURES)
     return f"{values}\n[{bag['low']:.3f}, {bag['high']:.3f}]"
 
 
-def _difference(scores: Mapping[str, Mapping[str, float]]) -> str:
+def difference(scores: Mapping[str, Mapping[str, float]]) -> str:
     bag = scores["bag"]
-    return f"{bag['f1_difference']:+.3f}\n[{bag['low']:+.3f}, {bag['high']:+.3f}]"
+    return signed([bag["f1_difference"], bag["low"], bag["high"]])
 
 
-def _precision_recall(scores: Mapping[str, Mapping[str, float]]) -> str:
+def precision_recall(scores: Mapping[str, Mapping[str, float]]) -> str:
     return f"{scores['bag']['p']:.3f} / {scores['bag']['r']:.3f}"
 
 

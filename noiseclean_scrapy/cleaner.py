@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import zlib
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ from noiseclean_scrapy.methods.templates import TemplateMethod
 from noiseclean_scrapy.methods.trees.counts import check_factor
 from noiseclean_scrapy.notebook import cleaner_card
 from noiseclean_scrapy.page import DEFAULT_BUDGET, Html, Page, PageBudget, build_page
+from noiseclean_scrapy.page.hashes import DIGEST_SIZE, digest
 from noiseclean_scrapy.page.inline import MarkupOptions
 from noiseclean_scrapy.page.overrides import NO_OVERRIDES, Overrides
 from noiseclean_scrapy.page.sources import address, load
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 _MAGIC = b"noiseclean 1\n"
-_DIGEST_SIZE = 16
 _LARGEST = 1 << 28
 _MOST_SIGNS = {b"[{": 1 << 22, b'"': 3 << 22, b",": 3 << 22}
 """Lists and objects, quotes, and values of a state; a style tree at its default bound has up to
@@ -164,7 +163,7 @@ class SiteCleaner:
             "state": self._method.state(),
         }
         payload = zlib.compress("".join(_json_pieces(state)).encode(), 6)
-        return _MAGIC + _digest(payload) + payload
+        return _MAGIC + digest(payload) + payload
 
     @classmethod
     def from_bytes(cls, data: bytes, **options: Any) -> Self:
@@ -233,8 +232,8 @@ def _read_state(data: bytes) -> dict[str, Any]:
     head = len(_MAGIC)
     if not data.startswith(_MAGIC):
         raise TreeDataError("these bytes are not a learned tree of this version of noiseclean")
-    digest, payload = data[head : head + _DIGEST_SIZE], data[head + _DIGEST_SIZE :]
-    if digest != _digest(payload):
+    seal, payload = data[head : head + DIGEST_SIZE], data[head + DIGEST_SIZE :]
+    if seal != digest(payload):
         raise TreeDataError("the learned tree is damaged: its checksum does not match")
     try:
         unpacking = zlib.decompressobj()
@@ -261,7 +260,3 @@ def _is_bounded(text: bytes) -> bool:
         sum(text.count(sign) for sign in map(bytes, zip(signs))) <= most
         for signs, most in _MOST_SIGNS.items()
     )
-
-
-def _digest(payload: bytes) -> bytes:
-    return hashlib.blake2b(payload, digest_size=_DIGEST_SIZE).digest()

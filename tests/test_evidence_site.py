@@ -18,6 +18,7 @@ from noiseclean_scrapy.errors import TreeDataError
 from noiseclean_scrapy.methods.evidence_model import near_duplicates, places, sample, site_features
 from noiseclean_scrapy.methods.evidence_model.site_features import SiteEvidence, SiteTerms
 from noiseclean_scrapy.page import Page, build_page
+from noiseclean_scrapy.page.hashes import DIGEST_SIZE, digest
 from tests.support.slow_evidence import SlowSite, clipped, slow_min_hashes, slow_repetition
 from tests.support.slow_small_sites import examples, sites
 
@@ -464,14 +465,14 @@ def test_the_bound_holds_through_the_cleaner() -> None:
 
 def payload(learner: SiteCleaner) -> str:
     data = learner.to_bytes()
-    start = len(cleaner._MAGIC) + cleaner._DIGEST_SIZE
+    start = len(cleaner._MAGIC) + DIGEST_SIZE
     return zlib.decompress(data[start:]).decode()
 
 
 def packed(state: Any) -> bytes:
     """Bytes with a right checksum, whatever they hold."""
     body = zlib.compress(json.dumps(state).encode())
-    return cleaner._MAGIC + cleaner._digest(body) + body
+    return cleaner._MAGIC + digest(body) + body
 
 
 @examples

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from datetime import datetime, timezone
 from pathlib import Path
@@ -17,6 +16,7 @@ from noiseclean_scrapy.batch.running import run_spider
 from noiseclean_scrapy.batch.sampling import page_fingerprint
 from noiseclean_scrapy.batch.two_pass import SourcePage
 from noiseclean_scrapy.errors import ConfigurationError
+from noiseclean_scrapy.page.hashes import digest
 from noiseclean_scrapy.store import PageRecord, Store
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class FetchedPages:
             key=_key(url),
             cluster=site or "",
             url=response.url if response is not None else url,
-            body_hash=hashlib.blake2b((html or "").encode("utf-8", "replace")).hexdigest(),
+            body_hash=digest((html or "").encode("utf-8", "replace")).hex(),
             fetched_at=datetime.now(timezone.utc),
             html=html,
         )

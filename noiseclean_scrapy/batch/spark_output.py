@@ -6,11 +6,11 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import ConfigurationError
+from noiseclean_scrapy.page.hashes import digest
 from noiseclean_scrapy.page.overrides import Overrides, RuleSet
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ def describe(
 
 
 def _digest(text: str) -> str:
-    return blake2b(text.encode(), digest_size=16).hexdigest()
+    return digest(text.encode()).hex()
 
 
 def _written(value: Any) -> Any:

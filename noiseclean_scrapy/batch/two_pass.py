@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import OrderedDict, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
@@ -19,6 +18,7 @@ from noiseclean_scrapy.config import METADATA_VALUES
 from noiseclean_scrapy.metadata import Metadata, extract_metadata
 from noiseclean_scrapy.methods import Model
 from noiseclean_scrapy.page import Page, build_page
+from noiseclean_scrapy.page.hashes import digest
 
 if TYPE_CHECKING:
     from noiseclean_scrapy.config import Config
@@ -183,7 +183,7 @@ class SiteCleaners:
             self._pages_in_files[site] = cleaner.pages
 
     def _file(self, site: str) -> Path:
-        name = hashlib.blake2b(site.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+        name = digest(site.encode("utf-8", "surrogatepass")).hex()
         return self.folder / name
 
 

@@ -17,13 +17,12 @@ from noiseclean_scrapy.clusters.training import (
     new_cleaner,
 )
 from noiseclean_scrapy.config import Config
-from noiseclean_scrapy.methods import Model
+from noiseclean_scrapy.methods import Model, fit_watch
+from noiseclean_scrapy.methods.fit_watch import FitWatch
 from noiseclean_scrapy.page import Page
 from noiseclean_scrapy.store import ClusterRecord, Store
 
 _INTERIM_GROWTH = 1.3
-_REDESIGN_FIT = 0.5
-REDESIGN_PAGES = 10
 _OWN_PAGES = 10_000
 """Keys that a cluster remembers, 130 bytes each, instead of asking the store."""
 _PAGE_BYTES = 3000
@@ -57,8 +56,7 @@ class PageCluster:
         self.busy = False
         self.model: Model = cleaner.model()
         self._interim_pages = 0.0
-        self._fit = 1.0
-        self._judged = 0
+        self._watch = FitWatch()
         self._pages_per_version = config.refresh_pages
 
     def note(self, record: ClusterRecord) -> None:
@@ -96,14 +94,13 @@ class PageCluster:
     def clean(self, page: Page) -> CleanPage:
         """Clean a page with the model in use, and watch how well it fits."""
         cleaned = clean_page(self.model, page, markup=self.config.markup)
-        self._judged += 1
-        self._fit += (cleaned.fit - self._fit) / min(self._judged, REDESIGN_PAGES)
+        self._watch.note(cleaned.fit)
         return cleaned
 
     @property
     def redesigned(self) -> bool:
         """Whether the pages have stopped fitting the tree."""
-        return self.version > 0 and self._judged >= REDESIGN_PAGES and self._fit < _REDESIGN_FIT
+        return self.version > 0 and self._watch.sees_redesign
 
     @property
     def pages(self) -> int:
@@ -124,7 +121,7 @@ class PageCluster:
     def _pages_due(self) -> int:
         if self.covered < self.config.sample_quota:
             return self.config.sample_quota - self.covered
-        return REDESIGN_PAGES if self.redesigned else self._pages_per_version
+        return fit_watch.PAGES if self.redesigned else self._pages_per_version
 
     @property
     def interim_due(self) -> bool:
@@ -166,7 +163,7 @@ class PageCluster:
         was_redesigned = self.redesigned
         self.version, self.model = learner.version, learner.cleaner.model()
         self._tree_bytes = learner.tree_bytes
-        self._fit, self._judged = 1.0, 0
+        self._watch = FitWatch()
         self._pages_per_version = self.config.refresh_pages
         if was_redesigned:
             # Of the new design few pages have been seen: the next version follows soon.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from noiseclean_scrapy.cleaner import SiteCleaner
 from noiseclean_scrapy.clusters.cleaning import clean_record, judge_record, stored_page
 from noiseclean_scrapy.clusters.cluster import load_cluster
+from noiseclean_scrapy.clusters.training import new_cleaner
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import NotStoredError
 from noiseclean_scrapy.metadata import Metadata, extract_metadata, load_libraries
@@ -75,7 +76,7 @@ def relearn(
     `on_page` is called after each page. Raises NotStoredError, with nothing changed, where no HTML
     is stored of the pages that the cluster's tree has learned.
     """
-    cleaner = SiteCleaner(config.method, templates=config.templates, **config.all_method_options)
+    cleaner = new_cleaner(None, config)
     is_learned = False
     for record in store.pages.with_html(cluster.name):
         # Later pages are a running crawl's, which gives them positions above.

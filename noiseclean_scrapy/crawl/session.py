@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 from collections import OrderedDict
 from dataclasses import dataclass, replace
@@ -30,6 +29,7 @@ from noiseclean_scrapy.metadata import Metadata, load_libraries, read_facts
 from noiseclean_scrapy.methods import Model
 from noiseclean_scrapy.page import Page, build_page
 from noiseclean_scrapy.page.facts import page_facts
+from noiseclean_scrapy.page.hashes import digest
 from noiseclean_scrapy.store import PageRecord
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ class Crawl:
             key=key,
             cluster=name,
             url=response.url,
-            body_hash=hashlib.blake2b(response.body, digest_size=16).hexdigest(),
+            body_hash=digest(response.body).hex(),
             fetched_at=datetime.now(timezone.utc),
             position=stored.position if stored and stored.cluster == name else None,
             html=text,

@@ -7,6 +7,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
+from noiseclean_scrapy.methods.trees.counts import more_frequent_half
 from noiseclean_scrapy.page.stemming import Stemming
 from noiseclean_scrapy.topic import Example
 
@@ -86,9 +87,7 @@ class TermSpace:
         self.pages += 1
         self.frequencies.update(terms)
         if len(self.frequencies) > self.most_terms:
-            order = sorted(self.frequencies, key=lambda term: (-self.frequencies[term], term))
-            for term in order[self.most_terms // 2 :]:
-                del self.frequencies[term]
+            self.frequencies = Counter(more_frequent_half(self.frequencies, self.most_terms))
 
     def idf(self, term: str) -> float:
         """ln((1 + N) / (1 + n)) + 1."""

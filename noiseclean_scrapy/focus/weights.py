@@ -9,11 +9,10 @@ from noiseclean_scrapy.methods.feature_weighting import (
     FeatureWeightingMethod,
     FeatureWeightingModel,
 )
+from noiseclean_scrapy.methods.fit_watch import FitWatch
 from noiseclean_scrapy.page import Page
 
 _GROWTH = 2
-_UNFIT = 0.5
-_FIT_PAGES = 10
 
 
 class SiteWeights:
@@ -35,7 +34,7 @@ class SiteWeights:
         self.pages = 0
         self._due = 1
         self.model: FeatureWeightingModel = self._learner.model()
-        self._fit, self._judged = 1.0, 0
+        self._watch = FitWatch()
 
     def observe(self, page: Page) -> None:
         """Learn a page, unless enough are known."""
@@ -52,15 +51,11 @@ class SiteWeights:
     def weigh(self, page: Page, kept: Iterable[int]) -> dict[str, float]:
         """The summed weights of each feature over the page's blocks with the indices `kept`."""
         weighed, fit = self.model.weigh(page)
-        self._watch(fit)
-        return sum_weights(weighed, kept)
-
-    def _watch(self, fit: float) -> None:
         if self._learner is None:
-            self._judged += 1
-            self._fit += (fit - self._fit) / min(self._judged, _FIT_PAGES)
-            if self._judged >= _FIT_PAGES and self._fit < _UNFIT:
+            self._watch.note(fit)
+            if self._watch.sees_redesign:
                 self._begin()
+        return sum_weights(weighed, kept)
 
 
 class AllWeights:

@@ -6,7 +6,6 @@ import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import Any, Literal, TypeAlias
 
 from noiseclean_scrapy.methods.base import Method, Model, PageVerdict, Verdict
@@ -18,6 +17,7 @@ from noiseclean_scrapy.methods.trees.counts import (
     read_sum,
 )
 from noiseclean_scrapy.page import Page
+from noiseclean_scrapy.page.hashes import hash64, hash_name
 from noiseclean_scrapy.page.stemming import Stemming
 
 Kind: TypeAlias = Literal["element", "table"]
@@ -289,7 +289,7 @@ class BlockSample:
 
 
 def _hash(terms: list[str]) -> str:
-    return blake2b("\n".join(terms).encode("utf-8", "replace"), digest_size=8).hexdigest()
+    return hash_name(hash64("\n".join(terms)))
 
 
 def _term(value: Any) -> str:

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from typing import Any
 
 from noiseclean_scrapy.methods.base import Method, Model, PageVerdict
 from noiseclean_scrapy.methods.trees.counts import read_number
 from noiseclean_scrapy.page import Page
+from noiseclean_scrapy.page.hashes import hash64, hash_name
 
 PART_LIMIT = 32
 """Most parts of one cluster; a page that would open one more joins the nearest part."""
@@ -152,9 +152,7 @@ def _typical(parts: list[_Part]) -> frozenset[str]:
 
 
 def _min_hash(structure: frozenset[str]) -> str:
-    return min(
-        (blake2b(pair.encode(), digest_size=8).hexdigest() for pair in structure), default=""
-    )
+    return hash_name(min(map(hash64, structure))) if structure else ""
 
 
 def _jaccard(one: frozenset[str], other: frozenset[str]) -> float:

@@ -1,4 +1,4 @@
-"""64-bit hashes that stand for texts and places, and their names in a saved state."""
+"""Hashes that stand for texts and places, their names in a saved state, and checksums."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+DIGEST_SIZE = 16
+"""Bytes of a `digest`."""
 _NAME = re.compile(r"[0-9a-f]{16}", re.ASCII)
 _DIGITS = re.compile(r"[0-9a-f]*", re.ASCII)
 
@@ -17,6 +19,11 @@ def hash64(text: str) -> int:
     """The hash of any text, the same on every machine."""
     data = text.encode(errors="surrogatepass")
     return int.from_bytes(blake2b(data, digest_size=8).digest(), "big")
+
+
+def digest(data: bytes) -> bytes:
+    """16 bytes that tell these bytes from all others."""
+    return blake2b(data, digest_size=DIGEST_SIZE).digest()
 
 
 def hash_name(value: int) -> str:

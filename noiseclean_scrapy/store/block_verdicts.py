@@ -6,7 +6,6 @@ are asked for, and a digest of the texts tells whether they are still those that
 
 from __future__ import annotations
 
-import hashlib
 import struct
 import zlib
 from collections.abc import Sequence
@@ -15,6 +14,8 @@ from itertools import compress
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from noiseclean_scrapy.page.hashes import hash64
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -81,5 +82,4 @@ def are_verdicts(packed: bytes) -> bool:
 
 def text_digest(texts: Sequence[str]) -> bytes:
     """What tells texts of blocks apart."""
-    data = "\n".join(texts).encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(data, digest_size=8).digest()
+    return hash64("\n".join(texts)).to_bytes(8, "big")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from base64 import b85decode, b85encode
 from dataclasses import asdict, replace
@@ -10,12 +9,12 @@ from datetime import datetime
 from typing import Any
 
 from noiseclean_scrapy.metadata import Metadata
+from noiseclean_scrapy.page.hashes import DIGEST_SIZE, digest
 from noiseclean_scrapy.store.compression import compress, decompress
 from noiseclean_scrapy.store.records import Cleaned, PageRecord
 from noiseclean_scrapy.store.stored_blocks import StoredBlocks
 
 _MAGIC = b"noiseclean page 1\n"
-_DIGEST_SIZE = 16
 
 
 def pack_page(page: PageRecord) -> bytes:
@@ -29,14 +28,14 @@ def pack_page(page: PageRecord) -> bytes:
         values["metadata"] = asdict(page.metadata)
     plain = asdict(replace(page, cleaned=None, metadata=None))
     payload = compress(json.dumps({**plain, **values}, default=datetime.isoformat))
-    return _MAGIC + _digest(payload) + payload
+    return _MAGIC + digest(payload) + payload
 
 
 def unpack_page(data: bytes) -> PageRecord:
     """The page of `pack_page`; raises ValueError for anything else."""
-    head = len(_MAGIC) + _DIGEST_SIZE
+    head = len(_MAGIC) + DIGEST_SIZE
     payload = data[head:]
-    if data[:head] != _MAGIC + _digest(payload):
+    if data[:head] != _MAGIC + digest(payload):
         raise ValueError("it is damaged, or no page")
     try:
         values = json.loads(decompress(payload))
@@ -53,7 +52,3 @@ def unpack_page(data: bytes) -> PageRecord:
     except (AttributeError, KeyError, RecursionError, TypeError) as error:
         raise ValueError(f"it holds no page: {error!r}") from error
     return page
-
-
-def _digest(payload: bytes) -> bytes:
-    return hashlib.blake2b(payload, digest_size=_DIGEST_SIZE).digest()

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, TypeVar
+
+Key = TypeVar("Key", int, str)
 
 _QUANTUM = 2.0**32
 _LARGEST = 2.0**53  # above it one more page changes nothing
@@ -94,14 +96,14 @@ class FeatureCounts:
     def entropy(self, feature: str, pages: float) -> float:
         """H of a feature over `pages` pages, in [0, 1]; 0 where it never occurred or m <= 1."""
         entry = self.totals.get(feature)
-        return 0.0 if entry is None else _entropy(entry[0], entry[1], pages)
+        return 0.0 if entry is None else entropy(entry[0], entry[1], pages)
 
     def mean_entropy(self, pages: float) -> float:
         """Mean H over all features, in [0, 1]; 0 without features."""
         number = len(self.totals) + self.dropped
         if not number:
             return 0.0
-        return math.fsum(_entropy(c, t, pages) for c, t in self.totals.values()) / number
+        return math.fsum(entropy(c, t, pages) for c, t in self.totals.values()) / number
 
     def prune(self, limit: int) -> None:
         """Above `limit` features, keep the most frequent half of it (ties in alphabetical order).
@@ -111,10 +113,9 @@ class FeatureCounts:
         """
         if len(self.totals) <= limit:
             return
-        order = sorted(self.totals, key=lambda feature: (-self.totals[feature][0], feature))
-        for feature in order[limit // 2 :]:
-            del self.totals[feature]
-            self.dropped += 1
+        kept = more_frequent_half({f: total[0] for f, total in self.totals.items()}, limit)
+        self.dropped += len(self.totals) - len(kept)
+        self.totals = {feature: self.totals[feature] for feature in kept}
 
     def drop_rare(self, least: float) -> None:
         """Drop the features that occurred so often or less; as in `prune`, they go on counting."""
@@ -123,14 +124,18 @@ class FeatureCounts:
         self.totals = kept
 
 
-def _entropy(occurrences: float, weighted: float, pages: float) -> float:
+def entropy(occurrences: float, weighted: float, pages: float) -> float:
+    """H in [0, 1] to the base `pages` of counts n, of which `occurrences` is the sum.
+
+    `weighted` is that of n ln n. 0 where nothing occurred, or on one page.
+    """
     if pages <= 1 or occurrences <= 0:
         return 0.0
     value = (math.log(occurrences) - weighted / occurrences) / math.log(pages)
     return min(1.0, max(0.0, value))
 
 
-def more_frequent_half(counts: Mapping[int, float], limit: int) -> dict[int, float]:
+def more_frequent_half(counts: Mapping[Key, float], limit: int) -> dict[Key, float]:
     """The counts, or above `limit` of them the highest of half that number (ties by key)."""
     if len(counts) <= limit:
         return dict(counts)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from heapq import merge
 from itertools import islice
 
-from noiseclean_scrapy.methods.trees.counts import FeatureCounts
+from noiseclean_scrapy.methods.trees.counts import FeatureCounts, entropy
 from noiseclean_scrapy.methods.trees.merging import (
     CHARACTERISTIC_SHARE,
     LIKENESS,
@@ -105,8 +105,7 @@ def _measure_element(element: MeasuredElement) -> None:
     total = math.fsum(pages for pages, _ in styles) + dropped_pages
     if element.pages > 1:
         weighted = math.fsum(pages * math.log(pages) for pages, _ in styles) + dropped_weighted
-        entropy = (math.log(total) - weighted / total) / math.log(element.pages)
-        element.node_importance = min(1.0, max(0.0, entropy))
+        element.node_importance = entropy(total, weighted, element.pages)
     attenuation = ATTENUATION ** (len(styles) + dropped)
     below = math.fsum([*(pages * value for pages, value in styles), dropped_pages]) / total
     element.importance = (1 - attenuation) * element.node_importance + attenuation * below

@@ -10,6 +10,7 @@ from noiseclean_scrapy.methods.trees.counts import (
     FeatureCounts,
     check_factor,
     count_pages,
+    more_frequent_half,
     weighted_log,
 )
 from noiseclean_scrapy.page.presentation import Layout
@@ -267,7 +268,5 @@ def _walk_with_depth(root: ElementNode) -> Iterator[tuple[ElementNode, int]]:
 
 def _bound_features(node: ElementNode) -> None:
     node.leaf_features.prune(FEATURE_LIMIT)
-    frequency = node.document_frequency
-    if len(frequency) > FEATURE_LIMIT:
-        order = sorted(frequency, key=lambda feature: (-frequency[feature], feature))
-        node.document_frequency = {f: frequency[f] for f in order[: FEATURE_LIMIT // 2]}
+    if len(node.document_frequency) > FEATURE_LIMIT:
+        node.document_frequency = more_frequent_half(node.document_frequency, FEATURE_LIMIT)
