@@ -68,5 +68,17 @@ def pointing_sentence() -> str:
     )
 
 
+def search_sentence() -> str:
+    """What cleaning does to a search index, as the README says it."""
+    figures = figures_of("search")
+    sizes = [figures["index"][text]["bytes"] for text in (METHOD, "no cleaning")]
+    topics = figures["kinds"]["topic"]["all"]["texts"]
+    right, before = (topics[text]["precision"]["mean"] for text in (METHOD, "no cleaning"))
+    return (
+        f"A search index over it takes {sizes[0] / sizes[1]:.0%} of the bytes, and of a topic's "
+        f"first ten hits {right:.0%} are right instead of {before:.0%}."
+    )
+
+
 if __name__ == "__main__":
-    print(*lines(), "", pointing_sentence(), sep="\n")
+    print(*lines(), "", search_sentence(), pointing_sentence(), sep="\n")

@@ -197,6 +197,7 @@ def test_figures_of_the_readme_are_those_that_were_measured() -> None:
     table = "\n".join(headline.lines())
     readme = (ROOT / "README.md").read_text("utf-8")
     assert f"\n\n{table}\n\n" in readme
+    assert headline.search_sentence() in " ".join(readme.split())
     workbench = document("workbench.md")
     assert headline.pointing_sentence() in " ".join(workbench.split())
 
