@@ -315,9 +315,9 @@ def test_what_stands_apart_by_hand() -> None:
     lengths[6] = 20  # 200 of 220 characters are
     assert stand_apart(arrays, chances, lengths).tolist() == [1, 0, 0, 0, 0, 1, 0]
     assert not stand_apart(arrays, chances, lengths - 20).any()  # 160 sure characters are too few
-    lengths[5] = 440  # of the teaser, to 220 that are sure
+    lengths[5] = 770  # of the teaser, to 220 that are sure
     assert stand_apart(arrays, chances, lengths).tolist() == [1, 0, 0, 0, 0, 1, 0]
-    lengths[5] = 441
+    lengths[5] = 771
     assert not stand_apart(arrays, chances, lengths).any()
 
 

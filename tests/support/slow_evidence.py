@@ -138,7 +138,7 @@ def slow_apart(page: Page, chances: Sequence[float], lengths: Sequence[float]) -
         for length, chance, is_apart in zip(lengths, chances, apart, strict=True)
         if is_apart and chance >= 0.5
     )
-    return [is_apart and doubtful <= 2 * below[0] for is_apart in apart]
+    return [is_apart and doubtful <= 3.5 * below[0] for is_apart in apart]
 
 
 # The site.

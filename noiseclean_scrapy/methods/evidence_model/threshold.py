@@ -23,7 +23,7 @@ SURE_SHARE = 0.9
 """Share of the sure text that is in the main element, the deepest one that has so much of it."""
 APART = math.log(SURE / (1 - SURE))
 """Log-odds that a block loses which stands apart: of those, `balanced` keeps what is sure."""
-MOST_APART = 2.0
+MOST_APART = 3.5
 """Times the sure text: where more than that stands apart, lists and posts are the content."""
 
 
