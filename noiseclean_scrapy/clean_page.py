@@ -16,7 +16,7 @@ from noiseclean_scrapy.page import Page, PageTable
 from noiseclean_scrapy.page.block import Block, LocatedBlock
 from noiseclean_scrapy.page.headline import choose_title, find_headline
 from noiseclean_scrapy.page.hidden import hidden_blocks
-from noiseclean_scrapy.page.inline import PLAIN, Inline, MarkupOptions, References
+from noiseclean_scrapy.page.inline import BEGIN, PLAIN, Inline, MarkupOptions, References
 from noiseclean_scrapy.page.locations import xpath
 from noiseclean_scrapy.page.markup import Source, to_html, to_markdown
 from noiseclean_scrapy.page.tags import VERBATIM_TAGS
@@ -25,6 +25,8 @@ CONTENTS = ("text", "html", "markdown", "blocks", "weights")
 """What `CleanPage.to_dict` gives of the content."""
 MOST_OF_BASES = 1 << 22
 """Characters that a page's base may add to its addresses; above, relative ones are left out."""
+MOST_INLINE = 200_000
+"""Inline elements of a page that its text, HTML and Markdown may have; of more none are shown."""
 LONGEST_TITLE = 1000
 """Characters of a title; pages have titles of megabytes, and lists show many of them."""
 
@@ -266,10 +268,16 @@ class CleanPage:
     def _content(self, index: int) -> Inline:
         table = self._page.table
         source = table.sources.get(index)
-        if source is None:
+        if source is None or self._has_too_many_marks:
             return Inline(table.texts[index])
         is_verbatim = self._keeps_space and table.is_verbatim(index)
         return Inline(table.texts[index], source, is_verbatim, self._references)
+
+    @cached_property
+    def _has_too_many_marks(self) -> bool:
+        return (
+            sum(source.count(BEGIN) for source in self._page.table.sources.values()) > MOST_INLINE
+        )
 
     @cached_property
     def _keeps_space(self) -> bool:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from noiseclean_scrapy import CleanPage, NoiseCleanError, SiteCleaner, kernels
+from noiseclean_scrapy.clean_page import MOST_INLINE
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.page import inline_markdown
 from noiseclean_scrapy.page.formula import symbols
@@ -275,6 +276,13 @@ def test_a_formula_cannot_forge_the_marks_of_a_page(mark: str) -> None:
 def test_an_empty_reading_of_a_character_has_no_brackets(ruby: str, text: str) -> None:
     page = clean(f"<p>Said <ruby>{ruby}</ruby>.")
     assert page.text.replace(" (", "(") == f"Said {text}.".replace(" (", "(")
+
+
+def test_of_too_many_inline_elements_none_are_shown() -> None:
+    for number, is_shown in ((MOST_INLINE, True), (MOST_INLINE + 1, False)):
+        page = clean(f"<p>Here {'<b>x</b> ' * number}")
+        assert page.text.count("x") == number
+        assert ("<strong>x</strong>" in page.html) is is_shown
 
 
 def test_a_long_base_cannot_multiply_a_page() -> None:
