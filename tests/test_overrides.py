@@ -232,6 +232,33 @@ def test_a_missing_file_and_foreign_bytes_are_named(tmp_path: Path) -> None:
         Overrides.read("rules\0.toml")
 
 
+@pytest.mark.parametrize(
+    ("selector", "html"),
+    [
+        ("*:has(* * *)", "<b>" * 600),
+        ("b:not(b b b)", "<b>" * 1200),
+        ("div:has(div .x)", "<div>" * 1140),
+        ("a:not(div div div a)", "<div>" * 400 + "<a>x" * 500),
+    ],
+)
+def test_levels_in_brackets_are_left_out_on_deep_pages(
+    selector: str, html: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    try:
+        rules = Overrides.parse(f'["a.example"]\ndrop = ["{selector}", "h1"]\n')
+    except ConfigurationError:
+        pytest.skip("levels in brackets need cssselect 1.4")
+    url = "http://a.example/"
+    page = SiteCleaner("style-tree").clean(f"<h1>T</h1>{html}x", url=url, overrides=rules)
+    assert f"is too large for the selector {selector!r}" in caplog.text
+    assert page.blocks[0].rule == "drop"
+    caplog.clear()
+    page = SiteCleaner("style-tree").clean(
+        "<h1>T</h1>" + "<div>" * 20 + "x", url=url, overrides=rules
+    )
+    assert not caplog.text
+
+
 # In a crawl
 
 RULES = """

@@ -47,6 +47,9 @@ _PAGES = "pages"
 _URL = "url"
 _MOST_STEPS = 4_000_000_000
 """On one page a selector takes some seconds for so many."""
+_MOST_STEPS_INSIDE = 10_000_000
+"""The same in the brackets of a selector (`:has`, `:not`)."""
+_AXES = re.compile(r"[\[\]]|descendant|ancestor")
 _STRING = re.compile(r"""'[^']*'|"[^"]*\"""")
 _AMONG_SIBLINGS = re.compile(r"sibling|parent::")
 _HOST = re.compile(r"[\w-]+(?:\.[\w-]+)*\.?")
@@ -135,13 +138,11 @@ def _domains(name: str) -> list[str]:
 def _match(url: str, root: _Element, rule_sets: Iterable[RuleSet]) -> dict[_Element, Rule]:
     found: dict[_Element, Rule] = {}
     for part in document_roots(root):
-        pairs, triples = _steps(part)
+        shape = _Shape.of(part)
         for rule_set in rule_sets:
             for rule, selector in rule_set.selectors:
                 written = cast("_Written", selector)
-                if (pairs > _MOST_STEPS and written.path.count("descendant") > 1) or (
-                    triples > _MOST_STEPS and _AMONG_SIBLINGS.search(written.path)
-                ):
+                if not shape.is_matched_soon(_STRING.sub("", written.path)):
                     logger.warning("%s is too large for the selector %r", url, written.css)
                     continue
                 found.update(dict.fromkeys(cast("list[_Element]", selector(part)), rule))
@@ -170,20 +171,42 @@ def _short_text(element: _Element, longest: int) -> str:
     return " ".join("".join(words).split())
 
 
-def _steps(root: _Element) -> tuple[int, int]:
-    """How long selectors may take: of elements in elements, and of elements beside others.
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """How long selectors take on a document: `sizes` of its levels, siblings three by three."""
 
-    libxml2 compares what it finds below several elements in pairs, and siblings three by three.
-    """
-    number = depths = triples = 0
-    level, depth = [root], 1
-    while level and max(number * depths, triples) <= _MOST_STEPS:
-        number += len(level)
-        depths += depth * len(level)
-        triples += sum(len(element) ** 3 for element in level)
-        level = [child for element in level for child in element]
-        depth += 1
-    return number * depths, triples
+    sizes: tuple[int, ...]
+    triples: int
+
+    @classmethod
+    def of(cls, root: _Element) -> _Shape:
+        sizes, triples = [], 0
+        level = [root]
+        while level:
+            sizes.append(len(level))
+            triples += sum(len(element) ** 3 for element in level)
+            level = [child for element in level for child in element]
+        return cls(tuple(sizes), triples)
+
+    def is_matched_soon(self, path: str) -> bool:
+        """Whether an XPath takes seconds at most, as libxml2 goes about it.
+
+        It compares what it finds below several elements in pairs, and siblings three by three. What
+        stands in brackets is looked for from each element, up or down, once more for each axis.
+        """
+        if self.triples > _MOST_STEPS and _AMONG_SIBLINGS.search(path):
+            return False
+        pairs = sum(self.sizes) * self._steps(1)
+        if pairs > _MOST_STEPS and path.count("descendant") > 1:
+            return False
+        axes = depth = 0
+        for sign in _AXES.findall(path):
+            depth += {"[": 1, "]": -1}.get(sign, 0)
+            axes += depth > 0 and sign not in "[]"
+        return not axes or self._steps(axes) <= _MOST_STEPS_INSIDE
+
+    def _steps(self, power: int) -> int:
+        return sum(size * depth**power for depth, size in enumerate(self.sizes, 1))
 
 
 def _tables(source: str) -> dict[str, Any]:
