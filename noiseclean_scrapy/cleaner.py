@@ -230,6 +230,7 @@ def _json_pieces(value: Any) -> Iterator[str]:
 
 def _read_state(data: bytes) -> dict[str, Any]:
     head = len(_MAGIC)
+    data = bytes(data) if isinstance(data, (bytes, bytearray, memoryview)) else b""
     if not data.startswith(_MAGIC):
         raise TreeDataError("these bytes are not a learned tree of this version of noiseclean")
     seal, payload = data[head : head + DIGEST_SIZE], data[head + DIGEST_SIZE :]

@@ -26,6 +26,7 @@ TEXTS = {
     "izmir": ("tr", "İZMİR", "Irak'tan IŞIK geldi."),
     "hindi": ("hi", "समाचार", "हिन्दी समाचार यहाँ हैं।"),
     "plain": ("", "Untold", "Nobody says which language the ferry speaks."),
+    "unseen": ("", "", "A Donau\u00addampf\u00adschiff is co\u2060operative. می\u200cخواهم"),
 }
 
 
@@ -114,6 +115,10 @@ FOUND: Sequence[tuple[str, set[str]]] = [
     ("ferry ) * ^ : ( & | ! '", {"ferry", "harbour", "plain"}),
     ("!?", set()),
     ("return news", set()),
+    ("Donaudampfschiff", {"unseen"}),
+    ("dampf", set()),
+    ("Donau\u00addampfschiff coopera\u00adtive", {"unseen"}),
+    ("میخواهم", {"unseen"}),
 ]
 """Queries, and the pages of TEXTS that are right, found by reading."""
 

@@ -66,6 +66,8 @@ class SearchFilter:
     until: datetime | None = None
 
     def __post_init__(self) -> None:
+        if self.language is not None:
+            object.__setattr__(self, "language", self.language.lower())
         for name in ("since", "until"):
             if (time := getattr(self, name)) is not None:
                 object.__setattr__(self, name, _in_utc(name, time))

@@ -32,7 +32,10 @@ _MARKS = "".join(
     for character in map(chr, range(0x300, 0xFFFF))
     if unicodedata.category(character) in {"Mn", "Mc"}
 )
-_WORD = re.compile(rf"[{_PAIRED}]+|[^\W_{_PAIRED}]+(?:[{_MARKS}]+[^\W_{_PAIRED}]*)*")
+# Soft hyphens and joiners, which stand in words and are no letters of them.
+_UNSEEN = "\u00ad\u200c\u200d\u2060"
+_WORD = re.compile(rf"[{_PAIRED}]+|[^\W_{_PAIRED}]+(?:[{_MARKS}{_UNSEEN}]+[^\W_{_PAIRED}]*)*")
+_WITHOUT_UNSEEN = str.maketrans("", "", _UNSEEN)
 _IS_PAIRED = re.compile(rf"[{_PAIRED}]")
 _HALF_WIDTH = re.compile("[\uff66-\uffdc]")
 _ACCENTS = re.compile("[\u0300-\u036f]+")
@@ -145,7 +148,8 @@ class _Vocabulary:
         self._lock = threading.Lock()
 
     def stem(self, word: str) -> str:
-        folded = unicodedata.normalize("NFKC", word[:_WORD_CHARACTERS]).casefold()
+        seen = word[:_WORD_CHARACTERS].translate(_WITHOUT_UNSEEN)
+        folded = unicodedata.normalize("NFKC", seen).casefold()
         # Of the Turkish capital with a dot, casefold leaves the dot as an accent.
         folded = folded.replace("i\u0307", "i")[:_TERM_CHARACTERS]
         with self._lock:
