@@ -180,6 +180,32 @@ def test_time_zones_that_nobody_knows_warn_nobody() -> None:
     assert facts.published.date().isoformat() == "2021-05-03"
 
 
+@pytest.mark.parametrize(
+    ("stated", "published"),
+    [
+        ("2024-03", "2024-03-01T00:00:00+00:00"),
+        ("2024-03-05 10:00:00 EST", "2024-03-05T10:00:00-05:00"),
+        ("2024-03-05T10:00:00-05:00[America/New_York]", "2024-03-05T10:00:00-05:00"),
+        ("Tue, 05 Mar 2024 10:00:00 PST", "2024-03-05T10:00:00-08:00"),
+        ("2024-03-05 10:00 CET", "2024-03-05T10:00:00+01:00"),
+    ],
+)
+def test_months_and_names_of_zones_are_read(stated: str, published: str) -> None:
+    ld = json.dumps({"@type": "NewsArticle", "author": "Ana Silva", "datePublished": stated})
+    meta = f"<meta property='article:published_time' content='{stated}'>"
+    author = "<meta name=author content='Ana Silva'>"
+    for head in (f"<script type='application/ld+json'>{ld}</script>", meta + author):
+        found = read(head, "<p>Fog.")
+        assert found.published
+        assert found.published.isoformat() == published
+
+
+def test_a_day_in_the_story_is_not_its_own() -> None:
+    text = "Das Fest findet am 12.08.2021 im Hof statt. Es gibt Brot und Wein. " * 4
+    found = read(body=f"<main><h1 class=date-title>Brotfest</h1><p>{text}</p></main>")
+    assert found.published is None
+
+
 def test_a_date_after_tomorrow_is_no_date() -> None:
     later = (datetime.now(timezone.utc) + timedelta(days=3)).isoformat()
     head = f'<meta property="article:published_time" content="{later}">'

@@ -40,6 +40,7 @@ _MOST_PARTS = 200
 _MOST_TELLING = 40
 _MOST_DESCENDANTS = 40
 _LONGEST_PART = 500
+_LONGEST_LINE = 150
 _LONGEST_MARK = 1000
 _MOST_JSON = 200_000
 _LONGEST_VALUE = 300
@@ -166,7 +167,10 @@ def _is_telling(node: _Element) -> bool:
 
 def _is_byline(node: _Element) -> bool:
     """Whether an element is one short line with a day."""
-    return _name(node) != "body" and _is_short(node) and bool(DAY.search(text_of(node)))
+    if _name(node) == "body" or not _is_short(node):
+        return False
+    text = " ".join(text_of(node).split())
+    return len(text) <= _LONGEST_LINE and bool(DAY.search(text))
 
 
 def text_of(node: _Element) -> str:

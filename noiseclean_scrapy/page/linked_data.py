@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
 from noiseclean_scrapy.page.parse import unescape
@@ -29,6 +30,13 @@ _SIGN = re.compile(r"(?<=\S)\s+\([^()]{1,20}\)$")
 _BY = re.compile(r"(?:by|von|par|por|di|door|av)\s+(?=[^\W\d_])", re.IGNORECASE)
 _NO_NAME = re.compile(r"https?:|www\.|@|^\W*(?:\d+\W*)?$")
 _OFFSET = re.compile(r"(:\S*[+-]\d\d)(\d\d)$")
+_ZONE = re.compile(r"(\d)\s*(?:\[[\w/+-]*\]|([A-Z]{2,4}))$")
+_ZONES = {"UT": 0, "GMT": 0, "UTC": 0, "WET": 0, "BST": 1, "CET": 1, "MEZ": 1, "CEST": 2}
+_ZONES |= {"MESZ": 2, "EET": 2, "EEST": 3, "MSK": 3, "JST": 9, "KST": 9, "AEST": 10, "AEDT": 11}
+_ZONES |= {"EDT": -4, "EST": -5, "CDT": -5, "CST": -6, "MDT": -6, "MST": -7, "PDT": -7, "PST": -8}
+"""Hours that zones are ahead of UTC, by their names."""
+_MAIL_TIME = re.compile(r"(?:[A-Z][a-z]{2}, ?)?\d{1,2} [A-Z][a-z]{2} \d{4} \d", re.ASCII)
+_MONTH = re.compile(r"\d{4}-\d\d", re.ASCII)
 _FRACTION = re.compile(r"\.(\d{1,6})\d*")
 
 
@@ -84,23 +92,39 @@ def read_article(documents: Iterable[Any]) -> Article:
 
 
 def read_time(value: object) -> datetime | None:
-    """A time as ISO 8601 has it, aware; a day is its midnight, without an offset in UTC.
+    """A time as ISO 8601 or a header of a mail has it, aware; without an offset in UTC.
+
+    A day is its midnight, a month that of its first day.
 
     >>> read_time("2024-05-03T23:10:00.1234567+02:00").isoformat()
     '2024-05-03T23:10:00.123456+02:00'
     >>> read_time("2024-05-03T08:00Z").isoformat(), read_time("yesterday")
     ('2024-05-03T08:00:00+00:00', None)
+    >>> read_time("2024-05-03 08:00:00 EST").isoformat(), read_time("2024-05").isoformat()
+    ('2024-05-03T08:00:00-05:00', '2024-05-01T00:00:00+00:00')
+    >>> read_time("Fri, 03 May 2024 08:00:00 PDT").isoformat()
+    '2024-05-03T08:00:00-07:00'
     """
     if not isinstance(value, str) or len(value) > _LONGEST:
         return None
     # What Python 3.10 does not read: Z, fractions of other lengths, offsets without a colon.
     text = _FRACTION.sub(lambda found: f".{found[1]:0<6}", value.strip().replace("Z", "+00:00"))
     text = _OFFSET.sub(r"\1:\2", text)
+    # And what no Python reads: names of zones, months.
+    text = _ZONE.sub(_with_offset, text) + "-01" * bool(_MONTH.fullmatch(text))
     try:
-        time = datetime.fromisoformat(text)
+        is_of_mail = _MAIL_TIME.match(value)
+        time = parsedate_to_datetime(value) if is_of_mail else datetime.fromisoformat(text)
     except ValueError:
         return None
     return time if time.tzinfo else time.replace(tzinfo=timezone.utc)
+
+
+def _with_offset(zone: re.Match[str]) -> str:
+    digit, name = zone.groups()
+    if name is None:  # of a zone in brackets, which follows its offset
+        return digit
+    return f"{digit}{_ZONES[name]:+03}:00" if name in _ZONES else zone[0]
 
 
 def plain_line(value: object) -> str:
