@@ -278,6 +278,15 @@ def test_an_empty_reading_of_a_character_has_no_brackets(ruby: str, text: str) -
     assert page.text.replace(" (", "(") == f"Said {text}.".replace(" (", "(")
 
 
+@pytest.mark.parametrize("kind", ["ul", "ol"])
+def test_lists_side_by_side_stay_apart(kind: str) -> None:
+    lists = "".join(f"<{kind}><li>{name}1<li>{name}2</{kind}>" for name in "abc")
+    page = clean(f"<p>Some text.</p>{lists}<blockquote>{lists}</blockquote>")
+    shown = shown_by_markdown(page.markdown)
+    for place in (shown, shown.find(".//blockquote")):
+        assert [letters(text_of(part)) for part in place.findall(kind)] == ["a1a2", "b1b2", "c1c2"]
+
+
 def test_of_too_many_inline_elements_none_are_shown() -> None:
     for number, is_shown in ((MOST_INLINE, True), (MOST_INLINE + 1, False)):
         page = clean(f"<p>Here {'<b>x</b> ' * number}")

@@ -18,6 +18,7 @@ _LISTS = {"ul": {"li"}, "ol": {"li"}, "dl": {"dt", "dd"}}
 _ITEMS = frozenset({"li", "dt", "dd"})
 _CELLS = frozenset({"td", "th"})
 _NOT_IN_CELLS = frozenset({*_HEADINGS, *_LISTS, "blockquote", "pre", "table"})
+_SIGNS = {"ul": ("-", "*"), "ol": (".", ")")}
 _DEEPEST = 12
 _WIDEST = 50
 _MOST_STEPS = 100
@@ -112,14 +113,17 @@ def to_markdown(blocks: Iterable[Source], options: MarkupOptions) -> str:
     """
     lines: list[str] = []
     stack: Sequence[_Step] = ()
+    signs: list[str] = []
     for part in _parts(blocks):
         opened = _common(stack, part.containers)
+        signs = _signs(stack, signs, part.containers, opened)
+        around = _indent(signs[:opened])
         if lines and not _is_next_item(stack, part.containers, opened):
-            lines.append(_indent(part.containers[:opened]).rstrip())
-        first = _indent(part.containers[:opened]) + _open(part.containers, opened)
+            lines.append(around.rstrip())
+        first = around + "".join(sign for sign in signs[opened:] if len(sign) > 1)
         for line in _markdown_lines(part, options):
             lines.append((first + line).rstrip())
-            first = _indent(part.containers)
+            first = _indent(signs)
         stack = part.containers
     return "\n".join(lines)
 
@@ -273,22 +277,31 @@ def _is_next_item(before: Sequence[_Step], after: Sequence[_Step], opened: int) 
     return is_item or (is_list and (new[0].tag == "ul" or new[1].number == 1))
 
 
-def _open(containers: Sequence[_Step], opened: int) -> str:
-    return "".join(_marker(containers, index) for index in range(opened, len(containers)))
+def _signs(
+    before: Sequence[_Step], known: Sequence[str], after: Sequence[_Step], opened: int
+) -> list[str]:
+    """What begins the lines of containers, of which `opened` are those before; of a list its sign.
+
+    A list right behind another one has another sign, else both would be one.
+    """
+    signs = list(known[:opened])
+    for index, step in enumerate(after[opened:], opened):
+        if step.tag in _SIGNS:
+            first, other = _SIGNS[step.tag]
+            is_beside = index == opened < len(before) and before[index].tag == step.tag
+            signs.append(other if is_beside and known[index] == first else first)
+        elif step.tag == "blockquote":
+            signs.append("> ")
+        elif step.tag == "li":
+            is_numbered = after[index - 1].tag == "ol"
+            signs.append(f"{step.number if is_numbered else ''}{signs[-1]} ")
+        else:
+            signs.append("")
+    return signs
 
 
-def _indent(containers: Sequence[_Step]) -> str:
-    markers = (_marker(containers, index) for index in range(len(containers)))
-    return "".join(marker if marker == "> " else " " * len(marker) for marker in markers)
-
-
-def _marker(containers: Sequence[_Step], index: int) -> str:
-    step = containers[index]
-    if step.tag == "blockquote":
-        return "> "
-    if step.tag != "li":
-        return ""
-    return "- " if containers[index - 1].tag == "ul" else f"{step.number}. "
+def _indent(signs: Iterable[str]) -> str:
+    return "".join(sign if sign == "> " else " " * len(sign) for sign in signs if len(sign) > 1)
 
 
 def _markdown_lines(part: _Part, options: MarkupOptions) -> list[str]:
