@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import random
 import zlib
 from itertools import permutations
 from typing import Any
@@ -116,9 +117,9 @@ def test_rare_and_common_repetitions_by_hand(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_few_pages_do_not_outvote_a_page_that_is_sure() -> None:
-    """A heading that the page alone is sure of stays where two of three pages show it."""
+    """A text that the page alone is sure of stays where two of three pages show it."""
     evidence = SiteEvidence(100_000)
-    body = "<h2>Parameters</h2><p>{}</p>"
+    body = "<div>Parameters</div><p>{}</p>"
     page, left = page_of(body.format("one")), []
     for other in range(12):
         left.append(float(4 + evidence.terms(page, np.array([4.0, 4.0])).repetition[0]))
@@ -128,6 +129,43 @@ def test_few_pages_do_not_outvote_a_page_that_is_sure() -> None:
     assert left[2] > 0 > left[11]
     doubtful = evidence.terms(page, np.array([-1.0, 4.0])).repetition[0]
     assert doubtful < left[11] - 4
+
+
+def test_headings_of_what_is_content_lose_nothing_by_repetition() -> None:
+    evidence = SiteEvidence(100_000)
+    body = "<h2>History</h2><h3>Early</h3><p>{}</p><h2>Related</h2><p>Menu</p><h2>End</h2>"
+    scores = np.array([3.0, 2.0, 4.0, 2.0, -1.0, 2.0])
+    for number in range(12):
+        evidence.observe(page_of(body.format(chr(0x4E00 + number))), scores)
+    lost = evidence.terms(page_of(body.format("one")), scores).repetition
+    # What is not content follows the next one, nothing at all the last one.
+    assert (lost < 0).tolist() == [False, False, False, True, True, True]
+    doubtful = np.array([3.0, -6.0, 4.0, 2.0, -1.0, 2.0])
+    lost = evidence.terms(page_of(body.format("one")), doubtful).repetition
+    assert (lost < 0).tolist() == [True, True, False, True, True, True]
+
+
+def test_sections_that_a_site_repeats_keep_their_headings() -> None:
+    cleaner = SiteCleaner()
+    names = ("History", "Geography", "Economy", "Culture")
+
+    def town(number: int) -> str:
+        chance = random.Random(number)
+        sentences = (
+            " ".join(chance.choices("river stone market bridge old people trade sea".split(), k=25))
+            for _ in names
+        )
+        sections = "".join(
+            f"<h2>{name}</h2><p>{text.capitalize()}, in {1500 + number}.</p>"
+            for name, text in zip(names, sentences, strict=True)
+        )
+        return f"<nav><a href=/>Home</a></nav><main><h1>Town {number}</h1>{sections}</main>"
+
+    for number in range(30):
+        cleaner.observe(town(number))
+    lines = cleaner.clean(town(31)).text.splitlines()
+    assert [line for line in lines if line in names] == [*names]
+    assert "Home" not in lines
 
 
 def test_own_place_and_surroundings_count_apart() -> None:

@@ -144,6 +144,9 @@ def slow_apart(page: Page, chances: Sequence[float], lengths: Sequence[float]) -
 # The site.
 
 
+HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+
+
 class SlowSite:
     """All pages of a site are kept, with the log-odds of their blocks by the page alone."""
 
@@ -170,6 +173,13 @@ class SlowSite:
             (r[0], slow_repetition(r[3], max(most, r[2]), float(score)), r[2], r[3])
             for r, score in zip(rows, scores, strict=True)
         ]
+        for index in reversed(range(len(rows) - 1)):
+            heading, below = (page.elements[b.element] for b in page.blocks[index : index + 2])
+            follows = scores[index + 1] + sum(rows[index + 1][:2]) >= 0
+            is_content = scores[index] + rows[index][0] >= 0
+            is_above = heading.tag in HEADINGS and heading.parent == below.parent
+            if is_above and follows and is_content:
+                rows[index] = (rows[index][0], 0.0, *rows[index][2:])
         names = ("place", "repetition", "place_pages", "text_pages")
         return {name: [row[i] for row in rows] for i, name in enumerate(names)}
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from noiseclean_scrapy import kernels
 from noiseclean_scrapy.methods.evidence_model.fingerprints import PageKeys, page_keys
 from noiseclean_scrapy.methods.evidence_model.sample import PageSample, PageVotes
-from noiseclean_scrapy.methods.evidence_model.tree_index import Floats, Integers
+from noiseclean_scrapy.methods.evidence_model.tree_index import Floats, Integers, page_arrays
 from noiseclean_scrapy.methods.evidence_model.vocabulary import TAG_GROUPS
 from noiseclean_scrapy.methods.trees.counts import read_number
 from noiseclean_scrapy.page import Page
@@ -120,6 +120,7 @@ class SiteEvidence:
         sure = 1 / (1 + np.exp(2 * (SURE - np.clip(scores, -CLIP, CLIP))))
         lost *= 1 - sure * (1 - _trust(shown, COMMON_SUPPORT))
         lost += np.where(support > 0, INSERT * _inserts(page), 0)
+        lost[_headings_of_content(page, scores + moved, lost)] = 0
         common = (share >= MOST) & (shown >= FEW)
         return SiteTerms(moved, -lost, support, shown, known, common)
 
@@ -243,6 +244,26 @@ def _pages_of_layout(support: Floats) -> Floats:
     """
     most: float = np.sort(support)[int(LAYOUT * (len(support) - 1))]
     return np.maximum(support, most)
+
+
+def _headings_of_content(page: Page, scores: Floats, lost: Floats) -> list[int]:
+    """The headings that are content but for their repetition, and that content follows at once.
+
+    "History" stands above another text on each page of an encyclopedia. `scores` are what blocks
+    have without what they have `lost`; what follows is the next block, below the same element.
+    """
+    arrays = page_arrays(page)
+    parents = arrays.parent[arrays.element]
+    is_content = scores - lost >= 0
+    found = []
+    for number in reversed(np.flatnonzero((scores >= 0) & (lost > 0)).tolist()):
+        following = number + 1
+        if following == len(scores) or parents[following] != parents[number]:
+            continue
+        if is_content[following] and page.table.tags[arrays.element[number]] in _HEADINGS:
+            is_content[number] = True
+            found.append(number)
+    return found
 
 
 def _inserts(page: Page) -> NDArray[np.bool_]:
