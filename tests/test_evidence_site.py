@@ -145,6 +145,18 @@ def test_headings_of_what_is_content_lose_nothing_by_repetition() -> None:
     assert (lost < 0).tolist() == [True, True, False, True, True, True]
 
 
+def test_items_among_content_lose_nothing_by_repetition() -> None:
+    evidence = SiteEvidence(100_000)
+    menu = "".join(f"<li>{name}" for name in ("Home", "News", "Sport"))
+    body = f"<h2>Parts</h2><ul><li>Salt<li>Oil<li>{{0}} a</ul><ul>{menu}<li>{{0}} b</ul>"
+    scores = np.full(8, 2.0)
+    for number in range(12):
+        evidence.observe(page_of(body.format(chr(0x4E00 + number))), scores)
+    lost = evidence.terms(page_of(body.format("one")), scores).repetition
+    # Of the first list one item of three is new, of the second one of four, which is no more.
+    assert (lost < 0).tolist() == [False] * 4 + [True] * 3 + [False]
+
+
 def test_sections_that_a_site_repeats_keep_their_headings() -> None:
     cleaner = SiteCleaner()
     names = ("History", "Geography", "Economy", "Culture")

@@ -173,12 +173,29 @@ class SlowSite:
             (r[0], slow_repetition(r[3], max(most, r[2]), float(score)), r[2], r[3])
             for r, score in zip(rows, scores, strict=True)
         ]
-        for index in reversed(range(len(rows) - 1)):
-            heading, below = (page.elements[b.element] for b in page.blocks[index : index + 2])
-            follows = scores[index + 1] + sum(rows[index + 1][:2]) >= 0
-            is_content = scores[index] + rows[index][0] >= 0
-            is_above = heading.tag in HEADINGS and heading.parent == below.parent
-            if is_above and follows and is_content:
+
+        def is_content(index: int) -> bool:
+            return scores[index] + sum(rows[index][:2]) >= 0
+
+        elements = [page.elements[block.element] for block in page.blocks]
+        likes = [
+            [
+                is_content(i)
+                for i, other in enumerate(elements)
+                if (other.parent, other.label) == (element.parent, element.label)
+            ]
+            for element in elements
+        ]
+        for index in reversed(range(len(rows))):
+            element, like = elements[index], likes[index]
+            follows = (
+                index + 1 < len(rows)
+                and element.parent in slow_ancestors(page, page.blocks[index + 1].element)
+                and is_content(index + 1)
+            )
+            is_item = element.tag in ("li", "dt", "dd") and 4 * sum(like) > len(like)
+            is_part = is_item or (element.tag in HEADINGS and follows)
+            if is_part and scores[index] + rows[index][0] >= 0:
                 rows[index] = (rows[index][0], 0.0, *rows[index][2:])
         names = ("place", "repetition", "place_pages", "text_pages")
         return {name: [row[i] for row in rows] for i, name in enumerate(names)}

@@ -38,6 +38,8 @@ INSERT = 6.0
 newsletter or a link to read besides."""
 MOST, FEW = 0.5, 3.0
 """Share of the other pages, and their number, from which on most pages show a text."""
+AMONG_CONTENT = 1 / 4
+"""Share of the items of a list that are content, above which none is left out for being known."""
 CLIP = 6.0
 """Log-odds of single blocks and of places are cut off here."""
 
@@ -47,6 +49,7 @@ ENTRIES = 125
 """Places and texts that are reckoned a page, to bound the number of pages that vote."""
 
 _HEADINGS = frozenset(TAG_GROUPS["heading"].split())
+_ITEMS = frozenset({"li", "dt", "dd"})
 _INSERT = re.compile(
     r"(?:^|[.#_-])(?:ads?|advert\w*|sponsored|newsletter|read-?also|also-?read|lire-?aussi"
     r"|auch-?interessant|sign-?up|subscribe)(?![a-z])",
@@ -120,7 +123,7 @@ class SiteEvidence:
         sure = 1 / (1 + np.exp(2 * (SURE - np.clip(scores, -CLIP, CLIP))))
         lost *= 1 - sure * (1 - _trust(shown, COMMON_SUPPORT))
         lost += np.where(support > 0, INSERT * _inserts(page), 0)
-        lost[_headings_of_content(page, scores + moved, lost)] = 0
+        lost[_parts_of_content(page, scores + moved, lost)] = 0
         common = (share >= MOST) & (shown >= FEW)
         return SiteTerms(moved, -lost, support, shown, known, common)
 
@@ -246,21 +249,26 @@ def _pages_of_layout(support: Floats) -> Floats:
     return np.maximum(support, most)
 
 
-def _headings_of_content(page: Page, scores: Floats, lost: Floats) -> list[int]:
-    """The headings that are content but for their repetition, and that content follows at once.
+def _parts_of_content(page: Page, scores: Floats, lost: Floats) -> list[int]:
+    """Headings and items of lists that are content but for their repetition, among content.
 
-    "History" stands above another text on each page of an encyclopedia. `scores` are what blocks
-    have without what they have `lost`; what follows is the next block, below the same element.
+    "History" stands above another text on each page of an encyclopedia, "2 eggs" among other
+    ingredients. `scores` are what blocks have without what they have `lost`. Below a heading the
+    next block is content, in its own element or further down; so are some of the items like it.
     """
-    arrays = page_arrays(page)
-    parents = arrays.parent[arrays.element]
+    wanted = np.flatnonzero((scores >= 0) & (lost > 0)).tolist()
+    if not wanted:
+        return []
+    arrays, tags = page_arrays(page), page.table.tags
+    elements = arrays.element
+    groups = arrays.groups[elements]
     is_content = scores - lost >= 0
-    found = []
-    for number in reversed(np.flatnonzero((scores >= 0) & (lost > 0)).tolist()):
-        following = number + 1
-        if following == len(scores) or parents[following] != parents[number]:
-            continue
-        if is_content[following] and page.table.tags[arrays.element[number]] in _HEADINGS:
+    shares = np.bincount(groups, is_content) / np.maximum(np.bincount(groups), 1)
+    found = [n for n in wanted if tags[elements[n]] in _ITEMS and shares[groups[n]] > AMONG_CONTENT]
+    is_content[found] = True
+    for number in reversed(wanted):
+        is_below = number + 1 < arrays.end[arrays.parent[elements[number]]]
+        if is_below and is_content[number + 1] and tags[elements[number]] in _HEADINGS:
             is_content[number] = True
             found.append(number)
     return found
