@@ -144,7 +144,7 @@ def slow_apart(page: Page, chances: Sequence[float], lengths: Sequence[float]) -
 # The site.
 
 
-HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+HEADINGS = ("h2", "h3", "h4", "h5", "h6")
 
 
 class SlowSite:

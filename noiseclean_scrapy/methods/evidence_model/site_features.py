@@ -49,6 +49,7 @@ ENTRIES = 125
 """Places and texts that are reckoned a page, to bound the number of pages that vote."""
 
 _HEADINGS = frozenset(TAG_GROUPS["heading"].split())
+_SECTION_HEADINGS = _HEADINGS - {"h1"}  # which names the site where it recurs
 _ITEMS = frozenset({"li", "dt", "dd"})
 _INSERT = re.compile(
     r"(?:^|[.#_-])(?:ads?|advert\w*|sponsored|newsletter|read-?also|also-?read|lire-?aussi"
@@ -268,7 +269,7 @@ def _parts_of_content(page: Page, scores: Floats, lost: Floats) -> list[int]:
     is_content[found] = True
     for number in reversed(wanted):
         is_below = number + 1 < arrays.end[arrays.parent[elements[number]]]
-        if is_below and is_content[number + 1] and tags[elements[number]] in _HEADINGS:
+        if is_below and is_content[number + 1] and tags[elements[number]] in _SECTION_HEADINGS:
             is_content[number] = True
             found.append(number)
     return found
