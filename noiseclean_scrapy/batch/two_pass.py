@@ -200,9 +200,9 @@ def build_source_page(source: SourcePage, config: Config) -> Page:
 
 
 def _source_page(page: ArchivedPage, config: Config) -> SourcePage | None:
-    from noiseclean_scrapy.crawl.bounded import bounded_response, with_text
+    from noiseclean_scrapy.crawl.bounded import read_part
 
     response = page.response()
     site = config.cluster_by(response) if config.wants(page.url) else None
-    text = bounded_response(with_text(response), config.page_budget).text
+    text = read_part(response, config.page_budget).text
     return SourcePage(page.id, page.url, site, text, page.fetched_at) if site else None

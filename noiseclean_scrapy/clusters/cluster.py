@@ -18,7 +18,6 @@ from noiseclean_scrapy.clusters.training import (
 )
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.methods import Model, fit_watch
-from noiseclean_scrapy.methods.fit_watch import FitWatch
 from noiseclean_scrapy.page import Page
 from noiseclean_scrapy.store import ClusterRecord, Store
 
@@ -56,7 +55,7 @@ class PageCluster:
         self.busy = False
         self.model: Model = cleaner.model()
         self._interim_pages = 0.0
-        self._watch = FitWatch()
+        self._watch = fit_watch.FitWatch()
         self._pages_per_version = config.refresh_pages
 
     def note(self, record: ClusterRecord) -> None:
@@ -163,7 +162,7 @@ class PageCluster:
         was_redesigned = self.redesigned
         self.version, self.model = learner.version, learner.cleaner.model()
         self._tree_bytes = learner.tree_bytes
-        self._watch = FitWatch()
+        self._watch = fit_watch.FitWatch()
         self._pages_per_version = self.config.refresh_pages
         if was_redesigned:
             # Of the new design few pages have been seen: the next version follows soon.

@@ -35,6 +35,11 @@ def bounded_response(response: HtmlResponse, budget: PageBudget) -> HtmlResponse
     return response
 
 
+def read_part(response: HtmlResponse, budget: PageBudget) -> HtmlResponse:
+    """What is read of a response, however it tells its charset."""
+    return bounded_response(with_text(response), budget)
+
+
 def selector_of(response: HtmlResponse) -> Selector:
     """The response's selector; Scrapy has none where the BASE element holds no address."""
     try:

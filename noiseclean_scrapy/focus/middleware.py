@@ -17,7 +17,7 @@ from scrapy.http import HtmlResponse, Response
 from scrapy.utils.asyncio import run_in_thread
 from scrapy.utils.job import job_dir
 
-from noiseclean_scrapy.crawl.bounded import base_of, bounded_response, selector_of, with_text
+from noiseclean_scrapy.crawl.bounded import base_of, read_part, selector_of
 from noiseclean_scrapy.crawl.middleware import CrawlComponent
 from noiseclean_scrapy.crawl.starting import config_of
 from noiseclean_scrapy.focus.distribution import Relevances
@@ -115,16 +115,13 @@ class FocusMiddleware(CrawlComponent):
                 response = await self.crawler.engine.download_async(request)
                 if not isinstance(response, HtmlResponse) or response.status != 200:
                     raise ValueError(f"{address} answers with {response!r}")
-                page = selector_of(self._bounded(response))
+                page = selector_of(read_part(response, self.config.page_budget))
                 example = page_example(page, url=response.url)
                 self.focus.topic.add(example)
             except Exception as error:
                 self.count_error("fetching an example page of the topic", error)
         if not self.focus.topic.vector(""):
             logger.error("No page of NOISECLEAN_TOPIC could be read: the crawl has no focus")
-
-    def _bounded(self, response: HtmlResponse) -> HtmlResponse:
-        return bounded_response(with_text(response), self.config.page_budget)
 
     async def _read(self, request: Request, response: Response) -> None:
         crawl = self.crawl
@@ -135,7 +132,7 @@ class FocusMiddleware(CrawlComponent):
             return
         note = request.meta.get(META_KEY)
         note = dict(note) if isinstance(note, dict) else {}
-        read = self._bounded(response)
+        read = read_part(response, self.config.page_budget)
         reading = self.focus.read(
             visit.page,
             await crawl.clean(visit),

@@ -29,21 +29,21 @@ class ElementPaths:
 
     def find(self, path: str) -> _Element | None:
         """The element at a path, None where there is none."""
-        paths = []
+        unknown = []
         while path and hash(path) not in self._known:
-            paths.append(path)
+            unknown.append(path)
             path = path.rpartition("/")[0]
         element = self._known[hash(path)] if path else None
-        is_top = not path
-        for path in reversed(paths):
-            element = self._step(element, path.rpartition("/")[2], is_top=is_top)
+        for path in reversed(unknown):
+            above, _, step = path.rpartition("/")
+            is_lost = bool(above) and element is None
+            element = None if is_lost else self._child(element, step)
             self._known[hash(path)] = element
-            is_top = False
         return element
 
-    def _step(self, element: _Element | None, step: str, *, is_top: bool) -> _Element | None:
+    def _child(self, element: _Element | None, step: str) -> _Element | None:
         found = _STEP.fullmatch(step)
-        if not found or (element is None and not is_top):
+        if not found:
             return None
         test, number = found[1], int(found[2])
         like = self._below(element).get(test, [])
