@@ -38,7 +38,7 @@ def letters(text: str) -> str:
 
 
 def shown_by_markdown(markdown: str) -> Any:
-    html = MarkdownIt("commonmark").enable("table").render(markdown)
+    html = MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(markdown)
     return lxml.html.fromstring(f"<div>{html}</div>")
 
 
@@ -63,13 +63,10 @@ def test_what_becomes_of(name: str, rest: str) -> None:
     markdown = page.to_markdown(include_links=True, include_images=True)
     shown = page.to_html(include_links=True, include_images=True)
     assert [page.text, markdown, shown] == expected
-    text = letters(page.text)
-    for found in (
-        shown_by_markdown(markdown),
-        shown_by_markdown(page.markdown),
-        shown_by_html(shown),
-        shown_by_html(page.html),
-    ):
+    for found in (shown_by_markdown(markdown), shown_by_markdown(page.markdown)):
+        assert text_of(found) == letters(page.text)
+    for found in (shown_by_html(shown), shown_by_html(page.html)):  # Q and SUP are elements here
+        text = letters(page.text).replace("²", "2").replace("“never”", "never")
         assert text_of(found) == text
     assert len(ENTRIES) >= 20
 
@@ -199,7 +196,7 @@ def test_options_have_new_names(old: dict[str, Any], new: dict[str, Any]) -> Non
             "<span>J</span>oel <b>B</b><i>eck</i> g<i>aming</i> We<b>Try</b>",
             "Joel Beck gaming WeTry",
         ),
-        ("<i>20</i><sup>th</sup> m<sup>2</sup> H<sub>2</sub><i>O</i>", "20th m2 H2O"),
+        ("<i>20</i><sup>th</sup> H<sub>2</sub><i>O</i>", "20th H2O"),
         ("<code><b>get</b><b>Name</b></code>", "getName"),
         ("<i>“Fog”</i><b>Port</b> <i>a</i><b>(B)</b>", "“Fog”Port a(B)"),
         ("<i>河水</i><b>上涨</b><i>2</i>", "河水上涨2"),
@@ -210,6 +207,27 @@ def test_words_of_two_elements(html: str, text: str) -> None:
     assert page.text == text
     assert letters(text) == letters(page.blocks[0].text)
     assert text_of(shown_by_markdown(page.markdown)) == letters(text)
+
+
+@pytest.mark.parametrize(
+    ("html", "text", "markdown"),
+    [
+        ("10<sup>6</sup> m<sup>-2</sup>", "10⁶ m⁻²", "10⁶ m⁻²"),
+        ("2031<sup><a href=#n>12</a></sup> a<sup>1, 2</sup>", "2031¹² a¹, ²", "2031¹² a¹, ²"),
+        ("in 2031<sup>[1]</sup>, 20<sup>th</sup>", "in 2031[1], 20th", "in 2031\\[1\\], 20th"),
+        ("<q>No</q>, says <i>she</i>", "“No”, says she", "“No”, says *she*"),
+        ("<q>“No”</q> <q><q>a</q></q>", "“No” ““a””", "“No” ““a””"),
+        ("<s>80</s> <del>70</del> 60", "80 70 60", "~~80~~ ~~70~~ 60"),
+        ("<s><b>80</b></s><s>7</s> ~~6~~", "80 7 ~~6~~", "~~**80**~~ ~~7~~ \\~\\~6\\~\\~"),
+    ],
+)
+def test_exponents_quotations_and_what_is_struck_out(html: str, text: str, markdown: str) -> None:
+    page = clean(f"<p>Said {html}")
+    assert page.text == f"Said {text}"
+    assert page.markdown == f"Said {markdown}"
+    assert text_of(shown_by_markdown(page.markdown)) == letters(page.text)
+    assert page.to_html(include_formatting=False) == f"<p>Said {text}</p>"
+    assert text_of(shown_by_html(page.html)) == text_of(lxml.html.fromstring(f"<p>Said {html}"))
 
 
 def test_many_elements_side_by_side_are_read() -> None:
@@ -379,8 +397,8 @@ def test_delimiters_that_say_nothing_are_left_out(made: list[Any]) -> None:
             ]
             before, after = "".join(texts[:begin])[-1:], "".join(texts[index + 1 :])[:1]
             inside = f"**{''.join(texts[begin + 1 : index])}**"
-            opens = inline_markdown._may_stand(before or " ", inside[2])
-            if not (opens and inline_markdown._may_stand(after or " ", inside[-3])):
+            opens = inline_markdown._may_stand(part, before or " ", inside[2])
+            if not (opens and inline_markdown._may_stand(part, after or " ", inside[-3])):
                 slow[begin] = slow[index] = ""
     inline_markdown._drop_invalid_pairs(parts)
     assert parts == slow

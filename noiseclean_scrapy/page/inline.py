@@ -7,7 +7,7 @@ the innermost one, or breaks the line. All other characters are text as the page
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Literal, NamedTuple
@@ -30,12 +30,16 @@ _TAGS = {
 """The inline elements that tell how text is written, and what they are in HTML."""
 CODE = frozenset({"code", "kbd", "samp"})
 """Inline elements that are code in Markdown."""
-_ALTERS = re.compile(f"{BREAK}|{BEGIN}(?:img|rt)|{END}{BEGIN}")
+_ALTERS = re.compile(f"{BREAK}|{BEGIN}(?:img|rt|q|sup)|{END}{BEGIN}")
 """What may make the text another one than that of the block."""
 _FORMULA_SOURCE = re.compile(r"latex|mimetex|codecogs|/math/render/|cht=tx", re.IGNORECASE)
 """Addresses of images that show a formula, which is their alternative text."""
 _ATTACHED = frozenset({"sub", "sup", "ruby", "rb", "rt", "rp"})
 """Elements that belong to what stands before them."""
+_RAISED = str.maketrans("0123456789+-\u2212=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿ")
+_RAISES = re.compile("[0-9+\\-\u2212=()n, ]+")
+"""What is raised by characters of its own: 10⁶ and the numbers of notes, but not 20th."""
+_QUOTES = frozenset("\"'“”„‘’‚«»‹›「『")
 _SAFE = "!#$&'*+,-./:;=?@_~%"
 
 
@@ -119,17 +123,19 @@ class Inline:
             return _verbatim(self.source)
         if not _ALTERS.search(self.source):
             return self.text
-        return "".join(map(plain_text, _tokens(self.source, self.references)))
+        return "".join(map(plain_text, _without_elements(_tokens(self.source, self.references))))
 
     def html(self, options: MarkupOptions) -> str:
         """The content as HTML, escaped."""
         if self.source is None:
             return escape(self.text, quote=False)
-        return _html(_tokens(self.source, self.references, options), self.references, options)
+        content = _tokens(self.source, self.references, options)
+        shown = content if options.include_formatting else _without_elements(content)
+        return _html(shown, self.references, options)
 
-    def tokens(self, options: MarkupOptions) -> list[Token]:
+    def tokens(self, options: MarkupOptions) -> Iterable[Token]:
         """The content in order, for Markdown."""
-        return _tokens(self.source or self.text, self.references, options)
+        return _without_elements(_tokens(self.source or self.text, self.references, options))
 
 
 def plain_text(token: Token) -> str:
@@ -212,6 +218,26 @@ def _tokens(source: str, references: References, options: MarkupOptions = PLAIN)
     while open_tags:
         at = _end(found, open_tags.pop(), at)
     return found
+
+
+def _without_elements(content: Sequence[Token]) -> Iterator[Token]:
+    """The content with characters for what Q and SUP say: quotation marks, raised digits."""
+    open_tags: list[str] = []
+    for index, token in enumerate(content):
+        if token.kind == "begin":
+            is_quoted = token.value == "q" and content[index + 1].value[:1] not in _QUOTES
+            open_tags.append("quoted" if is_quoted else token.value)
+            yield token
+            if is_quoted:
+                yield Token("text", "“")
+        elif token.kind == "end":
+            if open_tags.pop() == "quoted":
+                yield Token("text", "”")
+            yield token
+        elif token.kind == "text" and "sup" in open_tags and _RAISES.fullmatch(token.value):
+            yield token._replace(value=token.value.translate(_RAISED))
+        else:
+            yield token
 
 
 def _bracket(text: str) -> tuple[Token, ...]:

@@ -1,4 +1,6 @@
-"""What stands in a block as Markdown (CommonMark): emphasis, code, links; all text is escaped."""
+"""What stands in a block as Markdown: emphasis, code, links; all text is escaped.
+
+It is CommonMark, with what is struck out as GitHub writes it."""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from typing import NamedTuple, TypeAlias
 
 from noiseclean_scrapy.page.inline import CODE, Inline, MarkupOptions, element_of, plain_text
 
-_DELIMITERS = {"strong": "**", "em": "*"}
+_DELIMITERS = {"strong": "**", "em": "*", "del": "~~"}
 _SPECIAL = re.compile(
     r"[\\`*\[\]<|~]"
     r"|(?<![^\W_])_|_(?![^\W_])"  # inside a word it means nothing
@@ -97,8 +99,8 @@ def _drop_invalid_pairs(parts: _Parts) -> None:
         if isinstance(part, _Mark) and part.pair >= 0:
             begin, outer, count_before = opened.setdefault(part.pair, (index, before, count))
             if begin < index and not (
-                _may_stand(outer, _first_after(parts, begin))
-                and _may_stand(_first_after(parts, index), before)
+                _may_stand(part, outer, _first_after(parts, begin))
+                and _may_stand(part, _first_after(parts, index), before)
             ):
                 parts[begin] = parts[index] = ""
                 before = before if count > count_before + 1 else outer
@@ -118,9 +120,9 @@ def _shown(part: str | _Mark) -> str:
     return part.text if isinstance(part, _Mark) else part
 
 
-def _may_stand(outside: str, inside: str) -> bool:
+def _may_stand(delimiter: _Mark, outside: str, inside: str) -> bool:
     """Whether a delimiter between these two opens, or seen from the other side closes."""
-    if "*" in (outside, inside) or inside.isspace():
+    if delimiter.text[0] in (outside, inside) or inside.isspace():
         return False
     return not _is_punctuation(inside) or outside.isspace() or _is_punctuation(outside)
 
