@@ -17,7 +17,6 @@ from noiseclean_scrapy.page.block import Block, LocatedBlock
 from noiseclean_scrapy.page.headline import choose_title, find_headline
 from noiseclean_scrapy.page.hidden import hidden_blocks
 from noiseclean_scrapy.page.inline import BEGIN, PLAIN, Inline, MarkupOptions, References
-from noiseclean_scrapy.page.locations import xpath
 from noiseclean_scrapy.page.markup import Source, to_html, to_markdown
 from noiseclean_scrapy.page.tags import VERBATIM_TAGS
 
@@ -175,14 +174,14 @@ class CleanPage:
     def html(self) -> str:
         """The kept text as plain HTML: headings, paragraphs, lists, quotes, code, tables.
 
-        Nothing in it is active: it has no attributes but the addresses of links and pictures where
-        they are asked for (see `to_html`), and the text is escaped.
+        Nothing in it is active: it has no attributes but the numbers that lists begin with, and the
+        addresses of links and pictures where they are asked for (see `to_html`). Text is escaped.
         """
         return self.to_html()
 
     @property
     def markdown(self) -> str:
-        """The kept text as Markdown (CommonMark, with tables as GitHub writes them)."""
+        """The kept text as Markdown (CommonMark, with tables and `~~` as GitHub writes them)."""
         return self.to_markdown()
 
     def to_html(self, **options: bool) -> str:
@@ -192,12 +191,12 @@ class CleanPage:
         addresses; bold, italics, code and the like are formatting.
         """
         markup = replace(self._markup, **options)
-        return to_html(self._sources(markup), markup)
+        return to_html(self._sources(markup), self.table, markup)
 
     def to_markdown(self, **options: bool) -> str:
         """The kept text as Markdown, with the options of `to_html`."""
         markup = replace(self._markup, **options)
-        return to_markdown(self._sources(markup), markup)
+        return to_markdown(self._sources(markup), self.table, markup)
 
     @property
     def visible_characters(self) -> int:
@@ -291,10 +290,8 @@ class CleanPage:
 
     def _sources(self, markup: MarkupOptions) -> Iterator[Source]:
         """The kept blocks for HTML and Markdown, with pictures between them if they are wanted."""
-        table = self._page.table
         for index in self._kept_indices(with_pictures=markup.include_images):
-            owner = table.owners[index]
-            yield Source(self._content(index), xpath(table, owner), table.tags[owner])
+            yield Source(self._content(index), self.table.owners[index])
 
 
 def clean_page(

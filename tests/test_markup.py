@@ -44,7 +44,7 @@ def shown_by_markdown(markdown: str) -> Any:
 
 def shown_by_html(html: str) -> Any:
     """What an HTML5 parser that drops all that is active makes of it: nothing may be missing."""
-    attributes = {"a": {"href"}, "img": {"src", "alt"}}
+    attributes = {"a": {"href"}, "img": {"src", "alt"}, "ol": {"start"}}
     safe = nh3.clean(html, tags={*SHOWN, *INLINE}, attributes=attributes, link_rel=None)
     found, given_ = (lxml.html.fromstring(f"<div>{source}</div>") for source in (safe, html))
     for one, other in zip(found.iter(), given_.iter(), strict=False):
@@ -160,6 +160,29 @@ def test_pictures_stand_between_kept_texts() -> None:
     assert re.findall(r"\d|[A-Z]\w+", page.to_markdown(include_images=True)) == [
         *("One", "1", "Two", "Three"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("attributes", "shown"),
+    [
+        ("src=1.png", "1.png"),
+        ("src=data:image/gif,x data-src=2.png", "2.png"),
+        ("src=blank.gif data-lazy-src=3.png srcset='4.png 2x'", "3.png"),
+        ("src=5.png srcset='6.png 1x, 7.png 2x'", "5.png"),
+        ("srcset=' 8.png, 9.png 2x'", "8.png"),
+        ("src=data:image/gif,x data-srcset='10.png 300w'", "10.png"),
+        ("src=data:image/gif,x", ""),
+        ("src='' srcset=' '", ""),
+    ],
+)
+def test_of_a_picture_that_is_loaded_later_its_own_address_is_shown(
+    attributes: str, shown: str
+) -> None:
+    html = f"<p>Fog <img {attributes} alt=a></p><p>in Porto</p>"
+    markdown = clean(html).to_markdown(include_images=True)
+    assert re.findall(r"!\[a\]\(https://a.example/b/(.*)\)", markdown) == ([shown] if shown else [])
+    with kernels.in_python():
+        assert clean(html).to_markdown(include_images=True) == markdown
 
 
 @pytest.mark.parametrize(
@@ -303,6 +326,44 @@ def test_lists_side_by_side_stay_apart(kind: str) -> None:
     shown = shown_by_markdown(page.markdown)
     for place in (shown, shown.find(".//blockquote")):
         assert [letters(text_of(part)) for part in place.findall(kind)] == ["a1a2", "b1b2", "c1c2"]
+
+
+@pytest.mark.parametrize(
+    ("html", "numbers"),
+    [
+        ("<ol start=' +4'><li>a<li>b</ol>", "4 5"),
+        ("<ol start=-1><li>a<li value=x>b<li value=9>c<li>d</ol>", "1 2 9 10"),
+        ("<ol start=0><li>a<li><ol start=8><li>b</ol><li>c</ol>", "0 1 8 2"),
+        ("<ol start=99999999999><li>a</ol>", "99999"),
+        ("<ul><li value=4>a</ul>", ""),
+    ],
+)
+def test_numbers_of_items(html: str, numbers: str) -> None:
+    page = clean(f"<p>Here</p>{html}")
+    assert re.findall(r"(\d+)[.]", page.markdown) == numbers.split()
+    with kernels.in_python():
+        assert clean(f"<p>Here</p>{html}").table == page.table
+
+
+@pytest.mark.parametrize(
+    "span",
+    ["colspan=0", "colspan=-1", "rowspan=0", "rowspan=99999", "colspan=x", "rowspan='2' colspan=1"],
+)
+def test_cells_that_cover_others_are_where_a_browser_has_them(span: str) -> None:
+    page = clean(f"<table><tr><td {span}>a<td>b<tr><td>c<td>d<tr><td>e<td>f</table>")
+    is_tall = "2" in span or "9" in span
+    first = "| a | b |  |" if is_tall else "| a | b |"
+    assert page.markdown.split("\n")[0] == first
+    assert page.markdown.split("\n")[2] == ("|  | c | d |" if is_tall else "| c | d |")
+    with kernels.in_python():
+        again = clean(f"<table><tr><td {span}>a<td>b<tr><td>c<td>d<tr><td>e<td>f</table>")
+        assert again.table == page.table
+
+
+def test_a_table_of_too_many_columns_is_none() -> None:
+    rows = "<tr><td colspan=49>a<td>b<tr><td>c<td>d"
+    assert "| a |" in clean(f"<table>{rows}</table>").markdown
+    assert "|" not in clean(f"<table>{rows.replace('49', '50')}</table>").markdown
 
 
 def test_of_too_many_inline_elements_none_are_shown() -> None:

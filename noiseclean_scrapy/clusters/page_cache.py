@@ -141,6 +141,6 @@ def size(page: Page) -> int:
         characters
         + addresses
         + _STRING * len(texts)
-        + _ELEMENT * len(table.tags)
+        + _ELEMENT * (len(table.tags) + len(table.starts) + len(table.spans))
         + _BLOCK * len(table.texts)
     )

@@ -74,6 +74,9 @@ cdef Py_ssize_t LONGEST_VALUE = reader.LONGEST_VALUE
 cdef size_t LONGEST_KEPT = reader.LONGEST_KEPT
 cdef size_t MOST_SIGN_BYTES = 4 * LONGEST_SIGN
 cdef frozenset HIDDEN_INLINE = reader.HIDDEN_INLINE
+cdef dict STARTS = {tag: name.encode() for tag, name in reader.STARTS.items()}
+cdef frozenset SPANNING = reader.SPANNING
+cdef bytes COLUMNS = reader.SPANS[0].encode(), ROWS = reader.SPANS[1].encode()
 cdef tuple IMAGE_SOURCES = tuple([name.encode() for name in reader.IMAGE_SOURCES])
 cdef tuple ZERO_WIDTH = tuple([character.encode() for character in characters.ZERO_WIDTH])
 # Whether what has no width begins with a byte: few others need a look.
@@ -172,7 +175,7 @@ cdef class NodeReader:
     cdef Numbers _parents, _numbers, _owners, _link_characters, _opened
     cdef Text _hidden
     cdef list _element_tags, _labels, _tests_of, _texts, _block_images, _block_links, _details
-    cdef dict _sources
+    cdef dict _sources, _starts, _spans
 
     def __cinit__(self):
         memset(self._names, 0, sizeof(self._names))
@@ -188,6 +191,7 @@ cdef class NodeReader:
         self._element_tags, self._labels, self._tests_of = [], [], []
         self._texts, self._block_images, self._block_links = [], [], []
         self._sources, self._details = {}, []
+        self._starts, self._spans = {}, {}
 
     def __dealloc__(self):
         free(self._frames)
@@ -223,6 +227,8 @@ cdef class NodeReader:
             _array(&self._opened),
             self._sources,
             self._details,
+            self._starts,
+            self._spans,
         )
 
     def walk(self, _Element top not None, str top_test, int top_number):
@@ -416,6 +422,7 @@ cdef class NodeReader:
                 label, hidden = <tuple> styled
                 if node == self._body._c_node:
                     label = name
+            self._read_counts(node, name)
         _append(&self._open, len(self._labels))
         _append(&self._parents, parent)
         _append(&self._numbers, number)
@@ -423,6 +430,18 @@ cdef class NodeReader:
         self._element_tags.append(name)
         self._labels.append(label)
         self._tests_of.append(test)
+        return 0
+
+    cdef int _read_counts(self, xmlNode* node, str name) except -1:
+        start = STARTS.get(name)
+        if start is not None:
+            number = reader.count(_attribute(node, <bytes> start))
+            if number is not None:
+                self._starts[len(self._labels)] = number
+        elif name in SPANNING:
+            columns, rows = _attribute(node, COLUMNS), _attribute(node, ROWS)
+            if columns or rows:
+                self._spans[len(self._labels)] = reader.span(columns, rows)
         return 0
 
     cdef object _styling(self, xmlNode* node, str name):
@@ -487,13 +506,12 @@ cdef class NodeReader:
         if role == LINE_BREAK:
             return self._read_break()
         if role == IMAGE:
-            for name in IMAGE_SOURCES:
-                source = _attribute(node, <bytes> name)
-                if source:
-                    self._images.append(source)
-                    self._details.extend((source, _attribute(node, b"alt") or ""))
-                    self._mark(self._begin(tag, len(self._details) - 2))
-                    break
+            values = [_attribute(node, <bytes> name) for name in IMAGE_SOURCES]
+            source, shown = reader.image_sources(*values)
+            if source:
+                self._images.append(source)
+                self._details.extend((shown, _attribute(node, b"alt") or ""))
+                self._mark(self._begin(tag, len(self._details) - 2))
             return 0
         if role == ANCHOR:
             href = _attribute(node, b"href")

@@ -7,11 +7,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
-from itertools import dropwhile, groupby, islice, takewhile
-from typing import NamedTuple
+from itertools import groupby, takewhile, zip_longest
+from typing import NamedTuple, TypeAlias
 
 from noiseclean_scrapy.page.inline import Inline, MarkupOptions
 from noiseclean_scrapy.page.inline_markdown import inline_markdown
+from noiseclean_scrapy.page.page import PageTable
 
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _LISTS = {"ul": {"li"}, "ol": {"li"}, "dl": {"dt", "dd"}}
@@ -19,30 +20,28 @@ _ITEMS = frozenset({"li", "dt", "dd"})
 _CELLS = frozenset({"td", "th"})
 _NOT_IN_CELLS = frozenset({*_HEADINGS, *_LISTS, "blockquote", "pre", "table"})
 _SIGNS = {"ul": ("-", "*"), "ol": (".", ")")}
+_TELLING = _ITEMS | _CELLS | _NOT_IN_CELLS | {"textarea", "caption", "tr"}
 _DEEPEST = 12
 _WIDEST = 50
-_MOST_STEPS = 100
-_STEP = re.compile(
-    r"/(h[1-6]|[oud]l|li|d[td]|blockquote|pre|textarea|table|caption|tr|td|th)\[(\d+)\]"
-)
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A text block: its content, and the XPath and tag of its element."""
+class Source(NamedTuple):
+    """A text block: its content and the number of its element."""
 
     content: Inline
-    xpath: str
+    element: int
+
+
+class _Step(NamedTuple):
+    """An element above a block. `number` is what a list item shows."""
+
+    element: int
     tag: str
+    number: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Step:
-    """One element above a block; `identity` is the hash of its XPath, which may be long."""
-
-    tag: str
-    number: int
-    identity: int
+_Path: TypeAlias = Sequence[_Step]
+_Grid: TypeAlias = "dict[int, tuple[int, int]]"  # the row of each cell, and its column
 
 
 class _Cell(NamedTuple):
@@ -75,8 +74,11 @@ class _Part:
         return self.rows[0][0].contents[0]
 
 
-def to_html(blocks: Iterable[Source], options: MarkupOptions) -> str:
-    """HTML in which nothing is active: without attributes but for addresses and their texts.
+def to_html(blocks: Iterable[Source], table: PageTable, options: MarkupOptions) -> str:
+    """HTML in which nothing is active.
+
+    It has no attributes but addresses, the texts of pictures, and where lists begin. `table` has
+    the elements.
 
     >>> from noiseclean_scrapy import SiteCleaner
     >>> page = SiteCleaner().clean("<h1>Tea</h1><ol><li>Boil <b>water</b></li><li>Wait</li></ol>")
@@ -89,19 +91,21 @@ def to_html(blocks: Iterable[Source], options: MarkupOptions) -> str:
     """
     pieces: list[str] = []
     stack: Sequence[_Step] = ()
-    for part in _parts(blocks):
+    for part in _parts(blocks, table):
         opened = _common(stack, part.containers)
         pieces += _close(stack[opened:])
         new = part.containers[opened:]
-        pieces += [f"<{step.tag}>" if step.tag in _ITEMS else f"<{step.tag}>\n" for step in new]
+        pieces += _open(new)
         begins_item = bool(new) and new[-1].tag in _ITEMS and part.tag == "p"
         pieces.append(part.content.html(options) if begins_item else _element(part, options))
         stack = part.containers
     return "".join([*pieces, *_close(stack)]).rstrip("\n")
 
 
-def to_markdown(blocks: Iterable[Source], options: MarkupOptions) -> str:
-    r"""Markdown as CommonMark defines it, tables as GitHub does. All text is escaped.
+def to_markdown(blocks: Iterable[Source], table: PageTable, options: MarkupOptions) -> str:
+    r"""Markdown as CommonMark defines it, tables and what is struck out as GitHub does.
+
+    All text is escaped.
 
     >>> from noiseclean_scrapy import SiteCleaner
     >>> page = SiteCleaner().clean("<h1>Tea</h1><ol><li>Boil *water*</li><li>Wait</li></ol>")
@@ -114,7 +118,7 @@ def to_markdown(blocks: Iterable[Source], options: MarkupOptions) -> str:
     lines: list[str] = []
     stack: Sequence[_Step] = ()
     signs: list[str] = []
-    for part in _parts(blocks):
+    for part in _parts(blocks, table):
         opened = _common(stack, part.containers)
         signs = _signs(stack, signs, part.containers, opened)
         around = _indent(signs[:opened])
@@ -131,44 +135,67 @@ def to_markdown(blocks: Iterable[Source], options: MarkupOptions) -> str:
 # From blocks to parts
 
 
-def _parts(blocks: Iterable[Source]) -> Iterator[_Part]:
-    known: dict[int, _Step] = {}
-    placed = [(block, _steps(block.xpath, known)) for block in blocks]
-    tables = _data_tables(placed)
+def _parts(blocks: Iterable[Source], table: PageTable) -> Iterator[_Part]:
+    path = _Paths(table)
+    placed = [(block, path(block.element)) for block in blocks]
+    grids = _grids(placed, table)
     numbered = enumerate(placed)
 
-    def unit(entry: tuple[int, tuple[Source, list[_Step]]]) -> int:
+    def unit(entry: tuple[int, tuple[Source, _Path]]) -> int:
         number, (_, steps) = entry
-        wholes = () if _is_caption(steps) else tables
-        whole = (s.identity for s in steps if s.tag == "pre" or s.identity in wholes)
+        wholes = {} if _is_caption(steps) else grids
+        whole = (s.element for s in steps if s.tag == "pre" or s.element in wholes)
         return next(whole, ~number)
 
-    for identity, group in groupby(numbered, unit):
+    for element, group in groupby(numbered, unit):
         members = [entry for _, entry in group]
         block, steps = members[0]
-        if identity in tables:
-            yield _Part("table", _containers(steps, identity), _rows(members, identity))
+        if element in grids:
+            yield _Part("table", _containers(steps, element), _rows(members, grids[element]))
         else:
-            tags = {block.tag, *(step.tag for step in steps)}
+            tags = {table.tags[block.element], *(step.tag for step in steps)}
             tag = next((tag for tag in ("pre", *_HEADINGS) if tag in tags), "p")
             tag = "pre" if block.content.is_verbatim else tag
             lines = tuple((_Cell((block.content,)),) for block, _ in members)
-            yield _Part(tag, _containers(steps, identity), lines)
+            yield _Part(tag, _containers(steps, element), lines)
 
 
-def _steps(xpath: str, known: dict[int, _Step]) -> list[_Step]:
-    """The elements on the way that give a text its form, the outermost first.
+class _Paths:
+    """The elements on the way to another one that give a text its form, the outermost first.
 
     Blocks share what they have in common: deep paths of many blocks would fill the memory.
     """
-    steps = []
-    for match in islice(_STEP.finditer(xpath), _MOST_STEPS):
-        identity = abs(hash(xpath[: match.end()]))
-        step = known.get(identity)
-        if step is None:
-            step = known[identity] = _Step(match[1], int(match[2]), identity)
-        steps.append(step)
-    return steps
+
+    def __init__(self, table: PageTable) -> None:
+        self._table = table
+        self._numbers = _item_numbers(table)
+        self._known: dict[int, _Step] = {}
+
+    def __call__(self, element: int) -> _Path:
+        steps = []
+        while element >= 0:
+            if self._table.tags[element] in _TELLING:
+                steps.append(self._known.setdefault(element, self._step(element)))
+            element = self._table.parents[element]
+        return steps[::-1]
+
+    def _step(self, element: int) -> _Step:
+        return _Step(element, self._table.tags[element], self._numbers.get(element, 0))
+
+
+def _item_numbers(table: PageTable) -> dict[int, int]:
+    """What items of numbered lists show: by their places, or as `start` and `value` say."""
+    ahead: dict[int, int] = {}  # by list, of the items' places
+    found: dict[int, int] = {}
+    for element, tag in enumerate(table.tags):
+        if tag == "ol":
+            ahead[element] = table.starts.get(element, 1) - 1
+        elif tag == "li" and (parent := table.parents[element]) in ahead:
+            number = table.numbers[element]
+            if element in table.starts:
+                ahead[parent] = table.starts[element] - number
+            found[element] = number + ahead[parent]
+    return found
 
 
 def _containers(steps: Iterable[_Step], end: int) -> tuple[_Step, ...]:
@@ -176,7 +203,7 @@ def _containers(steps: Iterable[_Step], end: int) -> tuple[_Step, ...]:
     found: list[_Step] = []
     above: _Step | None = None
     for step in steps:
-        if step.identity == end:
+        if step.element == end:
             break
         if above is not None and {above.tag, step.tag} <= {"dt", "dd"} and found:
             found[-1] = step  # the one above has no end tag
@@ -188,50 +215,72 @@ def _containers(steps: Iterable[_Step], end: int) -> tuple[_Step, ...]:
     return tuple(found[:_DEEPEST])
 
 
-def _is_caption(steps: Sequence[_Step]) -> bool:
+def _is_caption(steps: _Path) -> bool:
     return bool(steps) and steps[-1].tag == "caption"
 
 
-def _data_tables(placed: Iterable[tuple[Source, list[_Step]]]) -> set[int]:
-    """Tables of short rows and columns; what others hold is laid out in them, not tabular."""
+def _grids(placed: Iterable[tuple[Source, _Path]], table: PageTable) -> dict[int, _Grid]:
+    """The cells of tables of short rows and columns.
+
+    What other tables hold is laid out in them, not tabular.
+    """
     cells: defaultdict[int, defaultdict[int, set[int]]] = defaultdict(lambda: defaultdict(set))
     others: set[int] = set()
     for _, steps in placed:
         tables = [index for index, step in enumerate(steps) if step.tag == "table"]
-        others.update(steps[index].identity for index in tables[:-1])  # they hold a table
+        others.update(steps[index].element for index in tables[:-1])  # they hold a table
         for index in tables[-1:] if not _is_caption(steps) else ():
-            table, below = steps[index].identity, steps[index + 1 :]
-            cell = [step for step in below if step.tag in _CELLS]
-            row = [step for step in below if step.tag == "tr"]
+            below = steps[index + 1 :]
+            cell = [step.element for step in below if step.tag in _CELLS]
+            row = [step.element for step in below if step.tag == "tr"]
             is_laid_out = any(step.tag in _NOT_IN_CELLS for step in below)
-            if is_laid_out or len(cell) != 1 or len(row) != 1 or cell[0].number > _WIDEST:
-                others.add(table)
+            if is_laid_out or len(cell) != 1 or [table.parents[cell[0]]] != row:
+                others.add(steps[index].element)
             else:
-                cells[table][row[0].identity].add(cell[0].identity)
-    return {
-        table
-        for table, rows in cells.items()
-        if table not in others and sum(len(row) > 1 for row in rows.values()) > 1
+                cells[steps[index].element][row[0]].add(cell[0])
+    found = {
+        element: _grid(table, element)
+        for element, rows in cells.items()
+        if element not in others and sum(len(row) > 1 for row in rows.values()) > 1
     }
+    return {element: grid for element, grid in found.items() if grid}
 
 
-def _rows(
-    members: Iterable[tuple[Source, list[_Step]]], table: int
-) -> tuple[tuple[_Cell, ...], ...]:
+def _grid(table: PageTable, element: int) -> _Grid:
+    """Row and column of each cell of a table, as HTML lays them out; empty for a wide one."""
+    grid: _Grid = {}
+    taken: list[int] = []  # of each column, the first row that is free
+    row, place, column = -1, -1, 0
+    for cell in range(element + 1, len(table.tags)):
+        parent = table.parents[cell]
+        if parent < element:
+            break  # what is in an element follows it
+        if table.tags[cell] not in _CELLS or table.tags[parent] != "tr":
+            continue
+        if parent != row:
+            row, place, column = parent, place + 1, 0
+        while column < len(taken) and taken[column] > place:
+            column += 1
+        grid[cell] = (row, column)
+        width, height = table.spans.get(cell, (1, 1))
+        if column + width > _WIDEST:
+            return {}
+        taken += [0] * (column + width - len(taken))
+        taken[column : column + width] = [place + height] * width
+        column += width
+    return grid
+
+
+def _rows(members: Iterable[tuple[Source, _Path]], grid: _Grid) -> tuple[tuple[_Cell, ...], ...]:
     rows: defaultdict[int, dict[int, _Cell]] = defaultdict(dict)
-    headers: defaultdict[int, int] = defaultdict(int)
     for block, steps in members:
-        below = list(dropwhile(lambda step: step.identity != table, steps))
-        row = next(step.identity for step in below if step.tag == "tr")
-        cell = next(step for step in below if step.tag in _CELLS)
-        if cell.tag == "th":
-            headers[row] = max(headers[row], cell.number)
-        column = cell.number + (headers[row] if cell.tag == "td" else 0)
+        cell = next(step for step in reversed(steps) if step.tag in _CELLS)
+        row, column = grid[cell.element]
         before = rows[row].get(column, _Cell())
         rows[row][column] = _Cell((*before.contents, block.content), cell.tag == "th")
-    width = max(max(row) for row in rows.values())
+    width = max(max(row) for row in rows.values()) + 1
     return tuple(
-        tuple(row.get(column, _Cell()) for column in range(1, width + 1)) for row in rows.values()
+        tuple(row.get(column, _Cell()) for column in range(width)) for row in rows.values()
     )
 
 
@@ -242,6 +291,13 @@ def _common(before: Sequence[_Step], after: Sequence[_Step]) -> int:
 
 
 # HTML
+
+
+def _open(steps: Sequence[_Step]) -> Iterator[str]:
+    for step, below in zip_longest(steps, steps[1:]):
+        number = below.number if step.tag == "ol" and below is not None else 1
+        start = f' start="{number}"' if number != 1 else ""
+        yield f"<{step.tag}{start}>" if step.tag in _ITEMS else f"<{step.tag}{start}>\n"
 
 
 def _close(steps: Sequence[_Step]) -> list[str]:

@@ -77,6 +77,9 @@ class PageTable:
     `sources` are the texts of some blocks with marks (see `page.inline`), by the block's number:
     those that hold inline elements, or whose white space counts. `details` are what marks refer to:
     the address of a link, the address and the alternative text of an image.
+
+    Of some elements the markup says more: `starts` are the numbers that lists (OL) begin with and
+    items (LI) show, `spans` how many columns and rows cells of tables cover.
     """
 
     parents: array[int] = field(default_factory=_integers)
@@ -94,6 +97,8 @@ class PageTable:
     opened: array[int] = field(default_factory=_integers)
     sources: dict[int, str] = field(default_factory=dict)
     details: list[str] = field(default_factory=list)
+    starts: dict[int, int] = field(default_factory=dict)
+    spans: dict[int, tuple[int, int]] = field(default_factory=dict)
 
     @property
     def characters(self) -> int:

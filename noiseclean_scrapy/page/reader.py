@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
@@ -28,7 +29,8 @@ from noiseclean_scrapy.page.tags import (
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-IMAGE_SOURCES = ("src", "data-src", "data-original")
+IMAGE_SOURCES = ("src", "data-src", "data-original", "data-lazy-src", "srcset", "data-srcset")
+PLACEHOLDER = "data:"
 HIDDEN_INLINE = frozenset({"span", "font", "b", "i", "em", "strong", "small", "a"})
 ANCHOR, IMAGE, LINE_BREAK, VERBATIM, MARKED = 1, 2, 3, 4, 5
 ROLES = {
@@ -41,6 +43,9 @@ ROLES = {
 FORMULA = "math"
 FORMULA_PICTURE = "katex-html"
 """The class of what KaTeX draws beside the MathML of the same formula."""
+STARTS = {"ol": "start", "li": "value"}
+SPANNING = frozenset({"td", "th"})
+SPANS = ("colspan", "rowspan")
 MOST_MARKS = 8
 """Inline elements in each other whose marks are kept: an element that is open marks every run."""
 MOST_STYLINGS = 20_000
@@ -48,6 +53,7 @@ STYLING = frozenset("id class role bgcolor width align itemprop style hidden ari
 _NOWHERE = 1 << 62
 DEEPEST = 100
 LONGEST_VALUE = 2000
+_COUNT = re.compile(r"\s*\+?(\d{1,5})", re.ASCII)
 LONGEST_KEPT = 1000  # characters of the attributes of an element that is remembered
 
 
@@ -212,6 +218,10 @@ class NodeReader:
         label, hidden = styled
         label = label if node is not self.body or self._display else name
         table.add_element(parent, name, label, test, number, hidden)
+        if items and name in STARTS and (start := count(node.get(STARTS[name]))) is not None:
+            table.starts[index] = start
+        elif items and name in SPANNING and any(map(node.get, SPANS)):
+            table.spans[index] = span(*map(node.get, SPANS))
         if self._ruled:
             self._rules.append(self._rule(node, parent))
         self._open.append(index)
@@ -231,10 +241,10 @@ class NodeReader:
             self._read_break()
             return 0
         if role == IMAGE:
-            source = next(filter(None, map(node.get, IMAGE_SOURCES)), None)
+            source, shown = image_sources(*map(node.get, IMAGE_SOURCES))
             if source:
                 self._images.append(source)
-                number = self._detail(source, node.get("alt") or "")
+                number = self._detail(shown, node.get("alt") or "")
                 self._mark(f"{BEGIN}{name}{number}{NAMED}")
             return 0
         href = node.get("href") if role == ANCHOR else None
@@ -327,6 +337,34 @@ class NodeReader:
         if self._is_marked or self._verbatim:
             table.sources[len(table.texts)] = "".join(self._marked)
         table.add_block(element, text, linked, tuple(self._images), tuple(self._links), rule)
+
+
+def image_sources(source: str | None, *others: str | None) -> tuple[str, str]:
+    """Of the values of IMAGE_SOURCES the one that tells images apart, and that which is shown.
+
+    That is what a script is to load later, if `source` is there for the time until then.
+
+    >>> image_sources("data:image/gif,", "/fog.png", None, None, None, None)
+    ('data:image/gif,', '/fog.png')
+    """
+    *later, candidates, later_candidates = others
+    first = [(text or "").split(maxsplit=1)[:1] for text in (candidates, later_candidates)]
+    sets = [name.rstrip(",") for found in first for name in found]
+    is_placeholder = (source or PLACEHOLDER).startswith(PLACEHOLDER)
+    known = [*filter(None, [*later, "" if is_placeholder else source, *sets])]
+    shown = known[0] if known else source or ""
+    return source or shown, shown
+
+
+def count(value: str | None) -> int | None:
+    """The number that an attribute gives, if any."""
+    found = _COUNT.match(value or "")
+    return int(found[1]) if found else None
+
+
+def span(columns: str | None, rows: str | None) -> tuple[int, int]:
+    """How many columns and rows a cell covers, one at least."""
+    return count(columns) or 1, count(rows) or 1
 
 
 def styling(
