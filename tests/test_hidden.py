@@ -154,3 +154,30 @@ def test_links_that_are_a_sign_are_no_text(link: str, shown: str) -> None:
     page = build_page(f"<body><h1>Fog{link}</h1><div>{link}</div><p>The port is closed.")
     texts = [f"Fog{shown}", shown, "The port is closed."]
     assert page.table.texts == [text for text in texts if text]
+
+
+CODE = "<pre>def fog():<br>    lift()<br>    return 3</pre>"
+
+
+@pytest.mark.parametrize(
+    ("numbers", "is_text"),
+    [
+        ("<td><pre>1<br>2<br>3</pre>", False),
+        ("<td class=lntd><pre class=chroma><code><span>7\n</span>8\n9\n</code></pre>", False),
+        ("<td><div class=line-numbers><pre>1</pre></div>", False),
+        ("<td class=gutter><pre><span>9</span><br>10</pre>", False),
+        ("<td><pre>1<br>2</pre>", True),
+        ("<td><pre>1<br>2<br>4</pre>", True),
+        ("<td><p>1 2 3</p>", True),
+        ("<td><pre>1999999<br>2000000<br>2000001</pre>", True),
+        ("<td><ul><li><div><pre>1<br>2<br>3</pre></div></ul>", True),
+    ],
+)
+def test_numbers_of_lines_of_code_are_no_text(numbers: str, is_text: bool) -> None:
+    html = f"<body>{STORY}<table><tr>{numbers}<td>{CODE}</table>"
+    page = SiteCleaner("style-tree").clean(html)
+    number = next(block for block in page.blocks if block.text[:1].isdigit())
+    assert (number.kept, number.hidden) == (is_text, not is_text)
+    assert page.text.endswith("def fog():\n    lift()\n    return 3")
+    everything = SiteCleaner("style-tree", budget=PageBudget(hidden=True)).clean(html)
+    assert everything.dropped_characters == 0

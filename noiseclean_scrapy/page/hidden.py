@@ -1,9 +1,9 @@
-"""Text that a reader does not see: what hides an element, and which blocks are hidden."""
+"""Text that is none to a reader: what hides an element, which blocks are hidden, line numbers."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 from noiseclean_scrapy.page.page import Page, PageTable
@@ -16,6 +16,8 @@ LONG = 80
 LONGEST_SIGN = 8
 _SIGNS = frozenset("¶#§∞^↑↩⏎🔗⚓\uf0c1\u200b\ufe0e\ufe0f")
 """Pilcrows, arrows, chains (one of an icon font), and what turns a letter into a picture."""
+_BESIDE_CODE = re.compile(r"gutter|line-?n(?:o|um)", re.IGNORECASE)
+_NUMBERS = re.compile(r"\d{1,6}(?: \d{1,6})*", re.ASCII)
 _FAR = -500.0
 _FOLDS_ABOVE = 3  # elements, the hidden one itself among them
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)")
@@ -61,14 +63,23 @@ def is_sign(text: str, href: str) -> bool:
 
 
 def hidden_blocks(page: Page) -> list[bool]:
-    """For each block whether it stands in a hidden element and is nothing that a reader opens.
+    """For each block whether no reader takes it for text: it is hidden, or numbers lines of code.
 
-    The latter is what is called a tab, an accordion, a slide and so on. Nothing is hidden on a
-    page most of whose long text is: a script shows it once it is loaded.
+    What is called a tab, an accordion, a slide and so on is not hidden: a reader opens it. Nothing
+    is hidden on a page most of whose long text is: a script shows it once it is loaded.
     """
     table = page.table
-    if page.reads_hidden or 1 not in table.hidden:
-        return [False] * len(table.texts)
+    found = [False] * len(table.texts)
+    if page.reads_hidden:
+        return found
+    if 1 in table.hidden:
+        found = _hidden(table)
+    for index in _line_numbers(table) if "pre" in table.tags else ():
+        found[index] = True
+    return found
+
+
+def _hidden(table: PageTable) -> list[bool]:
     hidden = bytearray(len(table.tags))
     parents, end = table.parents, 0
     for index in [index for index, by_itself in enumerate(table.hidden) if by_itself == 1]:
@@ -88,6 +99,23 @@ def hidden_blocks(page: Page) -> list[bool]:
         if out_of_sight >= UNFOLDED * sum(long) > 0:
             return [False] * len(found)
     return found
+
+
+def _line_numbers(table: PageTable) -> Iterator[int]:
+    """Blocks that number lines of code: all of a PRE in a cell, or in what is called so.
+
+    In a PRE elsewhere they are what a program has printed.
+    """
+    for index, owner in enumerate(table.owners):
+        if table.tags[owner] == "pre" and _NUMBERS.fullmatch(table.texts[index]):
+            first, *others = map(int, table.texts[index].split())
+            above = table.parents[owner]
+            around = (owner, above, table.parents[above])
+            is_cell = len(others) > 1 and table.tags[above] in {"td", "th"}
+            if others == list(range(first + 1, first + 1 + len(others))) and (
+                is_cell or any(_BESIDE_CODE.search(table.labels[one]) for one in around if one >= 0)
+            ):
+                yield index
 
 
 def _is_folded(table: PageTable, element: int) -> bool:
