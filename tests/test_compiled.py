@@ -78,8 +78,9 @@ MARKUP = st.lists(
             "|</b>|<a href='/a&amp;b'>|</a>|<a>|<a href='#x'>|¶|#|<img src=x>|<img data-src=y>"
             "|<ul><li>|</ul>|<td>"
             "|<table>|<!-- note -->|<script>x<y</script>|<noscript>|</noscript>|&nbsp;|\n |<x-y>"
-            "|<o:p>|</body>|</html>|<svg><g>|<h1 id=top>|<em hidden>|<body>|<html>"
-            "|<head>|\x1b[2J|\x07|\x7f|\x9b|&#7; ".split("|")
+            "|</x-y>|<x-y hidden>|<button>|</button>|<ol start=3>|<li value=7>|<td colspan=2>"
+            "|<td rowspan=x>|<img src=data:x srcset='b 2x, c'>|<o:p>|</body>|</html>|<svg><g>"
+            "|<h1 id=top>|<em hidden>|<body>|<html>|<head>|\x1b[2J|\x07|\x7f|\x9b|&#7; ".split("|")
         ),
         TEXTS.map(lambda text: text.replace("<", "&lt;")),
     ),

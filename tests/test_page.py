@@ -16,6 +16,7 @@ from lxml import html as lxml_html
 from parsel import Selector
 from scrapy.http import HtmlResponse
 
+from noiseclean_scrapy import kernels
 from noiseclean_scrapy.page import Html, Page, Rule, Rules, build_page
 from noiseclean_scrapy.page.parse import characters_lost, decode, inner_text, parse_html
 from noiseclean_scrapy.page.presentation import Layout
@@ -637,3 +638,32 @@ def test_metadata_in_head_is_no_content() -> None:
     page = build_page("<head><title>News</title><x-flag></x-flag></head><body class=a><p>Text")
     assert [page.elements[block.element].tag for block in page.blocks] == ["p"]
     assert page.elements[0].tag == "body"
+
+
+@pytest.mark.parametrize(
+    ("html", "texts"),
+    [
+        ("<p>Said <button>Ana Lima</button>, the mayor", ["Said Ana Lima, the mayor"]),
+        ("<p>The <x-term>fog <b>lay</b></x-term> low", ["The fog lay low"]),
+        ("<p>The <b><x-term>fog</x-term></b> low", ["The", "fog", "low"]),
+        ("<p>The <b>old <x-term>fog</x-term> lay</b> low", ["The old fog lay low"]),
+        ("<p>The <x-box><p>fog</p></x-box> low", ["The", "fog", "low"]),
+        ("<p>The <x-box>fog<div>lay</div></x-box> low", ["The", "fog", "lay", "low"]),
+        ("<p>The fog<!-- --><x-box>lay</x-box> low", ["The fog", "lay", "low"]),
+        ("<div><x-card>Fog</x-card> <x-card>Port</x-card></div>", ["Fog", "Port"]),
+        (
+            "<div>Share: <button>Mail</button> | <button>Print</button></div>",
+            ["Share:", "Mail", "|", "Print"],
+        ),
+        ("<p>The <x-tip hidden>thick</x-tip> fog", ["The fog"]),
+        ("<p>The <x-tip style='display:none'>thick</x-tip> fog", ["The fog"]),
+        ("<p>The <section>thick</section> fog", ["The", "thick", "fog"]),
+    ],
+)
+def test_buttons_and_elements_of_unknown_names_within_a_sentence(
+    html: str, texts: list[str]
+) -> None:
+    page = build_page(html)
+    assert [block.text for block in page.blocks] == texts
+    with kernels.in_python():
+        assert build_page(html).table == page.table

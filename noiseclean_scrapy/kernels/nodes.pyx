@@ -30,6 +30,7 @@ from noiseclean_scrapy.page.page import PageTable
 from noiseclean_scrapy.page.tags import (
     IS_BLOCK,
     IS_LINK,
+    IS_LOOSE,
     IS_MARKED,
     IS_SKIPPED,
     IS_VERBATIM,
@@ -59,7 +60,7 @@ cdef enum:
     MOST_NAMES = 16
 
 cdef int BLOCK = IS_BLOCK, SKIPPED = IS_SKIPPED, LINK = IS_LINK
-cdef int MARKED = IS_MARKED, VERBATIM = IS_VERBATIM
+cdef int MARKED = IS_MARKED, VERBATIM = IS_VERBATIM, LOOSE = IS_LOOSE
 cdef int ANCHOR = reader.ANCHOR, IMAGE = reader.IMAGE
 cdef int LINE_BREAK = reader.LINE_BREAK, KEEPS_SPACE = reader.VERBATIM
 cdef bytes FORMULA = reader.FORMULA.encode()
@@ -73,7 +74,7 @@ cdef int DEEPEST = reader.DEEPEST
 cdef Py_ssize_t LONGEST_VALUE = reader.LONGEST_VALUE
 cdef size_t LONGEST_KEPT = reader.LONGEST_KEPT
 cdef size_t MOST_SIGN_BYTES = 4 * LONGEST_SIGN
-cdef frozenset HIDDEN_INLINE = reader.HIDDEN_INLINE
+cdef frozenset NEVER_HIDDEN = reader.NEVER_HIDDEN
 cdef dict STARTS = {tag: name.encode() for tag, name in reader.STARTS.items()}
 cdef frozenset SPANNING = reader.SPANNING
 cdef bytes COLUMNS = reader.SPANS[0].encode(), ROWS = reader.SPANS[1].encode()
@@ -283,11 +284,14 @@ cdef class NodeReader:
                         kind = BLOCK
                     elif self._special and <size_t> node in self._special:
                         kind = self._special[<size_t> node]
-                    elif has_children and not kind and depth < inline_from:
-                        if self._holds_block(node):
-                            kind = BLOCK
-                        else:
-                            inline_from = depth
+                    else:
+                        if kind & LOOSE:
+                            kind = 0 if _stands_in_sentence(node) else BLOCK
+                        if has_children and not kind and depth < inline_from:
+                            if self._holds_block(node):
+                                kind = BLOCK
+                            else:
+                                inline_from = depth
                     if not kind and info.may_hide and (
                         self._is_hidden(node)
                         or (info.role == ANCHOR and not has_children and _is_sign(node))
@@ -367,7 +371,7 @@ cdef class NodeReader:
             self._tests[test] = len(self._node_tests)
             self._node_tests.append(test)
         self._infos[number] = TagInfo(
-            kind, self._tests[test], test == "*", name in HIDDEN_INLINE, reader.ROLES.get(name, 0)
+            kind, self._tests[test], test == "*", name not in NEVER_HIDDEN, reader.ROLES.get(name, 0)
         )
         return number
 
@@ -400,7 +404,10 @@ cdef class NodeReader:
             node = node.next
 
     cdef bint _is_block(self, xmlNode* node) except -1:
-        if self._infos[self._tag(node)].kind & BLOCK or node == self._body._c_node:
+        cdef int kind = self._infos[self._tag(node)].kind
+        if node == self._body._c_node:
+            return True
+        if kind & BLOCK and not (kind & LOOSE and _stands_in_sentence(node)):
             return True
         return bool(self._special) and <size_t> node in self._special
 
@@ -741,6 +748,20 @@ cdef inline bint _is_among(const char* name, const Names* names) noexcept:
 
 cdef inline bint _is_text(xmlNode* node) noexcept:
     return node.type == XML_TEXT_NODE or node.type == XML_CDATA_SECTION_NODE
+
+
+cdef bint _stands_in_sentence(xmlNode* node) except -1:
+    return _has_words(node.prev, True) and _has_words(node.next, False)
+
+
+cdef bint _has_words(xmlNode* text, bint is_before) except -1:
+    """Whether there are words in the text that begins, or ends, with a node."""
+    while text != NULL and _is_text(text):
+        if text.content != NULL and not _is_blank(text.content):
+            if reader.has_words(_decoded(text.content, strlen(<const char*> text.content))):
+                return True
+        text = text.prev if is_before else text.next
+    return False
 
 
 cdef inline bint _is_plain(xmlAttr* attribute) noexcept:

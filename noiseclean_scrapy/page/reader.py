@@ -18,6 +18,7 @@ from noiseclean_scrapy.page.tags import (
     INLINE,
     IS_BLOCK,
     IS_LINK,
+    IS_LOOSE,
     IS_MARKED,
     IS_SKIPPED,
     IS_VERBATIM,
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
 
 IMAGE_SOURCES = ("src", "data-src", "data-original", "data-lazy-src", "srcset", "data-srcset")
 PLACEHOLDER = "data:"
-HIDDEN_INLINE = frozenset({"span", "font", "b", "i", "em", "strong", "small", "a"})
+NEVER_HIDDEN = INLINE - {"span", "font", "b", "i", "em", "strong", "small", "a"}
+"""Inline elements whose style is not read."""
 ANCHOR, IMAGE, LINE_BREAK, VERBATIM, MARKED = 1, 2, 3, 4, 5
 ROLES = {
     **dict.fromkeys(INLINE - MATHML - {"wbr", "input", "picture", "source"}, MARKED),
@@ -53,6 +55,7 @@ STYLING = frozenset("id class role bgcolor width align itemprop style hidden ari
 _NOWHERE = 1 << 62
 DEEPEST = 100
 LONGEST_VALUE = 2000
+_LETTER = re.compile(r"[^\W_]")
 _COUNT = re.compile(r"\s*\+?(\d{1,5})", re.ASCII)
 LONGEST_KEPT = 1000  # characters of the attributes of an element that is remembered
 
@@ -127,12 +130,15 @@ class NodeReader:
                 if kind != IS_BLOCK:
                     if node in special:
                         kind = special[node]
-                    elif has_children and not kind and len(stack) < inline:
-                        if self._holds_block(node):
-                            kind = IS_BLOCK
-                        else:
-                            inline = len(stack)
-                if not kind and name in HIDDEN_INLINE and self._is_hidden(node):
+                    else:
+                        if kind & IS_LOOSE:
+                            kind = 0 if stands_in_sentence(node) else IS_BLOCK
+                        if has_children and not kind and len(stack) < inline:
+                            if self._holds_block(node):
+                                kind = IS_BLOCK
+                            else:
+                                inline = len(stack)
+                if not kind and name not in NEVER_HIDDEN and self._is_hidden(node):
                     kind = IS_SKIPPED
                 if test:
                     count += 1
@@ -190,7 +196,9 @@ class NodeReader:
         """
         tags, special = self._tags, self._special
         for below in node.iterdescendants():
-            if tags[below.tag][2] & IS_BLOCK or below in special:
+            kind = tags[below.tag][2]
+            is_block = kind & IS_BLOCK and not (kind & IS_LOOSE and stands_in_sentence(below))
+            if is_block or below in special:
                 around: Any = below
                 while around is not node:
                     special.setdefault(around, tags[around.tag][2] | IS_BLOCK)
@@ -337,6 +345,18 @@ class NodeReader:
         if self._is_marked or self._verbatim:
             table.sources[len(table.texts)] = "".join(self._marked)
         table.add_block(element, text, linked, tuple(self._images), tuple(self._links), rule)
+
+
+def stands_in_sentence(node: _Element) -> bool:
+    """Whether there are words right before an element and right after it."""
+    before, above = node.getprevious(), node.getparent()
+    text = before.tail if before is not None else above.text if above is not None else None
+    return has_words(text) and has_words(node.tail)
+
+
+def has_words(text: str | None) -> bool:
+    """Whether a text holds a letter or a digit."""
+    return _LETTER.search(text or "") is not None
 
 
 def image_sources(source: str | None, *others: str | None) -> tuple[str, str]:

@@ -20,12 +20,20 @@ SKIPPED = frozenset(
     "script style template noscript iframe noembed noframes object applet embed svg canvas audio "
     "video select textarea datalist head title meta link base param map area dialog".split()
 )
+BLOCKS = frozenset(
+    "address article aside blockquote body caption center dd details dir div dl dt fieldset "
+    "figcaption figure footer form frameset h1 h2 h3 h4 h5 h6 header hgroup hr html legend li "
+    "listing main menu nav ol optgroup option p plaintext pre search section summary table tbody "
+    "td tfoot th thead tr ul xmp".split()
+)
+"""What begins a line of its own in every browser. What is neither here nor above does elsewhere
+than within a sentence: pages name boxes and words as they like."""
 VERBATIM_TAGS = frozenset({"pre", "textarea"})
 """What keeps line breaks and blanks."""
 _XPATH_NAME = re.compile(r"[a-z_][\w-]{0,60}", re.IGNORECASE | re.ASCII)
 _LONGEST_NAME, _MOST_KEPT = 64, 1000
 # What a node is to the page, as bits; 0 is inline content.
-IS_BLOCK, IS_SKIPPED, IS_LINK, IS_MARKED, IS_VERBATIM = 1, 2, 4, 8, 16
+IS_BLOCK, IS_SKIPPED, IS_LINK, IS_MARKED, IS_VERBATIM, IS_LOOSE = 1, 2, 4, 8, 16, 32
 
 
 class Tags(dict[Any, tuple[str, str, int]]):
@@ -55,6 +63,8 @@ def tags_of(skipped: frozenset[str]) -> Tags:
 def _tag(tag: str, skipped: frozenset[str]) -> tuple[str, str, int]:
     name = local_name(tag)
     kind = 0 if name in INLINE else IS_SKIPPED if name in skipped else IS_BLOCK
+    if kind == IS_BLOCK and name not in BLOCKS:
+        kind |= IS_LOOSE  # inline content within a sentence
     return name, node_test(tag), kind
 
 
