@@ -136,9 +136,9 @@ def test_lists_reach_what_is_compiled_from_python() -> None:
 import importlib, os
 from noiseclean_scrapy import kernels
 from noiseclean_scrapy.methods.evidence_model import text_features
-from noiseclean_scrapy.page import build_page, characters, reader
+from noiseclean_scrapy.page import attributes, build_page, characters, reader
 
-reader.IMAGE_SOURCES += ("data-late",)
+reader.IMAGE_SOURCES = attributes.IMAGE_SOURCES = (*attributes.IMAGE_SOURCES, "data-late")
 reader.STYLING -= {"hidden"}
 reader.ROLES["amp-img"] = reader.IMAGE
 characters.ZERO_WIDTH += ("\u2060",)

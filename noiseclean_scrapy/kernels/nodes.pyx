@@ -24,7 +24,7 @@ from lxml.includes.tree cimport (
 
 from array import array
 
-from noiseclean_scrapy.page import characters, facts, inline, reader
+from noiseclean_scrapy.page import attributes, characters, facts, inline, reader
 from noiseclean_scrapy.page.hidden import LONGEST_SIGN, is_sign, style_hides
 from noiseclean_scrapy.page.page import PageTable
 from noiseclean_scrapy.page.tags import (
@@ -75,10 +75,10 @@ cdef Py_ssize_t LONGEST_VALUE = reader.LONGEST_VALUE
 cdef size_t LONGEST_KEPT = reader.LONGEST_KEPT
 cdef size_t MOST_SIGN_BYTES = 4 * LONGEST_SIGN
 cdef frozenset NEVER_HIDDEN = reader.NEVER_HIDDEN
-cdef dict STARTS = {tag: name.encode() for tag, name in reader.STARTS.items()}
-cdef frozenset SPANNING = reader.SPANNING
-cdef bytes COLUMNS = reader.SPANS[0].encode(), ROWS = reader.SPANS[1].encode()
-cdef tuple IMAGE_SOURCES = tuple([name.encode() for name in reader.IMAGE_SOURCES])
+cdef dict STARTS = {tag: name.encode() for tag, name in attributes.STARTS.items()}
+cdef frozenset SPANNING = attributes.SPANNING
+cdef bytes COLUMNS = attributes.SPANS[0].encode(), ROWS = attributes.SPANS[1].encode()
+cdef tuple IMAGE_SOURCES = tuple([name.encode() for name in attributes.IMAGE_SOURCES])
 cdef tuple ZERO_WIDTH = tuple([character.encode() for character in characters.ZERO_WIDTH])
 # Whether what has no width begins with a byte: few others need a look.
 cdef bint[BYTES] _begins_zero_width
@@ -442,13 +442,13 @@ cdef class NodeReader:
     cdef int _read_counts(self, xmlNode* node, str name) except -1:
         start = STARTS.get(name)
         if start is not None:
-            number = reader.count(_attribute(node, <bytes> start))
+            number = attributes.count(_attribute(node, <bytes> start))
             if number is not None:
                 self._starts[len(self._labels)] = number
         elif name in SPANNING:
             columns, rows = _attribute(node, COLUMNS), _attribute(node, ROWS)
             if columns or rows:
-                self._spans[len(self._labels)] = reader.span(columns, rows)
+                self._spans[len(self._labels)] = attributes.span(columns, rows)
         return 0
 
     cdef object _styling(self, xmlNode* node, str name):
@@ -514,7 +514,7 @@ cdef class NodeReader:
             return self._read_break()
         if role == IMAGE:
             values = [_attribute(node, <bytes> name) for name in IMAGE_SOURCES]
-            source, shown = reader.image_sources(*values)
+            source, shown = attributes.image_sources(*values)
             if source:
                 self._images.append(source)
                 self._details.extend((shown, _attribute(node, b"alt") or ""))

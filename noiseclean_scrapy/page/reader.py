@@ -7,6 +7,15 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
+from noiseclean_scrapy.page.attributes import (
+    IMAGE_SOURCES,
+    SPANNING,
+    SPANS,
+    STARTS,
+    count,
+    image_sources,
+    span,
+)
 from noiseclean_scrapy.page.budget import PageBudget
 from noiseclean_scrapy.page.document import collapse
 from noiseclean_scrapy.page.formula import symbols, tex
@@ -30,8 +39,6 @@ from noiseclean_scrapy.page.tags import (
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-IMAGE_SOURCES = ("src", "data-src", "data-original", "data-lazy-src", "srcset", "data-srcset")
-PLACEHOLDER = "data:"
 NEVER_HIDDEN = INLINE - {"span", "font", "b", "i", "em", "strong", "small", "a"}
 """Inline elements whose style is not read."""
 ANCHOR, IMAGE, LINE_BREAK, VERBATIM, MARKED = 1, 2, 3, 4, 5
@@ -45,9 +52,6 @@ ROLES = {
 FORMULA = "math"
 FORMULA_PICTURE = "katex-html"
 """The class of what KaTeX draws beside the MathML of the same formula."""
-STARTS = {"ol": "start", "li": "value"}
-SPANNING = frozenset({"td", "th"})
-SPANS = ("colspan", "rowspan")
 MOST_MARKS = 8
 """Inline elements in each other whose marks are kept: an element that is open marks every run."""
 MOST_STYLINGS = 20_000
@@ -56,7 +60,6 @@ _NOWHERE = 1 << 62
 DEEPEST = 100
 LONGEST_VALUE = 2000
 _LETTER = re.compile(r"[^\W_]")
-_COUNT = re.compile(r"\s*\+?(\d{1,5})", re.ASCII)
 LONGEST_KEPT = 1000  # characters of the attributes of an element that is remembered
 
 
@@ -357,34 +360,6 @@ def stands_in_sentence(node: _Element) -> bool:
 def has_words(text: str | None) -> bool:
     """Whether a text holds a letter or a digit."""
     return _LETTER.search(text or "") is not None
-
-
-def image_sources(source: str | None, *others: str | None) -> tuple[str, str]:
-    """Of the values of IMAGE_SOURCES the one that tells images apart, and that which is shown.
-
-    That is what a script is to load later, if `source` is there for the time until then.
-
-    >>> image_sources("data:image/gif,", "/fog.png", None, None, None, None)
-    ('data:image/gif,', '/fog.png')
-    """
-    *later, candidates, later_candidates = others
-    first = [(text or "").split(maxsplit=1)[:1] for text in (candidates, later_candidates)]
-    sets = [name.rstrip(",") for found in first for name in found]
-    is_placeholder = (source or PLACEHOLDER).startswith(PLACEHOLDER)
-    known = [*filter(None, [*later, "" if is_placeholder else source, *sets])]
-    shown = known[0] if known else source or ""
-    return source or shown, shown
-
-
-def count(value: str | None) -> int | None:
-    """The number that an attribute gives, if any."""
-    found = _COUNT.match(value or "")
-    return int(found[1]) if found else None
-
-
-def span(columns: str | None, rows: str | None) -> tuple[int, int]:
-    """How many columns and rows a cell covers, one at least."""
-    return count(columns) or 1, count(rows) or 1
 
 
 def styling(
