@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -136,7 +136,12 @@ class SiteCleaner:
                 f"a cleaner with method={self.method!r}, templates={self.templates} cannot take "
                 f"over from one with method={other.method!r}, templates={other.templates}"
             )
-        self._method.merge(other._method)
+        if self.budget.display != other.budget.display:
+            raise TreeDataError("a tree as published and one that is not know other places")
+        try:
+            self._method.merge(other._method)
+        except ValueError as error:
+            raise TreeDataError(str(error)) from error
         self._model = None
 
     def decay(self, factor: float) -> None:
@@ -159,6 +164,7 @@ class SiteCleaner:
             "method": self.method,
             "templates": self.templates,
             "headline": self.headline,
+            "markup": asdict(self.markup),
             "options": self._options,
             "state": self._method.state(),
         }
@@ -169,8 +175,8 @@ class SiteCleaner:
     def from_bytes(cls, data: bytes, **options: Any) -> Self:
         """The cleaner that `to_bytes` wrote; raises TreeDataError for anything else.
 
-        `options` replace those it was made with. Nothing in the data is ever run: it is JSON,
-        checked while it is read.
+        `options` replace those it was made with; its budget is not in the data. Nothing in these
+        is ever run: they are JSON, checked while they are read.
         """
         state = _read_state(data)
         if state.get("method") not in METHODS:
@@ -189,12 +195,10 @@ class SiteCleaner:
         if bool(options.get("published", learned)) != learned:
             raise TreeDataError(f"the tree was learned with published={learned}: learn it again")
         try:
-            cleaner = cls(
-                state["method"],
-                templates=_switch(state["templates"]),
-                headline=_switch(state["headline"]),
-                **{**stored, **options},
-            )
+            switches = {name: state[name] for name in ("templates", "headline")}
+            switches |= state.get("markup") or {}
+            kept = {name: _switch(value) for name, value in switches.items()}
+            cleaner = cls(state["method"], **{**kept, **stored, **options})
             cleaner._method.restore(state["state"])
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             raise TreeDataError(f"the learned tree is damaged: {error!r}") from error

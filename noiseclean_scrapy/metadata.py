@@ -72,8 +72,8 @@ def extract_metadata(source: Html, *, url: str, text: str = "") -> Metadata:
     """The facts that a page tells of itself.
 
     `text` is the clean text, whose language is identified. Never raises and never changes
-    `source`. Without the extra `metadata` author and date are what JSON-LD and
-    `article:published_time` say, and the language is the declared one.
+    `source`. Without the extra `metadata` author and date are what JSON-LD, META and
+    the page's own marks say, and the language is the declared one.
 
     >>> page = "<html lang=pt><link rel=canonical href=/flood><p>O rio subiu.</p>"
     >>> facts = extract_metadata(page, url="https://news.example.com/flood?page=1")

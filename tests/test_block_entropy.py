@@ -201,9 +201,6 @@ def test_state_goes_through_json(bodies: list[str], mode: str) -> None:
     "damage",
     [
         {"blocks": "div"},
-        {"threshold": 1.5},
-        {"threshold": "0.5"},
-        {"least_gain": None},
         {"pages": -1},
         {"pages": float("nan")},
         {"pages": True},

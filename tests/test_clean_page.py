@@ -328,7 +328,7 @@ def test_any_page_keeps_its_text_in_html_and_markdown(html: str) -> None:
     assert sorted(letters(shown_by_html(page.html))) == sorted(text)
     assert sorted(letters(page.text)) == sorted(text)
     back = lxml.html.fromstring(f"<div>{page.html}</div>")
-    assert not [node for node in elements(back) if node.attrib]
+    assert {(node.tag, *node.keys()) for node in elements(back) if node.attrib} <= {("ol", "start")}
 
 
 def elements(root: etree._Element) -> Iterator[etree._Element]:

@@ -269,6 +269,7 @@ def test_many_elements_side_by_side_are_read() -> None:
         ("<msubsup><mi>x</mi><mi>i</mi><mn>2</mn></msubsup>", "x_i^2"),
         ("<mfrac><mrow><mi>a</mi><mo>+</mo><mi>b</mi></mrow><mi>c</mi></mfrac>", "(a+b)/c"),
         ("<msqrt><mi>a</mi><mo>+</mo><mi>b</mi></msqrt>", "√(a+b)"),
+        ("<mi>y</mi><mtext> if  x </mtext><mi>sin</mi><mo>\u2061</mo><mi>x</mi>", "y if x sinx"),
         ("<semantics><mi>x</mi><annotation>no</annotation></semantics>", "x"),
         (
             "<mtable><mtr><mtd>a</mtd><mtd>b</mtd></mtr><mtr><mtd>c</mtd><mtd>d</mtd></mtr></mtable>",

@@ -99,7 +99,6 @@ def test_the_nearest_element_wins(read: Any) -> None:
         "The flood": (True, ""),
         "It rose.": (False, "drop"),
         "Sign up": (True, "keep"),
-        "Two metres": (False, "drop"),
         "cell": (False, "drop"),
         "Bye": (True, ""),
     }

@@ -312,11 +312,10 @@ def test_the_nearest_rule_around_a_block_counts() -> None:
     ]
 
 
-def test_a_rule_for_inline_content_makes_it_a_block() -> None:
+def test_what_is_kept_is_a_block_and_what_is_dropped_of_a_sentence_is_none() -> None:
     source = "<p>By <b>A. Author</b> <a href=x><i>more</i> here</a> end"
     assert ruled(source, {"b": "drop", "i": "keep"}) == [
         ("By", None),
-        ("A. Author", "drop"),
         ("more", "keep"),
         ("here", None),
         ("end", None),
@@ -649,8 +648,18 @@ def test_metadata_in_head_is_no_content() -> None:
         ("<p>The <b>old <x-term>fog</x-term> lay</b> low", ["The old fog lay low"]),
         ("<p>The <x-box><p>fog</p></x-box> low", ["The", "fog", "low"]),
         ("<p>The <x-box>fog<div>lay</div></x-box> low", ["The", "fog", "lay", "low"]),
-        ("<p>The fog<!-- --><x-box>lay</x-box> low", ["The fog", "lay", "low"]),
-        ("<div><x-card>Fog</x-card> <x-card>Port</x-card></div>", ["Fog", "Port"]),
+        ("<div>The fog<!-- --><x-box>lay</x-box> low</div>", ["The fog", "lay", "low"]),
+        ("<div>See (<x-n>3</x-n>, <x-n>4</x-n>) and</div>", ["See (3, 4) and"]),
+        ("<p><x-n>3</x-n> litres <x-n>4</x-n>", ["3 litres 4"]),
+        ("<p>By <x-a><x-b>Ana</x-b><x-c>Lima</x-c></x-a> here", ["By AnaLima here"]),
+        ("<p>By <x-a><x-b>Ana</x-b><div>Lima</div></x-a> here", ["By", "Ana", "Lima", "here"]),
+        ("<div><x-n>3</x-n> litres</div>", ["3", "litres"]),
+        ("<div><a hidden><b>x</b></a><a><h2>Fog</h2></a> low</div>", ["Fog", "low"]),
+        ("<div><math><mi>x</mi></math><a><h2>Fog</h2></a> low</div>", ["x", "Fog", "low"]),
+        ("<pre>a<br><br>b</pre>", ["a b"]),
+        ("<p>a<br><br>b</p>", ["a", "b"]),
+        ("<pre><i class=ln>7</i>a <i class=mi>8</i></pre><p><i class=ln>9</i>", ["a 8", "9"]),
+        ("<div><x-card>Mist</x-card> <x-card>Port</x-card></div>", ["Mist", "Port"]),
         (
             "<div>Share: <button>Mail</button> | <button>Print</button></div>",
             ["Share:", "Mail", "|", "Print"],

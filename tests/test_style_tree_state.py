@@ -182,9 +182,3 @@ def test_failed_restore_changes_nothing() -> None:
     with pytest.raises(REFUSALS):
         method.restore({"threshold": 0.7, "tree": {}})
     assert method.state() == before
-
-
-@pytest.mark.parametrize("limit", ["0.5", [], math.nan])
-def test_restore_refuses_other_thresholds(limit: Any) -> None:
-    with pytest.raises(REFUSALS):
-        StyleTreeMethod().restore({"threshold": limit, "tree": good_state()})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from noiseclean_scrapy.cleaner import SiteCleaner
@@ -53,7 +53,11 @@ def load_model(store: Store, cluster: ClusterRecord, config: Config) -> StoredMo
     if cluster.tree is None:
         model = load_cluster(store, cluster.name, config).model
     else:
-        model = SiteCleaner.from_bytes(cluster.tree, **config.method_options).model()
+        cleaner = new_cleaner(cluster, config)
+        model = cleaner.model()
+        if cleaner.budget.display:  # its pages are to be read as it has learned them
+            options = {**config.method_options, "published": True}
+            config = replace(config, method_options=options)
     return StoredModel(cluster.name, cluster.method, cluster.version, model, config)
 
 

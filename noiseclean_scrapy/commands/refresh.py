@@ -23,7 +23,8 @@ class Refresh(Subcommand):
         "Items are early: their texts are those of the moment, and later pages teach more of a "
         "site. This writes a local feed once more, item by item by its address, with the final "
         "titles and texts. A value that cannot have come from the page's own text blocks stays, "
-        "and so do all other fields and items. The fields are those of NOISECLEAN_FIELDS."
+        "and so do all other fields and items. The fields are those of NOISECLEAN_FIELDS and of "
+        "PageItem."
     )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:

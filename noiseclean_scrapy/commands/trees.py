@@ -54,8 +54,8 @@ class ImportTree(Subcommand):
     syntax = "SITE FILE [--replace | --merge]"
     summary = "Put a tree from a file into the database"
     details = (
-        "Checks the file, and saves what is in it as the site's newest tree version; pages that no "
-        "tree had learned are cleaned with it. Where the site has a tree already, --replace takes "
+        "Checks the file, and saves what is in it as the site's newest tree version; `reclean` "
+        "cleans its pages with it. Where the site has a tree already, --replace takes "
         "the file's instead, --merge adds both up (they must come from different pages). A "
         "database that is not there is made."
     )

@@ -17,7 +17,7 @@ from noiseclean_scrapy.clusters.page_cache import PageCache
 from noiseclean_scrapy.clusters.training import Training, load_learner, repair_tree
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.crawl.writer import Writer
-from noiseclean_scrapy.errors import TreeDataError
+from noiseclean_scrapy.errors import TreeDataError, UnknownMethodError
 from noiseclean_scrapy.page import Page
 from noiseclean_scrapy.page.urls import former_name
 from noiseclean_scrapy.store import ClusterRecord, PageRecord
@@ -51,6 +51,7 @@ class ClusterCache:
         self._seen: set[str] = set()
         self._held = PageCache()
         self._renamed: set[str] = set()
+        self._foreign: set[str] = set()  # clusters of methods that are not here
 
     def __iter__(self) -> Iterator[PageCluster]:
         return iter(list(self._clusters.values()))
@@ -200,22 +201,34 @@ class ClusterCache:
         for start in range(0, len(names), _NAMES_AT_ONCE):
             part = names[start : start + _NAMES_AT_ONCE]
             for state in await run_in_thread(self.store.clusters.among, part):
-                cluster = self._clusters.pop(state.name, None)
-                cluster = cluster or PageCluster(state.name, self.config, state)
-                while cluster.busy:
-                    await sleep(_BUSY_SECONDS)
-                await self._cover(cluster, state)
+                cluster = self._clusters.pop(state.name, None) or self._known(state)
+                if cluster is not None:
+                    while cluster.busy:
+                        await sleep(_BUSY_SECONDS)
+                    await self._cover(cluster, state)
 
     async def cover_idle(self) -> None:
         """Build the trees of clusters with provisional pages that had no new page for a while.
 
         Whichever process fetched them: not every crawl comes to an end.
         """
-        names = (await self._idle())[:_IDLE_CLUSTERS_AT_ONCE]
+        idle = await self._idle()
+        names = [name for name in idle if name not in self._foreign][:_IDLE_CLUSTERS_AT_ONCE]
         for state in await run_in_thread(self.store.clusters.among, names):
-            cluster = self._clusters.get(state.name) or PageCluster(state.name, self.config, state)
-            if not cluster.busy and not cluster.unwritten:
+            cluster = self._clusters.get(state.name) or self._known(state)
+            if cluster is not None and not cluster.busy and not cluster.unwritten:
                 await self._cover(cluster, state)
+
+    def _known(self, state: ClusterRecord) -> PageCluster | None:
+        """A cluster that is not in memory; None, once told, where its method is not here."""
+        try:
+            return PageCluster(state.name, self.config, state)
+        except UnknownMethodError as error:
+            if state.name not in self._foreign:
+                self._foreign.add(state.name)
+                self.stats.inc_value("noiseclean/errors")
+                logger.error("%s gets no tree from this crawl: %s", state.name, error)
+            return None
 
     async def _idle(self) -> list[str]:
         since = datetime.now(timezone.utc) - timedelta(seconds=self.config.idle_seconds)

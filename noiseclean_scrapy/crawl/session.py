@@ -283,9 +283,9 @@ class Crawl:
             self._clusters.note_written(records)
             stale = [record for record in records if record.key in written.stale]
             records.clear()  # their HTML is not held during training
+            await self._clusters.follow(written.clusters)  # but those whose trees are due
             for cluster in list(trainings):
                 await self._clusters.train(cluster, trainings.pop(cluster))
-            await self._clusters.follow(written.clusters)
             await self._clean_stale(stale)
             self._clusters.make_room()
         except StoreError as error:

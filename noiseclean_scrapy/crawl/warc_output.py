@@ -29,7 +29,9 @@ logger = logging.getLogger(__name__)
 
 _FILE_BYTES = 2**30
 # Bodies come without it, and with a length of their own.
-_OF_TRANSFER = {b"transfer-encoding", b"content-length"}
+_OF_TRANSFER = frozenset({b"transfer-encoding", b"content-length"})
+_OF_REQUESTS = _OF_TRANSFER | {b"host", b"authorization", b"cookie", b"proxy-authorization"}
+"""What is not copied from requests: what is written from the URL, and what is secret."""
 
 
 class WarcOutput:
@@ -95,7 +97,7 @@ class WarcOutput:
             length=len(request.body),
             http_headers=StatusAndHeaders(
                 f"{request.method} {path} HTTP/1.1",
-                [("Host", parts.netloc), *_lines(request.headers)],
+                [("Host", parts.netloc), *_lines(request.headers, _OF_REQUESTS)],
                 is_http_request=True,
             ),
         )
@@ -132,12 +134,12 @@ class WarcOutput:
         self.crawler.stats.inc_value(f"noiseclean/{name}")
 
 
-def _lines(headers: Headers) -> list[tuple[str, str]]:
+def _lines(headers: Headers, left_out: frozenset[bytes] = _OF_TRANSFER) -> list[tuple[str, str]]:
     """Headers, of which each may stand there several times."""
     return [
         (name.decode("latin-1"), value.decode("latin-1"))
         for name, values in headers.items()
-        if name.lower() not in _OF_TRANSFER
+        if name.lower() not in left_out
         for value in values
     ]
 

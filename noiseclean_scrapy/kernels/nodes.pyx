@@ -25,7 +25,7 @@ from lxml.includes.tree cimport (
 from array import array
 
 from noiseclean_scrapy.page import attributes, characters, facts, inline, reader
-from noiseclean_scrapy.page.hidden import LONGEST_SIGN, is_sign, style_hides
+from noiseclean_scrapy.page.hidden import LONGEST_SIGN, is_sign, numbers_line, style_hides
 from noiseclean_scrapy.page.page import PageTable
 from noiseclean_scrapy.page.tags import (
     IS_BLOCK,
@@ -269,7 +269,7 @@ cdef class NodeReader:
         cdef TagInfo* info
         cdef int* counts
         cdef int tag, kind, number, depth = 0, inline_from = NOWHERE
-        cdef bint has_children
+        cdef bint has_children, is_loose, is_inline
         while True:
             if node.type == XML_ELEMENT_NODE:
                 tag = self._tag(node)
@@ -285,18 +285,23 @@ cdef class NodeReader:
                     elif self._special and <size_t> node in self._special:
                         kind = self._special[<size_t> node]
                     else:
-                        if kind & LOOSE:
-                            kind = 0 if _stands_in_sentence(node) else BLOCK
+                        is_loose = kind & LOOSE
+                        if is_loose:
+                            is_inline = depth >= inline_from or _stands_in_sentence(node)
+                            kind = 0 if is_inline else BLOCK
                         if has_children and not kind and depth < inline_from:
-                            if self._holds_block(node):
+                            if self._holds_block(node, is_loose):
                                 kind = BLOCK
                             else:
                                 inline_from = depth
                     if not kind and info.may_hide and (
                         self._is_hidden(node)
                         or (info.role == ANCHOR and not has_children and _is_sign(node))
+                        or (self._verbatim and not has_children and _numbers_line(node))
                     ):
                         kind = SKIPPED
+                        if inline_from == depth:
+                            inline_from = NOWHERE  # it is not gone into
                 number = 1
                 if depth:
                     self._frames[depth - 1].count += 1
@@ -383,11 +388,11 @@ cdef class NodeReader:
             return style_hides(style[:LONGEST_VALUE])
         return _find(node, b"hidden") != NULL
 
-    cdef bint _holds_block(self, xmlNode* top) except -1:
+    cdef bint _holds_block(self, xmlNode* top, bint is_loose) except -1:
         cdef xmlNode* node = top.children
         while True:
             if node.type == XML_ELEMENT_NODE:
-                if self._is_block(node):
+                if self._is_block(node, is_loose):
                     while node != top:
                         self._special.setdefault(
                             <size_t> node, self._infos[self._tag(node)].kind | BLOCK
@@ -403,11 +408,11 @@ cdef class NodeReader:
                     return False
             node = node.next
 
-    cdef bint _is_block(self, xmlNode* node) except -1:
+    cdef bint _is_block(self, xmlNode* node, bint is_loose) except -1:
         cdef int kind = self._infos[self._tag(node)].kind
         if node == self._body._c_node:
             return True
-        if kind & BLOCK and not (kind & LOOSE and _stands_in_sentence(node)):
+        if kind & BLOCK and not (kind & LOOSE and (is_loose or _stands_in_sentence(node))):
             return True
         return bool(self._special) and <size_t> node in self._special
 
@@ -534,7 +539,7 @@ cdef class NodeReader:
         return MARKED | LINK if href else MARKED
 
     cdef int _read_break(self) except -1:
-        if self._breaks:
+        if self._breaks and not self._verbatim:
             self.flush()
         else:
             _append_bytes(&self._pieces, b" ", 1)
@@ -751,17 +756,22 @@ cdef inline bint _is_text(xmlNode* node) noexcept:
 
 
 cdef bint _stands_in_sentence(xmlNode* node) except -1:
-    return _has_words(node.prev, True) and _has_words(node.next, False)
+    before, after = _text_beside(node.prev, True), _text_beside(node.next, False)
+    if not before and not after:
+        return False
+    tag = node.parent.name
+    return reader.are_of_sentence(before, after, _decoded(tag, strlen(<const char*> tag)))
 
 
-cdef bint _has_words(xmlNode* text, bint is_before) except -1:
-    """Whether there are words in the text that begins, or ends, with a node."""
+cdef str _text_beside(xmlNode* text, bint is_before):
+    """The text that ends, or begins, with a node; empty where it is blank."""
+    cdef str found = ""
     while text != NULL and _is_text(text):
         if text.content != NULL and not _is_blank(text.content):
-            if reader.has_words(_decoded(text.content, strlen(<const char*> text.content))):
-                return True
+            part = _decoded(text.content, strlen(<const char*> text.content))
+            found = part + found if is_before else found + part
         text = text.prev if is_before else text.next
-    return False
+    return found
 
 
 cdef inline bint _is_plain(xmlAttr* attribute) noexcept:
@@ -781,6 +791,17 @@ cdef xmlAttr* _find(xmlNode* node, const char* name) noexcept:
 
 cdef bint _is_sign(xmlNode* node) except -1:
     """Whether an anchor without elements in it is a sign; few are so short."""
+    shown = _short_text(node)
+    return bool(shown) and is_sign(shown, _attribute(node, b"href") or "")
+
+
+cdef bint _numbers_line(xmlNode* node) except -1:
+    shown = _short_text(node)
+    return bool(shown) and numbers_line(shown, _attribute(node, b"class") or "")
+
+
+cdef str _short_text(xmlNode* node):
+    """The text of an element without elements in it, if it may be a sign; else none."""
     cdef xmlNode* child = node.children
     cdef size_t size = 0
     cdef bytes text = b""
@@ -788,13 +809,10 @@ cdef bint _is_sign(xmlNode* node) except -1:
         if child.content != NULL:
             size += strlen(<const char*> child.content)
             if size > MOST_SIGN_BYTES:
-                return False
+                return ""
             text += <bytes> <const char*> child.content
         child = child.next
-    if not size:
-        return False
-    shown = _decoded(<const unsigned char*> <const char*> text, size)
-    return is_sign(shown, _attribute(node, b"href") or "")
+    return _decoded(<const unsigned char*> <const char*> text, size)
 
 
 cdef str _attribute(xmlNode* node, const char* name):

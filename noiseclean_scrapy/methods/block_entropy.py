@@ -109,8 +109,6 @@ class BlockEntropyMethod(Method):
     def state(self) -> dict[str, Any]:
         return {
             "blocks": self.blocks,
-            "threshold": self.threshold,
-            "least_gain": self.least_gain,
             "pages": self._pages,
             "dropped": self.counts.dropped,
             "terms": sorted([term, *total] for term, total in self.counts.totals.items()),
@@ -118,12 +116,9 @@ class BlockEntropyMethod(Method):
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        blocks, threshold = state["blocks"], state["threshold"]
+        blocks = state["blocks"]
         if blocks not in LEAST_GAIN:
             raise ValueError(f"{blocks!r} are no blocks")
-        if threshold is not None:
-            threshold = read_number(threshold, largest=1.0)
-        least_gain = read_number(state["least_gain"], largest=1.0)
         pages = read_number(state["pages"])
         counts = FeatureCounts()
         counts.dropped = read_number(state["dropped"])
@@ -132,8 +127,7 @@ class BlockEntropyMethod(Method):
         counts.prune(TERM_LIMIT)
         sample = BlockSample()
         sample.restore(state["sample"])
-        self.blocks, self.threshold, self.least_gain = blocks, threshold, least_gain
-        self._pages, self.counts, self.sample = pages, counts, sample
+        self.blocks, self._pages, self.counts, self.sample = blocks, pages, counts, sample
 
 
 class BlockEntropyModel(Model):

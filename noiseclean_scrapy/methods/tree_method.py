@@ -53,14 +53,10 @@ class TreeMethod(Method):
         self.tree.decay(factor)
 
     def state(self) -> dict[str, Any]:
-        return {"threshold": self.threshold, "tree": tree_state(self.tree)}
+        return {"tree": tree_state(self.tree)}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        tree = read_tree(state["tree"], max_nodes=self.tree.max_nodes)
-        threshold = state["threshold"]
-        if threshold is not None and not (isinstance(threshold, float) and 0 <= threshold <= 1):
-            raise ValueError(f"{threshold!r} is not a threshold")
-        self.tree, self.threshold = tree, threshold
+        self.tree = read_tree(state["tree"], max_nodes=self.tree.max_nodes)
 
 
 def map_blocks(

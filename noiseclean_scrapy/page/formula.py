@@ -26,6 +26,8 @@ _SIGNS = {
 }
 """What stands before the first part of an element, the second and so on, the last one repeated."""
 _GROUPS = frozenset({"mrow", "mstyle", "mpadded", "mfrac", _ROOT})
+_UNSEEN = dict.fromkeys(range(0x2061, 0x2065))
+"""Operators without a sign: of functions, of products."""
 _LONGEST = 2000
 
 
@@ -56,14 +58,22 @@ def symbols(math: _Element) -> str:
         if event == "start":
             notes += is_note
             if not notes:
-                pieces += [_sign(node), "√" * (name == _ROOT), "(" * is_group, node.text or ""]
+                pieces += [_sign(node), "√" * (name == _ROOT), "(" * is_group, _text(node, name)]
         else:
             if not notes:
                 pieces.append(")" * is_group)
             notes -= is_note
         if len(pieces) > _LONGEST:
             break
-    return _one_line("".join("".join(pieces).split()))
+    return _one_line("".join(pieces).translate(_UNSEEN))
+
+
+def _text(node: _Element, name: str) -> str:
+    """What a node shows; white space counts in a text alone."""
+    parts = (node.text or "").split()
+    if name != "mtext":
+        return "".join(parts)
+    return " ".join(["", *parts, ""] if parts else [""])
 
 
 def _sign(node: _Element) -> str:

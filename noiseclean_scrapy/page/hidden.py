@@ -17,6 +17,7 @@ LONGEST_SIGN = 8
 _SIGNS = frozenset("¶#§∞^↑↩⏎🔗⚓\uf0c1\u200b\ufe0e\ufe0f")
 """Pilcrows, arrows, chains (one of an icon font), and what turns a letter into a picture."""
 _BESIDE_CODE = re.compile(r"gutter|line-?n(?:o|um)", re.IGNORECASE)
+_LINE_CLASSES = frozenset({"ln", "lnt"})
 _NUMBERS = re.compile(r"\d{1,6}(?: \d{1,6})*", re.ASCII)
 _FAR = -500.0
 _FOLDS_ABOVE = 3  # elements, the hidden one itself among them
@@ -60,6 +61,16 @@ def is_sign(text: str, href: str) -> bool:
     """
     shown = text.strip()
     return bool(shown) and len(text) <= LONGEST_SIGN and href[:1] == "#" and set(shown) <= _SIGNS
+
+
+def numbers_line(text: str, name: str) -> bool:
+    """Whether an inline element within code, of a class, is the number of a line.
+
+    >>> numbers_line(" 7 ", "linenos"), numbers_line("7", "mi")
+    (True, False)
+    """
+    is_number = len(text) <= LONGEST_SIGN and text.strip().isdecimal()
+    return is_number and (name in _LINE_CLASSES or bool(_BESIDE_CODE.search(name)))
 
 
 def hidden_blocks(page: Page) -> list[bool]:

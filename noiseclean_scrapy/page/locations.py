@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 _LONGEST_PLACE = 2000
+_SLASH = re.compile(r"/(?![^\[\]]*\])")
 _STEP_NUMBER = re.compile(r"\[\d+\]")
 
 
@@ -44,6 +45,15 @@ def place(elements: Elements, element: int) -> str:
         length += len(labels[-1]) + 1
         element = elements.parents[element]
     return "/".join(reversed(labels))[-_LONGEST_PLACE:]
+
+
+def steps_of(place: str) -> list[str]:
+    """The labels that a place is made of; attributes in them may hold slashes.
+
+    >>> steps_of("body/div[itemprop=http://schema.org/articleBody]/p")
+    ['body', 'div[itemprop=http://schema.org/articleBody]', 'p']
+    """
+    return _SLASH.split(place)
 
 
 def place_of_xpath(path: str) -> str:

@@ -19,7 +19,7 @@ from noiseclean_scrapy.page.attributes import (
 from noiseclean_scrapy.page.budget import PageBudget
 from noiseclean_scrapy.page.document import collapse
 from noiseclean_scrapy.page.formula import symbols, tex
-from noiseclean_scrapy.page.hidden import hides, is_sign, style_hides
+from noiseclean_scrapy.page.hidden import hides, is_sign, numbers_line, style_hides
 from noiseclean_scrapy.page.inline import BEGIN, BREAK, END, MARKS, NAMED
 from noiseclean_scrapy.page.labels import PUBLISHED_ATTRIBUTES, element_label, published_label
 from noiseclean_scrapy.page.page import PageTable, Rule
@@ -39,6 +39,8 @@ from noiseclean_scrapy.page.tags import (
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
+SENTENCES = frozenset({"p", "h1", "h2", "h3", "h4", "h5", "h6"})
+"""Elements that hold a sentence, not boxes."""
 NEVER_HIDDEN = INLINE - {"span", "font", "b", "i", "em", "strong", "small", "a"}
 """Inline elements whose style is not read."""
 ANCHOR, IMAGE, LINE_BREAK, VERBATIM, MARKED = 1, 2, 3, 4, 5
@@ -60,6 +62,7 @@ _NOWHERE = 1 << 62
 DEEPEST = 100
 LONGEST_VALUE = 2000
 _LETTER = re.compile(r"[^\W_]")
+_OF_SENTENCE = re.compile(r"[^\W_]|[.,;:!?()\[\]«»“”…]")
 LONGEST_KEPT = 1000  # characters of the attributes of an element that is remembered
 
 
@@ -101,6 +104,8 @@ class NodeReader:
         for node, rule in ruled.items():
             kind = self._tags[node.tag][2]
             self._special[node] = kind | IS_BLOCK if rule == "drop" else IS_BLOCK
+            if rule == "drop" and self._is_mere_part(node, kind):
+                self._special[node] = IS_SKIPPED
         self._open: list[int] = []  # the block-level elements around
         self._rules: list[Rule | None] = []  # of each block-level element
         self._anchors: list[str] = []  # targets of the open anchors
@@ -134,15 +139,19 @@ class NodeReader:
                     if node in special:
                         kind = special[node]
                     else:
-                        if kind & IS_LOOSE:
-                            kind = 0 if stands_in_sentence(node) else IS_BLOCK
+                        is_loose = kind & IS_LOOSE
+                        if is_loose:
+                            is_inline = len(stack) >= inline or stands_in_sentence(node)
+                            kind = 0 if is_inline else IS_BLOCK
                         if has_children and not kind and len(stack) < inline:
-                            if self._holds_block(node):
+                            if self._holds_block(node, is_loose):
                                 kind = IS_BLOCK
                             else:
                                 inline = len(stack)
                 if not kind and name not in NEVER_HIDDEN and self._is_hidden(node):
                     kind = IS_SKIPPED
+                if inline == len(stack) and (kind or name == FORMULA):
+                    inline = _NOWHERE  # it is not gone into
                 if test:
                     count += 1
                     number = numbers[test] = numbers.get(test, 0) + 1
@@ -185,14 +194,20 @@ class NodeReader:
         """Whether inline content is a sign, or hidden by its style and not asked for."""
         if self._has_formula and node.get("class") == FORMULA_PICTURE:
             return True  # what it shows has been read
-        if node.tag == "a" and not len(node) and is_sign(node.text or "", node.get("href") or ""):
-            return True
+        if not len(node):
+            text = node.text or ""
+            if self._verbatim and numbers_line(text, node.get("class") or ""):
+                return True
+            if node.tag == "a" and is_sign(text, node.get("href") or ""):
+                return True
         style = node.get("style")
         found = style_hides(style[:LONGEST_VALUE]) if style else node.get("hidden") is not None
         return found and not self._reads_hidden
 
-    def _holds_block(self, node: _Element) -> bool:
+    def _holds_block(self, node: _Element, is_loose: int) -> bool:
         """Whether an inline element holds a block-level one, and so is one; notes what else is.
+
+        What has an unknown name is inline in one that has.
 
         In the elements before the one that is found there is none, so that no element is looked at
         more than twice.
@@ -200,8 +215,9 @@ class NodeReader:
         tags, special = self._tags, self._special
         for below in node.iterdescendants():
             kind = tags[below.tag][2]
-            is_block = kind & IS_BLOCK and not (kind & IS_LOOSE and stands_in_sentence(below))
-            if is_block or below in special:
+            if kind & IS_LOOSE and (is_loose or stands_in_sentence(below)):
+                kind = 0
+            if kind & IS_BLOCK or below in special:
                 around: Any = below
                 while around is not node:
                     special.setdefault(around, tags[around.tag][2] | IS_BLOCK)
@@ -236,6 +252,19 @@ class NodeReader:
         if self._ruled:
             self._rules.append(self._rule(node, parent))
         self._open.append(index)
+
+    def _is_mere_part(self, node: _Element, kind: int) -> bool:
+        """Whether an element that is to be dropped is a part of a sentence, which stays one."""
+        parent, before = node.getparent(), node.getprevious()
+        if kind or parent is None:
+            return False
+        text = parent.text if before is None else before.tail
+        return (
+            bool((text or "").strip() or (node.tail or "").strip()) or not self._tags[parent.tag][2]
+        ) and not any(
+            self._tags[part.tag][2] & IS_BLOCK or part in self._ruled
+            for part in node.iterdescendants()
+        )
 
     def _rule(self, node: _Element, parent: int) -> Rule | None:
         if parent >= 0:
@@ -281,7 +310,7 @@ class NodeReader:
             self.add(symbols(node))
 
     def _read_break(self) -> None:
-        if self._breaks:
+        if self._breaks and not self._verbatim:
             self.flush()
         else:
             self._pieces.append(" ")
@@ -351,15 +380,22 @@ class NodeReader:
 
 
 def stands_in_sentence(node: _Element) -> bool:
-    """Whether there are words right before an element and right after it."""
+    """Whether there is text right before an element and right after it, and words on one side.
+
+    In a paragraph or a heading words on one side are enough.
+    """
     before, above = node.getprevious(), node.getparent()
-    text = before.tail if before is not None else above.text if above is not None else None
-    return has_words(text) and has_words(node.tail)
+    if above is None:
+        return False
+    texts = (before.tail if before is not None else above.text) or "", node.tail or ""
+    return are_of_sentence(*texts, above.tag)
 
 
-def has_words(text: str | None) -> bool:
-    """Whether a text holds a letter or a digit."""
-    return _LETTER.search(text or "") is not None
+def are_of_sentence(before: str, after: str, tag: object) -> bool:
+    """Whether an element between two texts, in an element of this tag, stands in a sentence."""
+    has_words = _LETTER.search(before) or _LETTER.search(after)
+    is_between = _OF_SENTENCE.search(before) and _OF_SENTENCE.search(after)
+    return bool(has_words) and (bool(is_between) or tag in SENTENCES)
 
 
 def styling(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from noiseclean_scrapy.page.locations import steps_of
+
 EXAMPLES = 4
 """Most example texts of one place."""
 
@@ -110,7 +112,7 @@ class PlaceTree:
         for text in texts:
             place = self.root
             place._add(text, self.pages)
-            for label in text.place.split("/"):
+            for label in steps_of(text.place):
                 if label not in place.below:
                     place.below[label] = Place(label)
                     self._size += 1

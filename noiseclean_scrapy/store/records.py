@@ -131,6 +131,8 @@ class ClusterRecord:
     def check(self) -> None:
         """Raise ValueError where a value is none that a cluster can have."""
         _check(self, _CLUSTER_TYPES)
+        if not self.method:
+            raise ValueError("it has no method")
 
 
 @dataclass(frozen=True, slots=True)

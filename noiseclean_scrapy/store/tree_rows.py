@@ -15,7 +15,7 @@ from noiseclean_scrapy.store.page_rows import (
     read_in_chunks,
     read_provisional,
 )
-from noiseclean_scrapy.store.records import Holds, NewTree, PageRecord
+from noiseclean_scrapy.store.records import Cleaned, Holds, NewTree, PageRecord
 from noiseclean_scrapy.store.schema import (
     cluster_table,
     html_table,
@@ -155,17 +155,27 @@ def _clean_again(
     analyzer: Analyzer | None,
     damage: DamageLog,
 ) -> list[str]:
-    """Clean the provisional pages up to a position that have a text; their keys, by position."""
+    """Clean the provisional pages up to a position that have a text; the keys of those cleaned."""
     wanted = (page_table.c.position <= upto, page_table.c.text.is_not(None))
     lock_pages(connection, page_table.c.cluster == cluster, is_provisional, wanted[0])
+
+    cleaned: list[str] = []
+
+    def clean(page: PageRecord) -> Cleaned | None:
+        made = new.clean(page)
+        if made is not None:
+            cleaned.append(page.key)
+        return made
 
     def clean_chunk(after: tuple[int, str]) -> list[StoredPage]:
         pages = _read_chunk(connection, cluster, after, new.holds, *wanted)
         found = renew_damaged(connection, pages, damage)
-        write_cleaned(connection, found, new.clean, analyzer=analyzer)
+        write_cleaned(connection, found, clean, analyzer=analyzer)
         return pages
 
-    return [page.key for page in read_in_chunks(clean_chunk, provisional_place, (0, ""), damage)]
+    for _ in read_in_chunks(clean_chunk, provisional_place, (0, ""), damage):
+        pass
+    return cleaned
 
 
 def _cover_pages(

@@ -51,7 +51,8 @@ def lock_cluster(connection: Connection, name: str, *, method: str, learned: int
     )
     row = connection.execute(upsert.returning(*cluster_table.c)).one()
     if cluster_rows.is_damaged_cluster(row):
-        return _mended_cluster(connection, name, method)
+        known = row.method if isinstance(row.method, str) and row.method else method
+        return _mended_cluster(connection, name, known)
     return row
 
 

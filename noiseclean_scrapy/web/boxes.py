@@ -13,6 +13,7 @@ from lxml import etree
 
 from noiseclean_scrapy.page.element_paths import ElementPaths
 from noiseclean_scrapy.page.labels import stable_tokens
+from noiseclean_scrapy.page.locations import steps_of
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -76,7 +77,7 @@ def levels(
     """The boxes around a block of a page, from the inside; none where its element is gone."""
     paths = ElementPaths(root)
     homes = [paths.find(block.xpath) for block in blocks]
-    element, place = homes[number], blocks[number].place
+    element, place = homes[number], steps_of(blocks[number].place)
     found: list[Level] = []
     while element is not None and element.tag not in ("body", "html") and len(found) < LEVELS:
         selector, elements = selector_of(element)
@@ -84,15 +85,16 @@ def levels(
             break
         inside = blocks_in(elements, homes)
         characters = sum(len(blocks[number].text) for number in inside)
-        name, pages = place.rpartition("/")[2], counts.pages[place]
-        level = Level(name, place, selector, len(elements), characters, pages)
+        path = "/".join(place)
+        name, pages = place[-1] if place else "", counts.pages[path]
+        level = Level(name, path, selector, len(elements), characters, pages)
         # A box with nothing but another one inside is that one to a person.
         if not found or (level.characters, level.elements) != (
             found[-1].characters,
             found[-1].elements,
         ):
             found.append(level)
-        element, place = element.getparent(), place.rpartition("/")[0]
+        element, place = element.getparent(), place[:-1]
     return found
 
 
@@ -190,6 +192,7 @@ def _prefixes(path: str) -> Iterator[str]:
     >>> list(_prefixes("body/div/p"))
     ['body/div/p', 'body/div', 'body']
     """
-    while path:
-        yield path
-        path = path.rpartition("/")[0]
+    steps = steps_of(path)
+    while steps:
+        yield "/".join(steps)
+        steps.pop()

@@ -11,6 +11,7 @@ import logging
 import secrets
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timezone
 from itertools import islice
@@ -90,7 +91,10 @@ class Proposal:
 
 @dataclass
 class Change:
-    """A rule that was taken; `pages` of `of` were cleaned again since its `state` began."""
+    """A rule that was taken; `pages` of `of` were cleaned again since its `state` began.
+
+    `stood` tells that the file had the rule before: it stays there when the change is undone.
+    """
 
     id: str
     site: str
@@ -100,6 +104,7 @@ class Change:
     pages: int = 0
     of: int = 0
     error: str = ""
+    stood: bool = False
 
 
 class Teaching:
@@ -171,6 +176,9 @@ class Teaching:
         proposal.is_stopped = True
         now = datetime.now(timezone.utc).isoformat(timespec="seconds")
         change = Change(secrets.token_hex(8), proposal.site, proposal.rule, now)
+        with self._writing, suppress(ConfigurationError):  # which comes again, and is told
+            source = read_source(self._bench.need_teaching())
+            change.stood = with_rule(source, change.rule) == source
         self._begin(change, "cleaning")
         return change
 
@@ -222,6 +230,8 @@ class Teaching:
             self._write_journal()
 
     def _write_rule(self, change: Change) -> None:
+        if change.stood:
+            return
         path = self._bench.need_teaching()
         source = read_source(path)
         edit = with_rule if change.state == "cleaning" else without_rule

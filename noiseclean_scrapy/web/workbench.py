@@ -117,7 +117,7 @@ class Workbench:
             found = load_model(self.store, record, config)
         with self._lock:
             _remember(self._models, key, found, _MODELS)
-        return replace(found, config=config.of_tree(found.method))
+        return replace(found, config=replace(found.config, overrides=config.overrides))
 
     def record(self, key: str) -> PageRecord:
         """A page as it is stored, without its HTML; raises NotStoredError."""
