@@ -16,7 +16,7 @@ from noiseclean_scrapy.page import Page, PageTable
 from noiseclean_scrapy.page.block import Block, LocatedBlock
 from noiseclean_scrapy.page.headline import choose_title, find_headline
 from noiseclean_scrapy.page.hidden import hidden_blocks
-from noiseclean_scrapy.page.inline import BEGIN, PLAIN, Inline, MarkupOptions, References
+from noiseclean_scrapy.page.inline import BEGIN, BREAK, PLAIN, Inline, MarkupOptions, References
 from noiseclean_scrapy.page.markup import Source, to_html, to_markdown
 from noiseclean_scrapy.page.tags import VERBATIM_TAGS
 
@@ -25,7 +25,7 @@ CONTENTS = ("text", "html", "markdown", "blocks", "weights")
 MOST_OF_BASES = 1 << 22
 """Characters that a page's base may add to its addresses; above, relative ones are left out."""
 MOST_INLINE = 200_000
-"""Inline elements of a page that its text, HTML and Markdown may have; of more none are shown."""
+"""Inline elements and line breaks that are shown of a page; where it has more, none are."""
 LONGEST_TITLE = 1000
 """Characters of a title; pages have titles of megabytes, and lists show many of them."""
 
@@ -274,9 +274,8 @@ class CleanPage:
 
     @cached_property
     def _has_too_many_marks(self) -> bool:
-        return (
-            sum(source.count(BEGIN) for source in self._page.table.sources.values()) > MOST_INLINE
-        )
+        sources = self._page.table.sources.values()
+        return sum(source.count(BEGIN) + source.count(BREAK) for source in sources) > MOST_INLINE
 
     @cached_property
     def _keeps_space(self) -> bool:

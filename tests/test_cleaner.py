@@ -16,6 +16,7 @@ from example_project.demo import DemoSite
 from example_project.scoring import score
 from noiseclean_scrapy import Block, CleanPage, SiteCleaner
 from noiseclean_scrapy.errors import ConfigurationError, TreeDataError
+from noiseclean_scrapy.page.inline import PLAIN
 from tests.support.command_line import ROOT, run_process
 
 STORIES = [
@@ -219,3 +220,31 @@ def test_the_package_loads_its_parts_when_they_are_asked_for() -> None:
     assert found.stdout.split() == ["False", "SiteCleaner"]
     with pytest.raises(ImportError, match="no_such_name"):
         from noiseclean_scrapy import no_such_name  # noqa: F401
+
+
+def test_options_replace_those_of_the_learned_tree() -> None:
+    cleaner = SiteCleaner("style-tree", threshold=0.9, headline=False, include_links=True)
+    cleaner.observe("<p>One <a href=http://a.example/>link</a></p>")
+    data = cleaner.to_bytes()
+    back = SiteCleaner.from_bytes(data)
+    assert (back.headline, back.markup) == (False, cleaner.markup)
+    assert vars(back._method)["threshold"] == 0.9
+    other = SiteCleaner.from_bytes(data, headline=True, include_links=False, threshold=0.1)
+    assert (other.headline, other.markup) == (True, PLAIN)
+    assert vars(other._method)["threshold"] == 0.1
+    entropy = SiteCleaner("block-entropy", threshold=0.5, least_gain=0.2)
+    changed = SiteCleaner.from_bytes(entropy.to_bytes(), threshold=0.3, least_gain=0.1)
+    assert vars(changed._method)["threshold"] == 0.3
+    assert vars(changed._method)["least_gain"] == 0.1
+
+
+def test_what_does_not_add_up_is_refused() -> None:
+    for one, other in (
+        (SiteCleaner("style-tree"), SiteCleaner("style-tree", published=True)),
+        (SiteCleaner("block-entropy"), SiteCleaner("block-entropy", blocks="table")),
+    ):
+        one.observe("<p>Fog")
+        other.observe("<p>Fog")
+        with pytest.raises(TreeDataError):
+            one.merge(other)
+        assert one.pages == 1

@@ -6,6 +6,7 @@ import asyncio
 import json
 import random
 import zlib
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,15 @@ import pytest
 from sqlalchemy import text
 
 from noiseclean_scrapy.errors import DamagedError
+from noiseclean_scrapy.report.site_report import site_report
 from noiseclean_scrapy.store import Store
+from noiseclean_scrapy.store.pages import ORDERS
 from tests.support.command_line import noiseclean
 from tests.support.crawl_site import story_text
 from tests.support.databases import connected, read_rows, run_statement
 from tests.support.fault_points import PAGES, crawl_all, errors, open_crawl, see
 from tests.support.flipped_bits import SITE, damage, make_database, use
+from tests.support.searching import page
 
 KEY = f"{SITE}0003"
 GARBAGE = b"x\x9c no zlib at all"
@@ -209,3 +213,67 @@ def test_flipped_bits_raise_documented_errors_only(tmp_path: Path, whole: bytes,
     for _ in range(5):
         raised = use(tmp_path, damage(whole, chance))
         assert raised.keys() <= {"DamagedError", "StoreError", "TreeDataError"}
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("fetched_at", "x"),
+        ("fit", "x"),
+        ("fit", inf),
+        ("visible_characters", "x"),
+        ("url", b"x"),
+        ("title", b"x"),
+        ("cluster", b"x"),
+    ],
+)
+def test_listings_go_on_without_a_damaged_row(
+    sqlite_url: str, tmp_path: Path, whole: bytes, column: str, value: object
+) -> None:
+    (tmp_path / "noiseclean.db").write_bytes(whole)
+    change(sqlite_url, "noiseclean_page", column, value)
+    with Store(sqlite_url) as store:
+        lines = store.pages.lines()
+        assert [line.key for line in lines if line.key != KEY] == [line.key for line in lines]
+        assert len(lines) == PAGES - 1
+        [site] = store.clusters.summaries()
+        assert site.pages == PAGES - (column == "cluster")
+        [fits] = store.clusters.fits([SITE], 99)
+        assert len(fits) == PAGES - (column in {"fetched_at", "fit", "cluster"})
+        for order in ORDERS:
+            assert store.pages.lines(order=order)
+        hits = store.search("story OR the", limit=99).hits
+        assert {hit.cluster for hit in hits} <= {SITE}
+        assert site_report(store, SITE)
+    noiseclean(tmp_path, "search", "story", "--json", "--database", sqlite_url)
+    noiseclean(tmp_path, "sites", "--database", sqlite_url)
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [("created_at", "x"), ("created_at", -1), ("pages", b"x"), ("size", "x"), ("cluster", "x")],
+)
+def test_a_damaged_row_of_a_tree_is_left_out_of_reports(
+    sqlite_url: str, tmp_path: Path, whole: bytes, column: str, value: object
+) -> None:
+    (tmp_path / "noiseclean.db").write_bytes(whole)
+    with connected(sqlite_url) as connection:
+        connection.execute(text(f"UPDATE noiseclean_tree SET {column} = :value"), {"value": value})
+    with Store(sqlite_url) as store:
+        assert store.clusters.tree_versions(SITE) == [] or value == -1
+        assert SITE in site_report(store, SITE)
+
+
+def test_a_site_without_a_tree_keeps_its_method(sqlite_url: str) -> None:
+    with Store(sqlite_url) as store:
+        store.pages.write([page("k1", "Fog", cluster=SITE)], method="style-tree")
+        run_statement(sqlite_url, "UPDATE noiseclean_cluster SET covered = 'x'")
+        assert store.clusters.damaged() == [SITE]
+        store.clusters.mend(SITE)
+        found = store.clusters.find(SITE)
+        assert found
+        assert (found.method, found.version) == ("style-tree", 0)
+        run_statement(sqlite_url, "UPDATE noiseclean_cluster SET method = ''")
+        assert store.clusters.damaged() == [SITE]
+        store.pages.write([page("k2", "Fog", cluster=SITE)], method="style-tree")
+        assert store.clusters.damaged() == []

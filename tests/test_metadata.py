@@ -19,7 +19,7 @@ from lxml import etree
 from parsel import Selector
 from scrapy.http import Response, TextResponse
 
-from noiseclean_scrapy import PageItem
+from noiseclean_scrapy import PageItem, SiteCleaner
 from noiseclean_scrapy.metadata import (
     LIBRARIES_MISSING,
     Metadata,
@@ -166,10 +166,22 @@ def test_comments_and_asides_do_not_tell() -> None:
     assert found == Metadata()
 
 
-@pytest.mark.parametrize("date", ["1970-01-01", "1989-12-31", "2999-01-01", "yesterday", ""])
+@pytest.mark.parametrize(
+    "date",
+    [
+        *("1970-01-01", "1989-12-31", "2999-01-01", "yesterday", ""),
+        "03 May 2024 8:99999999999999999999:00",
+        "Fri, 03 May 2024 08:00:00 +99999999999999999999",
+        "Fri, 03 May 9999999999 08:00:00 GMT",
+    ],
+)
 def test_impossible_dates_are_no_dates(date: str) -> None:
     head = f'<meta property="article:published_time" content="{date}">'
     assert read(head, url="https://news.example.com/").published is None
+    data = json.dumps({"@type": "NewsArticle", "datePublished": date})
+    linked = f'<script type="application/ld+json">{data}</script>'
+    assert read(linked, url="https://news.example.com/").published is None
+    assert SiteCleaner().clean(f"{linked}<p>It rose.").text == "It rose."
 
 
 def test_time_zones_that_nobody_knows_warn_nobody() -> None:

@@ -374,3 +374,33 @@ drop = "h1"
 def test_functions_that_no_selector_has(read: Any) -> None:
     with pytest.raises(ConfigurationError, match="contains"):
         read('["news.example.com"]\ndrop = "p:contains(x)"')
+
+
+@pytest.mark.parametrize(
+    ("html", "dropped"),
+    [
+        ("<div><p>It  <b>rose</b>\n.</p></div>", "It rose ."),
+        ("<div><p> <!-- no -->It <i></i><b>rose.</b> </p>x</div>", "It rose."),
+        ("<div><p>It rose. And fell.</p></div>", ""),
+        ("<div>" * 90 + "<i></i>" * 500 + "It rose.", "It rose."),
+    ],
+)
+def test_the_text_of_an_element_is_told_by_its_words(read: Any, html: str, dropped: str) -> None:
+    overrides = read('["example.com"]\ndrop_text = ["It rose.", "It rose ."]')
+    found = SiteCleaner("style-tree").clean(f"<p>Fog.</p>{html}", url=URL, overrides=overrides)
+    assert [block.text for block in found.blocks if block.rule == "drop"] == [dropped] * (
+        dropped != ""
+    )
+
+
+def test_a_footnote_is_dropped_from_its_sentence(read: Any) -> None:
+    overrides = read('["example.com"]\ndrop = "sup.ref"')
+    html = "<p>In May<sup class=ref>[1]</sup> the <b>fog<sup class=ref>2</sup></b> lay.</p>"
+    html += "<ul><li>low<sup class=ref>3</sup><li><sup class=ref><b>4</b></sup></ul>"
+    found = SiteCleaner("style-tree").clean(html, url=URL, overrides=overrides)
+    assert found.text == "In May the fog lay.\nlow"
+    inner = '["example.com"]\ndrop = "sup.ref"\nkeep = "b"'
+    kept = SiteCleaner("style-tree").clean(
+        "<p>Low<sup class=ref>3<b>4</b></sup> fog", url=URL, overrides=read(inner)
+    )
+    assert kept.text == "Low\n⁴\nfog"

@@ -29,7 +29,12 @@ PAGES: Any = {
 
 
 def crawl(folder: Path, warc: Path) -> Crawled:
-    settings, paths = {"NOISECLEAN_WARC": str(warc)}, ["/0", "/1", "/2"]
+    secrets = {"Authorization": "Basic eDp5", "Cookie": "a=b", "Host": "127.0.0.1"}
+    settings: dict[str, Any] = {
+        "NOISECLEAN_WARC": str(warc),
+        "DEFAULT_REQUEST_HEADERS": secrets,
+    }
+    paths = ["/0", "/1", "/2"]
     return crawling.crawl_pages(folder, ChainSpider, PAGES, settings, paths=paths)
 
 
@@ -48,6 +53,9 @@ def test_responses_are_archived_as_they_came(tmp_path: Path) -> None:
                 status = record.http_headers.get_statuscode()
                 found["/" + url.rsplit("/", 1)[1]] = (status, record.raw_stream.read())
             elif record.rec_type == "request":
+                names = [name.lower() for name, _ in record.http_headers.headers]
+                assert names.count("host") == 1
+                assert {"authorization", "cookie"}.isdisjoint(names)
                 assert record.http_headers.get_header("User-Agent").startswith("Scrapy/")
     assert sorted(kinds) == ["request"] * 4 + ["response"] * 4 + ["warcinfo"]
     assert found["/1"] == ("200", PACKED)

@@ -473,6 +473,20 @@ def test_what_a_dead_server_began_the_next_one_ends(demo: DemoCrawl) -> None:
     assert stored_texts(demo.database) != before
 
 
+def test_a_rule_that_stood_in_the_file_stays_there(demo: DemoCrawl) -> None:
+    folder = demo.database.parent
+    url, _ = demo.article()
+    file = folder / "rules.toml"
+    file.write_text(f'["{host(url)}"]\ndrop = ["h1"]  # Mine.\n')
+    written = file.read_text()
+    with serving(folder, "--overrides", "rules.toml") as server:
+        _, change = teach(server, server.page(url), "h1")
+        wait_for(lambda: state_of(server, change), lambda state: state == "done")
+        assert server.post(f"/api/changes/{change['id']}/undo", {}).status == 200
+        wait_for(lambda: state_of(server, change), lambda state: state == "undone")
+    assert file.read_text() == written
+
+
 def test_a_rule_that_cannot_be_written_fails(demo: DemoCrawl) -> None:
     folder = demo.database.parent
     with serving(folder, "--overrides", "rules.toml") as server:

@@ -48,7 +48,8 @@ logger = logging.getLogger(__name__)
 
 _MOMENT_SECONDS = 0.05
 _PAGE_ITEM_FIELDS = {
-    name: name for name in ("html", "markdown", *METADATA_VALUES, "cluster", "tree_version")
+    name: name
+    for name in ("title", "text", "html", "markdown", *METADATA_VALUES, "cluster", "tree_version")
 }
 
 
@@ -252,14 +253,15 @@ class CleanPipeline:
         return None
 
     def _visit_of(self, item: Any, response: Response | Failure | None) -> Visit | None:
-        """The page of an item: the one its `url` field names, else its response's."""
+        """The page of an item: the one its address names, else its response's."""
         if self.crawl is None:
             return None
         # An errback's items come with a Failure.
         if not isinstance(response, Response) or response.meta.get("noiseclean") is False:
             response = None
-        url = item_address(ItemAdapter(item).get("url")) if is_item(item) else ""
-        return self.crawl.find_visit(response, url or None)
+        fields = (self.config.address_field, "url") if is_item(item) else ()
+        addresses = (item_address(ItemAdapter(item).get(field)) for field in fields)
+        return self.crawl.find_visit(response, next(filter(None, addresses), None))
 
     async def _fill(self, item: Any, visit: Visit, crawl: Crawl) -> Any:
         """The item with its values: itself, or a copy where it is frozen."""

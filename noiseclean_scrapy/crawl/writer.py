@@ -25,7 +25,7 @@ from scrapy.utils.asyncio import run_in_thread
 from noiseclean_scrapy.clusters.training import Training, TrainingResult, load_learner
 from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.languages import SiteLanguages
-from noiseclean_scrapy.metadata import read_facts
+from noiseclean_scrapy.metadata import Metadata, read_facts
 from noiseclean_scrapy.page.facts import page_facts
 from noiseclean_scrapy.store import PageRecord, Store, Written
 
@@ -58,8 +58,12 @@ def _with_metadata(record: PageRecord) -> PageRecord:
     if record.metadata is not None or record.cleaned is None or record.html is None:
         return record
     language = partial(_languages.language, record.cluster)
-    facts, text = page_facts(record.html), record.cleaned.text
-    found = read_facts(facts, url=record.url, text=text, language=language)
+    try:
+        facts, text = page_facts(record.html), record.cleaned.text
+        found = read_facts(facts, url=record.url, text=text, language=language)
+    except Exception as error:  # of one page: the others of the batch are to be written
+        logger.error("The metadata of %s could not be read", record.url, exc_info=error)
+        found = Metadata()
     return replace(record, metadata=found)
 
 

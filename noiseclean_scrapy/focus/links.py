@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache, partial
+from itertools import islice
 from typing import TYPE_CHECKING
 
+from lxml import etree
 from w3lib.url import canonicalize_url
 
 from noiseclean_scrapy.page import Page, TextBlock
-from noiseclean_scrapy.page.parse import inner_text
+from noiseclean_scrapy.page.urls import LONGEST_ADDRESS
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -60,11 +63,12 @@ def page_links(
     anchors = _anchor_texts(root)
     around = _Surroundings(page)
     found: dict[str, PageLink] = {}
+    address_of = lru_cache(maxsize=None)(partial(link_address, join=join))  # one spans many blocks
     for block in blocks:
         source = block.source
         context = None
         for link in dict.fromkeys(source.links):
-            address = link_address(link, join)
+            address = address_of(link)
             known = found.get(address)
             rank = block.importance, block.kept
             if not address or (known and (known.importance, known.kept) >= rank):
@@ -83,6 +87,8 @@ def page_links(
 
 def link_address(link: str, join: Callable[[str], str] = str) -> str:
     """The canonical form of a link, without its fragment; empty for what is no address."""
+    if len(link) > LONGEST_ADDRESS:
+        return ""
     try:
         return canonicalize_url(join(link.strip()))
     except ValueError:
@@ -94,10 +100,26 @@ def _anchor_texts(root: _Element | None) -> dict[str, str]:
     texts: dict[str, str] = {}
     for node in () if root is None else root.iter("a", "{*}a"):
         target = node.get("href") or ""
-        text = " ".join(inner_text(node).split())[:_MOST_CHARACTERS]
+        text = _begin(node)
         if len(text) > len(texts.get(target, "")):
             texts[target] = text
     return texts
+
+
+def _begin(node: _Element) -> str:
+    """The beginning of an element's text: anchors may stand in anchors, each with all of it."""
+    pieces: list[str] = []
+    length = 0
+    for event, part in islice(
+        etree.iterwalk(node, events=("start", "end", "comment")), 2 * _MOST_CHARACTERS
+    ):
+        tail = part.tail if part is not node else None
+        piece = part.text if event == "start" else tail
+        pieces.append((piece or "")[:_MOST_CHARACTERS])
+        length += len(pieces[-1])
+        if length > _MOST_CHARACTERS:
+            break
+    return " ".join("".join(pieces).split())[:_MOST_CHARACTERS]
 
 
 class _Surroundings:

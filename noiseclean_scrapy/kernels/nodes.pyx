@@ -323,12 +323,12 @@ cdef class NodeReader:
                         continue
                     child = node.children
                     while child != NULL:
-                        self._add(child.content)
+                        self._read_text(child)
                         child = child.next
                     if kind:
                         self._close(node, kind)
             elif depth and _is_text(node):
-                self._add(node.content)
+                self._read_text(node)
             while True:
                 if not depth:
                     return 0
@@ -581,6 +581,11 @@ cdef class NodeReader:
             if kind & BLOCK:
                 self._links = self._open_anchor()
         return 0
+
+    cdef int _read_text(self, xmlNode* text) except -1:
+        if text.type == XML_CDATA_SECTION_NODE:
+            raise reader.NotCompiled  # in Python it is one text with those beside it
+        return self._add(text.content)
 
     cdef int _add(self, const unsigned char* text) except -1:
         cdef size_t size

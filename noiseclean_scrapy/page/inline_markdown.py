@@ -18,7 +18,7 @@ _SPECIAL = re.compile(
     r"|(?<!\S)#"
 )
 _SPECIAL_AT_LINE_START = re.compile(
-    rf"^(?:[>:]|[-+=](?=[-+=\s]|$)|\d{{1,9}}[.)](?=\s|$))|{_SPECIAL.pattern}"
+    rf"^(?:[>:]|[-+=](?=[-+=:\s]|$)|\d{{1,9}}[.)](?=\s|$))|{_SPECIAL.pattern}"
 )
 
 

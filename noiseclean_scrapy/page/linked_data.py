@@ -115,7 +115,7 @@ def read_time(value: object) -> datetime | None:
     try:
         is_of_mail = _MAIL_TIME.match(value)
         time = parsedate_to_datetime(value) if is_of_mail else datetime.fromisoformat(text)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     return time if time.tzinfo else time.replace(tzinfo=timezone.utc)
 

@@ -23,6 +23,8 @@ _SIGNS = {"ul": ("-", "*"), "ol": (".", ")")}
 _TELLING = _ITEMS | _CELLS | _NOT_IN_CELLS | {"textarea", "caption", "tr"}
 _DEEPEST = 12
 _WIDEST = 50
+_MOST_INDENTED = 200_000
+"""Lines of one part, times its containers, from which on it stands in none: each indents all."""
 
 
 class Source(NamedTuple):
@@ -119,16 +121,19 @@ def to_markdown(blocks: Iterable[Source], table: PageTable, options: MarkupOptio
     stack: Sequence[_Step] = ()
     signs: list[str] = []
     for part in _parts(blocks, table):
-        opened = _common(stack, part.containers)
-        signs = _signs(stack, signs, part.containers, opened)
+        containers, written = part.containers, _markdown_lines(part, options)
+        if len(written) * len(containers) > _MOST_INDENTED:
+            containers = ()
+        opened = _common(stack, containers)
+        signs = _signs(stack, signs, containers, opened)
         around = _indent(signs[:opened])
-        if lines and not _is_next_item(stack, part.containers, opened):
+        if lines and not _is_next_item(stack, containers, opened):
             lines.append(around.rstrip())
         first = around + "".join(sign for sign in signs[opened:] if len(sign) > 1)
-        for line in _markdown_lines(part, options):
+        for line in written:
             lines.append((first + line).rstrip())
             first = _indent(signs)
-        stack = part.containers
+        stack = containers
     return "\n".join(lines)
 
 
@@ -258,6 +263,8 @@ def _grid(table: PageTable, element: int) -> _Grid:
         if table.tags[cell] not in _CELLS or table.tags[parent] != "tr":
             continue
         if parent != row:
+            if _table_of(table, parent) != element:
+                continue  # of a table in a cell
             row, place, column = parent, place + 1, 0
         while column < len(taken) and taken[column] > place:
             column += 1
@@ -269,6 +276,12 @@ def _grid(table: PageTable, element: int) -> _Grid:
         taken[column : column + width] = [place + height] * width
         column += width
     return grid
+
+
+def _table_of(table: PageTable, element: int) -> int:
+    while element >= 0 and table.tags[element] != "table":
+        element = table.parents[element]
+    return element
 
 
 def _rows(members: Iterable[tuple[Source, _Path]], grid: _Grid) -> tuple[tuple[_Cell, ...], ...]:

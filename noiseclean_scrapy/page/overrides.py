@@ -6,9 +6,8 @@ import difflib
 import logging
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -38,6 +37,8 @@ if TYPE_CHECKING:
 
 
 logger = logging.getLogger(__name__)
+
+_BLANKS = re.compile(r"\s+")
 
 # Of the rules that name one element, the last counts.
 _RULES: tuple[Rule, ...] = ("drop", "keep", "title")
@@ -155,20 +156,28 @@ def _match_texts(root: _Element, texts: Mapping[str, Rule]) -> dict[_Element, Ru
     if not texts:
         return {}
     longest = max(map(len, texts))
-    found = ((element, _short_text(element, longest)) for element in root.iter(etree.Element))
-    return {element: texts[text] for element, text in found if text in texts}
+    found: dict[_Element, Rule] = {}
+    known: dict[_Element, str | None] = {}  # text of the elements that have ended; None: too long
+    for _, element in etree.iterwalk(root, events=("end",)):
+        pieces = [element.text or ""]
+        for child in element:
+            pieces += [known.pop(child, ""), child.tail or ""]
+        known[element] = text = _joined(pieces, longest)
+        if text is not None and text.strip() in texts:
+            found[element] = texts[text.strip()]
+    return found
 
 
-def _short_text(element: _Element, longest: int) -> str:
-    """The text of an element, white space as single spaces; of a longer one its beginning."""
-    words: list[str] = []
-    length = 0
-    for piece in islice(cast("Iterator[str]", element.itertext()), longest):
-        if length > longest:
-            break
-        words.append(piece[: 4 * longest])
-        length += len(piece.strip())
-    return " ".join("".join(words).split())
+def _joined(pieces: Iterable[str | None], longest: int) -> str | None:
+    """Pieces as one text, white space as single spaces; None where it is too long."""
+    text = ""
+    for piece in filter(lambda piece: piece != "", pieces):
+        if piece is None:
+            return None
+        text = _BLANKS.sub(" ", text + piece)
+        if len(text) > longest + 2:  # blanks at its ends
+            return None
+    return text
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,7 +102,7 @@ class NodeReader:
         # What those nodes are of which the tag does not tell.
         self._special = {body: IS_BLOCK}
         for node, rule in ruled.items():
-            kind = self._tags[node.tag][2]
+            kind = self._tags[node.tag][2] & ~IS_LOOSE
             self._special[node] = kind | IS_BLOCK if rule == "drop" else IS_BLOCK
             if rule == "drop" and self._is_mere_part(node, kind):
                 self._special[node] = IS_SKIPPED
@@ -214,13 +214,13 @@ class NodeReader:
         """
         tags, special = self._tags, self._special
         for below in node.iterdescendants():
-            kind = tags[below.tag][2]
+            kind = special.get(below, tags[below.tag][2])
             if kind & IS_LOOSE and (is_loose or stands_in_sentence(below)):
                 kind = 0
-            if kind & IS_BLOCK or below in special:
+            if kind & IS_BLOCK:
                 around: Any = below
                 while around is not node:
-                    special.setdefault(around, tags[around.tag][2] | IS_BLOCK)
+                    special.setdefault(around, tags[around.tag][2] & ~IS_LOOSE | IS_BLOCK)
                     around = around.getparent()
                 return True
         return False

@@ -22,6 +22,7 @@ _WORD = re.compile(rf"[{_HAN_KANA}]+|[^\W_{_HAN_KANA}]{{1,64}}")
 _IS_HAN_KANA = re.compile(rf"[{_HAN_KANA}]")
 _DIGITS = re.compile(r"\d+")
 
+_LONGEST_LINK = 10_000
 _LINK_END = 1000  # characters that tell a link from others
 LONGEST = 300
 """Characters of the longest text that may be a headline or a line of the page's frame."""
@@ -117,6 +118,8 @@ def targets(block: TextBlock, *, published: bool = False) -> list[str]:
 
 def target(link: str) -> str:
     """A link or source without scheme, query and fragment."""
+    if len(link) > _LONGEST_LINK:  # it may stand in every block of the page
+        return link[:100]
     try:
         parts = urlsplit(link.strip())
     except ValueError:
@@ -125,7 +128,7 @@ def target(link: str) -> str:
 
 
 def _address(link: str) -> str:
-    return link.strip()[-_LINK_END:]
+    return link[-_LONGEST_LINK:].strip()[-_LINK_END:]
 
 
 def mask_digits(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
+from math import isfinite
 from typing import Any
 
 from sqlalchemy import Connection, Row, Select, func, select
@@ -78,7 +79,8 @@ class Clusters:
     def summaries(self) -> list[SiteSummary]:
         """All clusters by name, in numbers."""
         with self._database.transaction() as connection:
-            return [_site_summary(row) for row in connection.execute(_summaries())]
+            rows = connection.execute(_summaries())
+            return [_site_summary(row) for row in rows if isinstance(row.name, str)]
 
     def fits(self, clusters: Sequence[str], limit: int) -> list[list[tuple[datetime, float]]]:
         """For each cluster times and fits of a sample of its pages, in the order of time."""
@@ -94,7 +96,8 @@ class Clusters:
                 .where(tree_table.c.cluster == cluster)
                 .order_by(tree_table.c.version)
             )
-            return [TreeVersionRecord(**row._mapping) for row in connection.execute(query)]
+            found = [TreeVersionRecord(**row._mapping) for row in connection.execute(query)]
+            return list(filter(_is_sound, found))
 
     def trees(self, cluster: str) -> list[tuple[int, bytes]]:
         """The trees of a cluster that still have their bytes, by version, newest first."""
@@ -232,7 +235,24 @@ def _fits(connection: Connection, cluster: str, limit: int) -> list[tuple[dateti
     page = page_table.c
     query = select(page.fetched_at, page.fit).where(page.cluster == cluster, page.fit.is_not(None))
     rows = connection.execute(query.order_by(page.key).limit(limit))
-    return sorted((row.fetched_at, row.fit) for row in rows)
+    return sorted(
+        (row.fetched_at, row.fit)
+        for row in rows
+        if isinstance(row.fetched_at, datetime) and _number(row.fit) is not None
+    )
+
+
+def _number(value: object) -> float | None:
+    """A stored number; None for what is none in a column without types."""
+    return value if isinstance(value, (int, float)) and isfinite(value) else None
+
+
+def _is_sound(record: TreeVersionRecord) -> bool:
+    try:
+        record.check()
+    except ValueError:
+        return False
+    return True
 
 
 def _summaries() -> Select[Any]:
@@ -265,16 +285,16 @@ def _summaries() -> Select[Any]:
 def _site_summary(row: Row[Any]) -> SiteSummary:
     return SiteSummary(
         name=row.name,
-        method=row.method,
-        version=row.version,
-        learned=row.learned,
+        method=row.method if isinstance(row.method, str) else "",
+        version=int(_number(row.version) or 0),
+        learned=int(_number(row.learned) or 0),
         pages=row.pages or 0,
         with_text=row.with_text or 0,
         provisional=row.provisional or 0,
-        visible_characters=row.visible_characters or 0,
-        kept_characters=row.kept_characters or 0,
-        fit=row.fit,
+        visible_characters=int(_number(row.visible_characters) or 0),
+        kept_characters=int(_number(row.kept_characters) or 0),
+        fit=_number(row.fit),
         empty=row.empty or 0,
-        first_fetch=row.first_fetch,
-        last_fetch=row.last_fetch,
+        first_fetch=row.first_fetch if isinstance(row.first_fetch, datetime) else None,
+        last_fetch=row.last_fetch if isinstance(row.last_fetch, datetime) else None,
     )

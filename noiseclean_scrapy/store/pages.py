@@ -68,7 +68,15 @@ class Pages:
             if cluster is not None:
                 query = query.where(page_table.c.cluster == cluster)
             rows = connection.execute(query.order_by(*ORDERS[order]).limit(limit).offset(offset))
-            return [PageLine(**row._mapping) for row in rows]
+            return list(filter(self._is_sound, (PageLine(**row._mapping) for row in rows)))
+
+    def _is_sound(self, line: PageLine) -> bool:
+        try:
+            line.check()
+        except ValueError as error:
+            self._database.damage.note(DamagedPage(str(line.key), None, str(error)))
+            return False
+        return True
 
     def count(self, cluster: str | None = None) -> PageCounts:
         """Numbers of pages, of one cluster or of all."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
+from math import isfinite
 from sys import getsizeof
 from types import MappingProxyType, NoneType
 from typing import TypeAlias
@@ -24,6 +25,16 @@ _PAGE_TYPES: _Types = MappingProxyType(
 _CLEANED_TYPES: _Types = MappingProxyType(
     dict.fromkeys(("clean_version", "visible_characters", "kept_characters"), int)
     | {"title": str, "text": str, "blocks": Sequence, "fit": (int, float)}
+)
+_LINE_TYPES: _Types = MappingProxyType(
+    dict.fromkeys(("key", "cluster", "url", "title"), str)
+    | dict.fromkeys(("visible_characters", "kept_characters"), int)
+    | {"fetched_at": datetime, "fit": (int, float)}
+)
+_VERSION_TYPES: _Types = MappingProxyType(
+    dict.fromkeys(("cluster", "method"), str)
+    | dict.fromkeys(("version", "pages", "size"), int)
+    | {"created_at": datetime}
 )
 _METADATA_TYPES: _Types = MappingProxyType(
     dict.fromkeys(("author", "language", "canonical_url", "image"), str)
@@ -185,6 +196,10 @@ class TreeVersionRecord:
     created_at: datetime
     size: int
 
+    def check(self) -> None:
+        """Raise ValueError where a value is none that a tree can have."""
+        _check(self, _VERSION_TYPES)
+
 
 @dataclass(frozen=True, slots=True)
 class PageCounts:
@@ -245,6 +260,10 @@ class PageLine:
     kept_characters: int
     fit: float
 
+    def check(self) -> None:
+        """Raise ValueError where a value is none that a page can have."""
+        _check(self, _LINE_TYPES)
+
     @property
     def noise(self) -> float:
         """Share of the page's text that was left out."""
@@ -269,3 +288,5 @@ def _check(record: object, types: _Types) -> None:
         value = getattr(record, name)
         if not isinstance(value, kinds):
             raise ValueError(f"{name} is of the type {type(value).__name__}")
+        if isinstance(value, float) and not isfinite(value):
+            raise ValueError(f"{name} is {value}")

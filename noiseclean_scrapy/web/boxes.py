@@ -64,7 +64,7 @@ class PlaceCounts:
         of = 0
         for record in records:
             places = {block.place for block in record.cleaned.blocks} if record.cleaned else set()
-            pages.update({above for place in places for above in _prefixes(place)})
+            pages.update(_all_prefixes(places))
             of += 1
             if len(pages) > _MOST_PLACES:
                 pages = Counter(dict(pages.most_common(_MOST_PLACES // 2)))
@@ -132,11 +132,12 @@ def selector_of(element: _Element) -> tuple[str, list[_Element]]:
         return "", []
     counts = [len(below)]
     for step in steps[1:]:
-        left: dict[_Element, list[_Element]] = {}
+        around: dict[_Element, list[_Element]] = {}
         for node, found in below.items():
             parent = node.getparent()
-            if parent is not None and step.matches(parent):
-                left.setdefault(parent, []).extend(found)
+            if parent is not None:
+                around.setdefault(parent, []).extend(found)
+        left = {parent: found for parent, found in around.items() if step.matches(parent)}
         below = left
         counts.append(sum(map(len, below.values())))
     named = (number for number, step in enumerate(steps) if step.is_named)
@@ -184,6 +185,17 @@ def _stable(value: str) -> list[str]:
         for token in dict.fromkeys(_BLANKS.split(value, _MOST_NAMES)[:_MOST_NAMES])
         if _NAME.fullmatch(token) and stable_tokens(token) == [token]
     ]
+
+
+def _all_prefixes(paths: Iterable[str]) -> set[str]:
+    """Paths and all above them; each is looked up once, for they share most of these."""
+    found: set[str] = set()
+    for path in paths:
+        for above in _prefixes(path):
+            if above in found:
+                break
+            found.add(above)
+    return found
 
 
 def _prefixes(path: str) -> Iterator[str]:

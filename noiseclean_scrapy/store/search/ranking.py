@@ -152,8 +152,13 @@ def _read_hits(
         wanted = query.where(page.key.in_([row.key for row in chunk]))
         rows = {row.key: row for row in connection.execute(wanted)}
         for key, score in chunk:
-            if key in rows:
+            if key in rows and _is_sound(rows[key]):
                 yield _hit(rows[key], score, analyzer, phrases)
+
+
+def _is_sound(row: Any) -> bool:
+    """Whether a row has an address and a site: a column without types may hold anything."""
+    return isinstance(row.url, str) and isinstance(row.cluster, str)
 
 
 def _hit(row: Any, score: float, analyzer: Analyzer, phrases: Sequence[Phrase]) -> Hit:
