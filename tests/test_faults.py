@@ -18,6 +18,8 @@ from sqlalchemy import Engine, event
 
 from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.clusters import cleaning
+from noiseclean_scrapy.clusters.training import load_learner
+from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.crawl import cluster_cache
 from noiseclean_scrapy.crawl import session as crawl_module
 from noiseclean_scrapy.crawl.session import Crawl
@@ -32,6 +34,7 @@ from tests.support.fault_points import (
     check_point,
     check_state,
     close,
+    crawl_all,
     errors,
     open_crawl,
     reclean_until,
@@ -40,6 +43,7 @@ from tests.support.fault_points import (
     see,
 )
 from tests.support.private_postgresql import PrivateServer
+from tests.support.searching import page
 
 
 @pytest.fixture(scope="module")
@@ -508,3 +512,34 @@ def test_a_crawl_takes_the_disk_that_is_gone(sqlite_url: str, tmp_path: Path) ->
     drive(crawl, steps)
     check_state(url)
     assert read_rows(url, "SELECT count(text) FROM noiseclean_page") == [(PAGES,)]
+
+
+def test_a_site_of_a_method_that_is_not_here_holds_up_no_other(
+    sqlite_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    html = f"<html><body><p>{story_text(1)}</p></body></html>"
+    with Store(sqlite_url, store_html=True) as store:
+        for cluster, method in (("a.example", "my_package.Mine"), ("b.example", "evidence")):
+            record = page(f"k-{cluster}", "Fog", cluster=cluster, html=html, position=1)
+            store.pages.write([record], method=method)
+    stats = asyncio.run(crawl_all(sqlite_url, {"NOISECLEAN_STORE_HTML": True}, ()))
+    query = "SELECT name, covered FROM noiseclean_cluster ORDER BY name"
+    assert read_rows(sqlite_url, query) == [("a.example", 0), ("b.example", 1)]
+    assert stats["noiseclean/errors"] == 1
+    [line] = errors(caplog)
+    assert "a.example gets no tree" in line
+
+
+def test_a_tree_that_was_just_built_is_not_read_back(
+    sqlite_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded: list[str] = []
+
+    def load(store: Store, name: str, config: Config) -> Any:
+        loaded.append(name)
+        return load_learner(store, name, config)
+
+    monkeypatch.setattr(cluster_cache, "load_learner", load)
+    stats = asyncio.run(crawl_all(sqlite_url, {}))
+    assert stats["noiseclean/trees/built"] > 1
+    assert loaded == []
