@@ -290,7 +290,9 @@ class CleanPage:
     def _sources(self, markup: MarkupOptions) -> Iterator[Source]:
         """The kept blocks for HTML and Markdown, with pictures between them if they are wanted."""
         for index in self._kept_indices(with_pictures=markup.include_images):
-            yield Source(self._content(index), self.table.owners[index])
+            content = self._content(index)
+            if self.table.texts[index] or content.shows(markup):
+                yield Source(content, self.table.owners[index])
 
 
 def clean_page(

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import re
 
-IMAGE_SOURCES = ("src", "data-src", "data-original", "data-lazy-src", "srcset", "data-srcset")
+IMAGE_SOURCES = (
+    *("src", "data-src", "data-original", "data-lazy-src"),
+    *("data-srcset", "data-lazy-srcset", "srcset"),
+)
 _PLACEHOLDER = "data:"
 STARTS = {"ol": "start", "li": "value"}
 SPANNING = frozenset({"td", "th"})
 SPANS = ("colspan", "rowspan")
-_COUNT = re.compile(r"\s*\+?(\d{1,5})", re.ASCII)
+_COUNT = re.compile(r"\s*\+?(\d{1,9})(?!\d)", re.ASCII)
+_TO_THE_END = 65_534
+"""Rows of a cell with a `rowspan` of 0, the most that HTML knows."""
 
 
 def image_sources(source: str | None, *others: str | None) -> tuple[str, str]:
@@ -17,16 +22,23 @@ def image_sources(source: str | None, *others: str | None) -> tuple[str, str]:
 
     That is what a script is to load later, if `source` is there for the time until then.
 
-    >>> image_sources("data:image/gif,", "/fog.png", None, None, None, None)
+    >>> image_sources("data:image/gif,", "/fog.png", None, None, "/fog-300.png 300w", None, None)
     ('data:image/gif,', '/fog.png')
     """
-    *later, candidates, later_candidates = others
-    first = [(text or "").split(maxsplit=1)[:1] for text in (candidates, later_candidates)]
-    sets = [name.rstrip(",") for found in first for name in found]
     is_placeholder = (source or _PLACEHOLDER).startswith(_PLACEHOLDER)
-    known = [*filter(None, [*later, "" if is_placeholder else source, *sets])]
-    shown = known[0] if known else source or ""
-    return source or shown, shown
+    *sets, now = map(_first, others[3:])
+    candidates = (*others[:3], *sets, "" if is_placeholder else source, now, source)
+    known = [address for address in candidates if address]
+    fallback = known[0] if known else ""
+    # What is in braces a script is to fill in.
+    shown = next((address for address in known if "{" not in address), fallback)
+    return source or fallback, shown
+
+
+def _first(candidates: str | None) -> str:
+    """The first address of a `srcset`."""
+    names = (candidates or "").split(maxsplit=1)
+    return names[0].rstrip(",") if names else ""
 
 
 def count(value: str | None) -> int | None:
@@ -37,4 +49,5 @@ def count(value: str | None) -> int | None:
 
 def span(columns: str | None, rows: str | None) -> tuple[int, int]:
     """How many columns and rows a cell covers, one at least."""
-    return count(columns) or 1, count(rows) or 1
+    height = count(rows)
+    return count(columns) or 1, _TO_THE_END if height == 0 else height or 1

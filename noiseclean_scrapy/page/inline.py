@@ -133,6 +133,10 @@ class Inline:
         shown = content if options.include_formatting else _without_elements(content)
         return _html(shown, self.references, options)
 
+    def shows(self, options: MarkupOptions) -> bool:
+        """Whether anything is left of it: a picture may have no address."""
+        return any(True for _ in self.tokens(options))
+
     def tokens(self, options: MarkupOptions) -> Iterable[Token]:
         """The content in order, for Markdown."""
         return _without_elements(_tokens(self.source or self.text, self.references, options))

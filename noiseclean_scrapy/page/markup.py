@@ -19,6 +19,8 @@ _LISTS = {"ul": {"li"}, "ol": {"li"}, "dl": {"dt", "dd"}}
 _ITEMS = frozenset({"li", "dt", "dd"})
 _CELLS = frozenset({"td", "th"})
 _NOT_IN_CELLS = frozenset({*_HEADINGS, *_LISTS, "blockquote", "pre", "table"})
+_LINES = frozenset({*_LISTS, "pre"})
+"""What may stand in cells of tables with headers: each item is a line of its cell."""
 _SIGNS = {"ul": ("-", "*"), "ol": (".", ")")}
 _TELLING = _ITEMS | _CELLS | _NOT_IN_CELLS | {"textarea", "caption", "tr"}
 _DEEPEST = 12
@@ -224,13 +226,19 @@ def _is_caption(steps: _Path) -> bool:
     return bool(steps) and steps[-1].tag == "caption"
 
 
-def _grids(placed: Iterable[tuple[Source, _Path]], table: PageTable) -> dict[int, _Grid]:
+def _grids(placed: Sequence[tuple[Source, _Path]], table: PageTable) -> dict[int, _Grid]:
     """The cells of tables of short rows and columns.
 
     What other tables hold is laid out in them, not tabular.
     """
     cells: defaultdict[int, defaultdict[int, set[int]]] = defaultdict(lambda: defaultdict(set))
     others: set[int] = set()
+    headed = {
+        step.element
+        for _, steps in placed
+        if any(step.tag == "th" for step in steps)
+        for step in steps
+    }
     for _, steps in placed:
         tables = [index for index, step in enumerate(steps) if step.tag == "table"]
         others.update(steps[index].element for index in tables[:-1])  # they hold a table
@@ -238,7 +246,8 @@ def _grids(placed: Iterable[tuple[Source, _Path]], table: PageTable) -> dict[int
             below = steps[index + 1 :]
             cell = [step.element for step in below if step.tag in _CELLS]
             row = [step.element for step in below if step.tag == "tr"]
-            is_laid_out = any(step.tag in _NOT_IN_CELLS for step in below)
+            unfit = _NOT_IN_CELLS - (_LINES if steps[index].element in headed else set())
+            is_laid_out = any(step.tag in unfit for step in below)
             if is_laid_out or len(cell) != 1 or [table.parents[cell[0]]] != row:
                 others.add(steps[index].element)
             else:
