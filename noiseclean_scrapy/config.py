@@ -21,7 +21,7 @@ from noiseclean_scrapy.page.budget import LARGEST
 from noiseclean_scrapy.page.inline import MarkupOptions
 from noiseclean_scrapy.page.overrides import NO_OVERRIDES, Overrides
 from noiseclean_scrapy.page.patterns import Pattern
-from noiseclean_scrapy.page.urls import CLUSTERINGS, host
+from noiseclean_scrapy.page.urls import CLUSTERINGS, HOST_NAME, host, host_name
 from noiseclean_scrapy.service_urls import database_url, object_store_url, shown_url
 from noiseclean_scrapy.topic import Topic
 
@@ -124,6 +124,14 @@ def _strings(name: str, value: Any) -> tuple[str, ...]:
     ):
         raise _error(name, value, "a list of strings")
     return tuple(part for part in parts if part)
+
+
+def _domains(name: str, value: Any) -> tuple[str, ...]:
+    """Host names; a leading dot, as cookies have one, is left out."""
+    found = tuple(part.lstrip(".") for part in _strings(name, value))
+    if not all(map(HOST_NAME.fullmatch, found)):
+        raise _error(name, value, "a list of host names such as example.com")
+    return tuple(map(host_name, found))
 
 
 def _patterns(name: str, value: Any) -> tuple[Pattern, ...]:
@@ -280,8 +288,8 @@ class Config:
     sample_quota: int = field(default=100, metadata=_of_crawls(_count))
     refresh_pages: int = field(default=500, metadata=_of_crawls(_count))
     archive_sample: int = field(default=1000, metadata=_setting(_count))
-    allow_domains: tuple[str, ...] = field(default=(), metadata=_setting(_strings))
-    deny_domains: tuple[str, ...] = field(default=(), metadata=_setting(_strings))
+    allow_domains: tuple[str, ...] = field(default=(), metadata=_setting(_domains))
+    deny_domains: tuple[str, ...] = field(default=(), metadata=_setting(_domains))
     allow: tuple[Pattern, ...] = field(default=(), metadata=_setting(_patterns))
     deny: tuple[Pattern, ...] = field(default=(), metadata=_setting(_patterns))
     fields: Mapping[str, str] = field(
@@ -433,7 +441,7 @@ class Config:
 def _is_below(url: str, domains: tuple[str, ...]) -> bool:
     # Scrapy's url_is_from_any_domain takes the port for a part of the host.
     name = f".{host(url)}"
-    return any(name.endswith(f".{domain.lower().lstrip('.')}") for domain in domains)
+    return any(name.endswith(f".{domain}") for domain in domains)
 
 
 def _refuse_unknown(given: Mapping[str, Any]) -> None:

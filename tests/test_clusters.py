@@ -45,7 +45,7 @@ BLOG = (
         ("http://localhost/", "localhost", "localhost"),
         ("http://LOCALHOST:8000/", "localhost:8000", "localhost:8000"),
         ("http://forbes-2005.invalid/1.html", "forbes-2005.invalid", "forbes-2005.invalid"),
-        ("https://bücher.example/", "bücher.example", "bücher.example"),
+        ("https://bücher.example/", "xn--bcher-kva.example", "xn--bcher-kva.example"),
         ("http://127.0.0.1:port/", "127.0.0.1", "127.0.0.1"),
         ("not a url", "", ""),
         ("http://[broken/", "", ""),

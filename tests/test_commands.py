@@ -59,7 +59,7 @@ class TestHelp:
         [
             (("wash",), "invalid choice: 'wash'"),
             (("sites", "--wide"), "unrecognized arguments: --wide"),
-            (("search",), "the following arguments are required: QUERY"),
+            (("search",), "the following arguments are required: WORD"),
             (("search", "x", "--since", "soon"), "expected a day such as 2026-01-31, not 'soon'"),
             (("search", "x", "--limit", "0"), "expected a number from 1 on"),
             (("clean", "x", "--method", "soap"), "there is no method 'soap'"),
@@ -256,7 +256,8 @@ class TestSearch:
         assert languages() == {"de", "en"}
         assert languages("--language", "de") == {"de"}
         assert languages("--site", demo.site, "--language", "en") == {"en"}
-        assert languages("--site", "b.org", code=1) == set()
+        unknown = noiseclean(tmp_path, "search", "the", "--site", "b.org", code=1)
+        assert "there is no site 'b.org'" in unknown.stderr
         assert languages("--since", "2100-01-01", code=1) == set()
         assert languages("--until", "1900-12-31", code=1) == set()
         refused = noiseclean(tmp_path, "search", "the", "--until", "20260131", code=2)
@@ -267,7 +268,7 @@ class TestSearch:
         assert (done.stdout, done.stderr) == ("", "Nothing found.\n")
 
     def test_limit(self, tmp_path: Path, demo: DemoCrawl) -> None:
-        done = noiseclean(tmp_path, "search", "the", "--limit", "3")
+        done = noiseclean(tmp_path, "search", "the", "OR", "der", "--limit", "3")
         assert done.stdout.count(f"\nhttp://{demo.site}") == 3
         assert re.search(r"^\d+ pages found, the best 3 shown", done.stderr)
 

@@ -85,6 +85,10 @@ def test_counts_are_whole_numbers(name: str, value: Any) -> None:
         ("database_url", 5, "a database URL such as sqlite:///noiseclean.db"),
         ("allow_domains", 5, "a list of strings"),
         ("deny_domains", ["a.example", 5], "a list of strings"),
+        *(
+            ("allow_domains", domain, "a list of host names")
+            for domain in ("http://a.example", "a.example:80", "a.example/x", "*.a.example", ".")
+        ),
         ("allow", ["a", "("], "a list of regular expressions"),
         ("deny", 5, "a list of regular expressions"),
         ("deny", [b"a"], "a list of regular expressions"),
@@ -283,6 +287,10 @@ def test_addresses_are_allowed_and_denied() -> None:
     assert not rules.wants("http://example.com/12")
     assert not rules.wants("http://shop.example.org/12")
     assert not rules.wants("http://example.org/about")
+    abroad = config(allow_domains=[".Bücher.example."])
+    assert abroad.wants("http://xn--bcher-kva.example/12")
+    assert abroad.wants("http://bücher.example/12")
+    assert not abroad.wants("http://example/12")
     assert not rules.wants("http://example.org/12?a=b&print=1")
     assert config().wants("http://example.com/")
 

@@ -404,3 +404,11 @@ def test_a_footnote_is_dropped_from_its_sentence(read: Any) -> None:
         "<p>Low<sup class=ref>3<b>4</b></sup> fog", url=URL, overrides=read(inner)
     )
     assert kept.text == "Low\n⁴\nfog"
+
+
+@pytest.mark.parametrize("name", ["bücher.example", "Bücher.Example.", "xn--bcher-kva.example"])
+def test_names_of_sites_are_those_of_addresses(read: Any, name: str) -> None:
+    overrides = read(f'["{name}"]\ndrop = "p"')
+    for url in ("http://bücher.example/a", "http://www.xn--bcher-kva.example/a"):
+        found = SiteCleaner().clean("<p>Fog</p>", url=url, overrides=overrides)
+        assert (found.text, found.blocks[0].rule) == ("", "drop")

@@ -10,12 +10,16 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
+from urllib.parse import urldefrag
+
+from w3lib.url import safe_url_string
 
 from noiseclean_scrapy.batch.addresses import is_web_address
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import ConfigurationError, NotStoredError, StoreError
 from noiseclean_scrapy.methods import METHODS, create_method, find_method
 from noiseclean_scrapy.page.characters import inert
+from noiseclean_scrapy.page.urls import host_name
 from noiseclean_scrapy.service_urls import database_url, sqlite_url
 
 if TYPE_CHECKING:
@@ -84,7 +88,7 @@ class Call:
 
     def find_site(self, store: Store, name: str) -> ClusterRecord:
         """The site and its newest tree; raises NotStoredError where it is not stored."""
-        site = store.clusters.find(name)
+        site = store.clusters.find(name) or store.clusters.find(host_name(name))
         if site is None:
             known = ", ".join(cluster.name for cluster in store.clusters.all()[:10]) or "none"
             raise NotStoredError(
@@ -94,7 +98,10 @@ class Call:
 
     def find_page(self, store: Store, url: str) -> PageRecord:
         """The page last fetched from `url`; raises NotStoredError where it is not stored."""
-        page = store.pages.find_url(url) or store.pages.find_url(f"{url}/")
+        # As it is given, or as it is stored: without its fragment, in ASCII.
+        stored = safe_url_string(urldefrag(url).url) if is_web_address(url) else url
+        spellings = dict.fromkeys([url, f"{url}/", stored, f"{stored}/"])
+        page = next(filter(None, map(store.pages.find_url, spellings)), None)
         if page is None:
             hint = "" if is_web_address(url) else "; an address begins with http:// or https://"
             raise NotStoredError(f"there is no page {url} in {self.config.display_url}{hint}")

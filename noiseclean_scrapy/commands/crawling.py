@@ -7,7 +7,7 @@ import shlex
 import sys
 from typing import TYPE_CHECKING, Any
 
-from noiseclean_scrapy.batch.addresses import is_web_address
+from noiseclean_scrapy.batch.addresses import is_web_address, web_host
 from noiseclean_scrapy.batch.archive import read_archive
 from noiseclean_scrapy.commands.base import (
     Call,
@@ -61,6 +61,8 @@ class Crawl(Subcommand):
 
         opts = call.opts
         settings = {} if opts.delay is None else {"DOWNLOAD_DELAY": opts.delay}
+        if opts.pages:  # what is under way at the end would be fetched for nothing
+            settings["CONCURRENT_REQUESTS"] = len(set(map(web_host, opts.urls)))
         stats = _run(SiteSpider, call, settings, start_urls=opts.urls, pages=opts.pages)
         return _report(call, stats)
 

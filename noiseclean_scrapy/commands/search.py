@@ -31,11 +31,11 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\d([Tt ].*)?")
 
 class Search(Subcommand):
     name = "search"
-    syntax = "QUERY [options]"
+    syntax = "WORD... [options]"
     summary = "Search the stored texts"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("query", metavar="QUERY")
+        parser.add_argument("words", metavar="WORD", nargs="+", help="phrases in quotation marks")
         parser.add_argument("--site", metavar="SITE", help="only pages of this site")
         parser.add_argument("--language", metavar="CODE", help="only this language, such as en")
         parser.add_argument(
@@ -57,9 +57,10 @@ class Search(Subcommand):
     def run(self, call: Call) -> bool:
         opts = call.opts
         with call.open_store() as store:
+            site = call.find_site(store, opts.site).name if opts.site else None
             results = store.search(
-                opts.query,
-                site=opts.site,
+                " ".join(opts.words),
+                site=site,
                 language=opts.language,
                 since=opts.since,
                 until=opts.until,

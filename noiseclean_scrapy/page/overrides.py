@@ -17,7 +17,7 @@ from lxml.cssselect import CSSSelector, SelectorError
 from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.page.parse import document_roots
 from noiseclean_scrapy.page.patterns import Pattern
-from noiseclean_scrapy.page.urls import host
+from noiseclean_scrapy.page.urls import HOST_NAME, host, host_name
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -53,7 +53,6 @@ _MOST_STEPS_INSIDE = 10_000_000
 _AXES = re.compile(r"[\[\]]|descendant|ancestor")
 _STRING = re.compile(r"""'[^']*'|"[^"]*\"""")
 _AMONG_SIBLINGS = re.compile(r"sibling|parent::")
-_HOST = re.compile(r"[\w-]+(?:\.[\w-]+)*\.?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +103,9 @@ class Overrides:
     @classmethod
     def parse(cls, source: str, path: Path | None = None) -> Overrides:
         """Read TOML, which came from `path`; raises ConfigurationError or TOMLDecodeError."""
-        sites = {site.lower(): _read_site(site, table) for site, table in _tables(source).items()}
+        sites = {
+            host_name(site): _read_site(site, table) for site, table in _tables(source).items()
+        }
         return cls(sites, path)
 
     def rules_for(self, url: str) -> Rules | None:
@@ -223,7 +224,7 @@ def _tables(source: str) -> dict[str, Any]:
     for site, table in tables.items():
         if not isinstance(table, dict):
             raise ConfigurationError(f'{site!r} stands outside a site: begin with ["example.com"]')
-        if not _HOST.fullmatch(site):
+        if not HOST_NAME.fullmatch(site):
             raise ConfigurationError(f"{site!r} is no site: give a host name such as example.com")
     return tables
 

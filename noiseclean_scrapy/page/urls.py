@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
@@ -13,19 +14,35 @@ if TYPE_CHECKING:
 LONGEST_ADDRESS = 2000
 """Characters of the longest address on a page that is one: it is joined with thousands of links."""
 
+HOST_NAME = re.compile(r"[\w-]+(?:\.[\w-]+)*\.?")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 def host(url: str) -> str:
-    """The host of a URL in lower case, without port; empty where there is none.
+    """The host of a URL in lower case and ASCII, without port; empty where there is none.
 
-    >>> host("https://News.example.co.uk:8080/a")
-    'news.example.co.uk'
+    >>> host("https://News.example.co.uk:8080/a"), host("http://bücher.example/")
+    ('news.example.co.uk', 'xn--bcher-kva.example')
     """
     try:
-        return (urlsplit(url).hostname or "").rstrip(".")
+        return host_name(urlsplit(url).hostname or "")
     except ValueError:
         return ""
+
+
+def host_name(name: str) -> str:
+    """A name of a host as Scrapy's addresses have it: in lower case and ASCII.
+
+    >>> host_name("Bücher.example.")
+    'xn--bcher-kva.example'
+    """
+    name = name.lower().rstrip(".")
+    if name.isascii():
+        return name
+    try:
+        return name.encode("idna").decode()
+    except UnicodeError:  # it is none
+        return name
 
 
 def registrable_domain(name: str) -> str:
