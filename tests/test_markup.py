@@ -154,6 +154,13 @@ def test_addresses_are_relative_to_the_base() -> None:
     assert page.to_markdown(include_links=True) == "Fog in Porto."
 
 
+def test_hosts_of_links_are_in_ascii() -> None:
+    html = "<p>See <a href='http://bücher.example:80/ü?ö'>books</a>."
+    assert clean(html).to_markdown(include_links=True) == (
+        "See [books](http://xn--bcher-kva.example:80/%C3%BC?%C3%B6)."
+    )
+
+
 def test_pictures_stand_between_kept_texts() -> None:
     html = "<p>One</p><img src=/1.png><p>Two</p><div hidden>x</div><img src=/2.png><p>Three</p>"
     page = SiteCleaner("style-tree").clean(html + "<img src=/3.png>", url=URL)

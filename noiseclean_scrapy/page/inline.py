@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 from urllib.parse import quote, urljoin, urlsplit
 
 from noiseclean_scrapy.page.characters import with_blanks, without_controls
-from noiseclean_scrapy.page.urls import LONGEST_ADDRESS
+from noiseclean_scrapy.page.urls import LONGEST_ADDRESS, host_name
 
 BEGIN, NAMED, END, BREAK = "\x01", "\x02", "\x03", "\x04"
 MARKS = re.compile(f"[{BEGIN}-{BREAK}]")
@@ -70,6 +70,8 @@ class References:
                 return ""
             joined = urljoin(self.base, without_controls(detail).strip())
             parts = urlsplit(joined)
+            if not parts.netloc.isascii():
+                joined = parts._replace(netloc=host_name(parts.netloc)).geturl()
         except (IndexError, ValueError):
             return ""
         is_web = parts.scheme in {"http", "https"} and bool(parts.netloc)
