@@ -519,7 +519,9 @@ cdef class NodeReader:
             return self._read_break()
         if role == IMAGE:
             values = [_attribute(node, <bytes> name) for name in IMAGE_SOURCES]
-            source, shown = attributes.image_sources(*values)
+            source = shown = values[0]
+            if any(values[1:]):
+                source, shown = attributes.image_sources(*values)
             if source:
                 self._images.append(source)
                 self._details.extend((shown, _attribute(node, b"alt") or ""))

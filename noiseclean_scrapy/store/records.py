@@ -134,11 +134,6 @@ class ClusterRecord:
     tree: bytes | None = None
     covered: int = 0
 
-    @property
-    def waiting(self) -> int:
-        """Number of provisional pages."""
-        return self.learned - self.covered
-
     def check(self) -> None:
         """Raise ValueError where a value is none that a cluster can have."""
         _check(self, _CLUSTER_TYPES)
