@@ -34,7 +34,7 @@ from noiseclean_scrapy.metadata import (
     has_libraries,
     load_libraries,
 )
-from noiseclean_scrapy.page.characters import counted
+from noiseclean_scrapy.page.characters import counted, share_left_out
 from noiseclean_scrapy.page.urls import item_address, site_name
 from noiseclean_scrapy.store import Store
 
@@ -305,7 +305,7 @@ class CleanPipeline:
             get("noiseclean/pages/learned", 0),
             counted(get("noiseclean/trees/built", 0), "tree"),
             counted(get("noiseclean/items/cleaned", 0), "item"),
-            100 * (1 - kept / visible) if visible else 0,
+            100 * share_left_out(kept, visible),
             self.config.display_url,
         )
 

@@ -22,7 +22,7 @@ from scrapy.utils.log import get_scrapy_root_handler
 
 from noiseclean_scrapy.crawl.middleware import CrawlComponent
 from noiseclean_scrapy.crawl.starting import is_trial
-from noiseclean_scrapy.page.characters import counted
+from noiseclean_scrapy.page.characters import counted, share_left_out
 from noiseclean_scrapy.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -130,7 +130,9 @@ class CrawlProgress(CrawlComponent):
             pages=get("noiseclean/pages/seen", 0),
             clusters=get("noiseclean/clusters", 0),
             trees=get("noiseclean/trees/built", 0),
-            noise=1 - get("noiseclean/characters/kept", 0) / visible if visible else None,
+            noise=share_left_out(get("noiseclean/characters/kept", 0), visible)
+            if visible
+            else None,
             waiting=self.crawl.waiting if self.crawl else 0,
         )
 

@@ -44,6 +44,15 @@ def inert(text: str) -> str:
     return _STEERING.sub("", text)
 
 
+def share_left_out(kept: float, visible: float) -> float:
+    """The share of visible characters that is not kept; of none, none.
+
+    >>> share_left_out(30, 40), share_left_out(0, 0)
+    (0.25, 0.0)
+    """
+    return 1 - min(kept / visible, 1.0) if visible else 0.0
+
+
 def counted(number: int, thing: str) -> str:
     """A number of things, in words.
 

@@ -11,6 +11,7 @@ from datetime import datetime
 from noiseclean_scrapy.clean_page import CleanPage
 from noiseclean_scrapy.methods.trees.counts import more_frequent_half
 from noiseclean_scrapy.page.block import Block
+from noiseclean_scrapy.page.characters import share_left_out
 from noiseclean_scrapy.page.hashes import hash64
 from noiseclean_scrapy.report.place_tree import Example, PlacedText, PlaceTree
 from noiseclean_scrapy.store import Cleaned, PageRecord
@@ -187,9 +188,7 @@ def _stripe(run: list[tuple[int, float, bool]], total: int) -> Stripe:
 
 def noise(page: Cleaned | CleanPage) -> float:
     """Share of a page's text that was left out."""
-    if not page.visible_characters:
-        return 0.0
-    return 1 - min(page.kept_characters / page.visible_characters, 1.0)
+    return share_left_out(page.kept_characters, page.visible_characters)
 
 
 def _placed_texts(record: PageRecord, title: str, blocks: Sequence[Block]) -> Iterator[PlacedText]:

@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.page.block import Block
+from noiseclean_scrapy.page.characters import share_left_out
 from noiseclean_scrapy.store.stored_blocks import StoredBlocks
 
 _RECORD_BYTES = 1000  # of the objects themselves
@@ -234,7 +235,7 @@ class SiteSummary:
     def noise(self) -> float | None:
         """Share of the visible characters that cleaning left out."""
         visible = self.visible_characters
-        return 1 - self.kept_characters / visible if visible else None
+        return share_left_out(self.kept_characters, visible) if visible else None
 
     @property
     def drift(self) -> float | None:
@@ -262,8 +263,7 @@ class PageLine:
     @property
     def noise(self) -> float:
         """Share of the page's text that was left out."""
-        visible = self.visible_characters
-        return 1 - min(self.kept_characters / visible, 1.0) if visible else 0.0
+        return share_left_out(self.kept_characters, self.visible_characters)
 
 
 @dataclass(frozen=True, slots=True)
