@@ -25,7 +25,7 @@ from noiseclean_scrapy.batch import archive_records, streams, unpacking
 from noiseclean_scrapy.batch.archive import ArchivedPage, read_archive
 from noiseclean_scrapy.batch.archived_page import ProblemLog
 from noiseclean_scrapy.batch.warc import read_warc_stream
-from noiseclean_scrapy.errors import ArchiveError, ArchiveReadError
+from noiseclean_scrapy.errors import ArchiveError, ArchiveReadError, ConfigurationError
 from noiseclean_scrapy.page import PageBudget
 from noiseclean_scrapy.page.urls import site_name
 from tests.support.archives import html, responses, row, warc, write_manifest
@@ -465,5 +465,5 @@ def test_pages_are_read_one_at_a_time(tmp_path: Path) -> None:
 def test_missing_warcio_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.warc").write_bytes(warc(*responses(1)))
     monkeypatch.setitem(sys.modules, "warcio", None)
-    with pytest.raises(ArchiveError, match=r"noiseclean-scrapy\[warc\]"):
+    with pytest.raises(ConfigurationError, match=r"noiseclean-scrapy\[warc\]"):
         read_archive(tmp_path / "a.warc")

@@ -271,6 +271,8 @@ class TestSearch:
         done = noiseclean(tmp_path, "search", "the", "OR", "der", "--limit", "3")
         assert done.stdout.count(f"\nhttp://{demo.site}") == 3
         assert re.search(r"^\d+ pages found, the best 3 shown", done.stderr)
+        for number in ("0", "x", "9" * 5000):
+            noiseclean(tmp_path, "search", "the", "--limit", number, code=2)
 
 
 class TestShow:

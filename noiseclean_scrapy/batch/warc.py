@@ -16,7 +16,7 @@ from noiseclean_scrapy.batch.addresses import made_up_url, slug, web_host
 from noiseclean_scrapy.batch.archived_page import ArchivedPage, ProblemLog
 from noiseclean_scrapy.batch.streams import BUFFER_BYTES, PositionedStream, Reader, open_file
 from noiseclean_scrapy.batch.unpacking import read_body
-from noiseclean_scrapy.errors import ArchiveError, ArchiveReadError
+from noiseclean_scrapy.errors import ArchiveError, ArchiveReadError, ConfigurationError
 from noiseclean_scrapy.page.linked_data import read_time
 
 if TYPE_CHECKING:
@@ -227,6 +227,6 @@ def _check_warcio() -> None:
     try:
         import warcio  # noqa: F401
     except ImportError as error:
-        raise ArchiveError(
+        raise ConfigurationError(
             'Reading WARC and WACZ files needs warcio: pip install "noiseclean-scrapy[warc]"'
         ) from error

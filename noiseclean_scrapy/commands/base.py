@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 DEFAULT_SETTINGS = {"LOG_LEVEL": "WARNING"}
 """What holds unless the project or the command line says otherwise."""
 _MOST_FILES = 20
+_MOST_DIGITS = 18  # a database counts to 2^63
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +234,7 @@ def _with_method(config: Config, opts: argparse.Namespace) -> Config:
 
 def whole_number(text: str) -> int:
     """A number from 1 on, as an option gives it."""
-    if not text.isdecimal() or int(text) < 1:
+    if not text.isdecimal() or len(text) > _MOST_DIGITS or int(text) < 1:
         raise argparse.ArgumentTypeError(f"expected a number from 1 on, not {text!r}")
     return int(text)
 
