@@ -104,6 +104,7 @@ MARKUP: dict[str, Generator] = {
     "tiny blocks of one": _numbered("<p>%d words"),
     "tiny inline": _repeated("<b>x</b> "),
     "line breaks": _repeated("a<br><br>"),
+    "single line breaks": _repeated("x<br>", before="<p>"),
     "images": _numbered("<img src=/%d.png>"),
     "links": _numbered("<a href=/story/%d>link</a> "),
     "link blocks": _numbered("<li><a href=/story/%d>link</a>"),
@@ -131,6 +132,11 @@ MARKUP: dict[str, Generator] = {
     ),
     "namespaced names": _numbered("<o:p%d>x"),
     "unknown names": _numbered("<x-%d>x</x>"),
+    "unknown names within sentences": _repeated("a <x-b>c</x-b> ", before="<p>"),
+    "unknown names below levels": _inside(60, "a <x-b>", "<x-c>c</x-c> d "),
+    "wide cells": _repeated("<tr><td colspan=9 rowspan=9>a<td>b", before="<table>"),
+    "lines of code below quotes": _repeated("\n", before="<blockquote>" * 12 + "<pre>x", after="x"),
+    "numbers of lines": _repeated("<i class=ln>1</i>x\n", before="<pre>"),
     "long name": lambda size: _page(f"<{'n' * size}><p>x</p>" + "<p>y" * (size // 10)),
     "frames": _repeated("<frameset><frame src=x><noframes>x</noframes>"),
     "options": _repeated("<option>x", before="<select>"),
@@ -158,6 +164,9 @@ ATTRIBUTES: dict[str, Generator] = {
     "long links": lambda size: _page(f"<a href='/{'x' * 1000}'>x</a>" * (size // 200)),
     "one link over blocks": lambda size: _page(
         f"<a href='/{'x' * size}'>" + "<div>x</div>" * (500 + size // 40)
+    ),
+    "one spaced link over blocks": lambda size: _page(
+        f"<a href=' /{'x' * size} '>" + "<div>x y</div>" * (500 + size // 160)
     ),
     "long base": lambda size: _page(
         "<p>" + "<a href=1>word</a> " * (size // 10),
