@@ -24,7 +24,7 @@ from lxml.includes.tree cimport (
 
 from array import array
 
-from noiseclean_scrapy.page import attributes, characters, facts, inline, reader
+from noiseclean_scrapy.page import attributes, characters, facts, inline, reader, sentences
 from noiseclean_scrapy.page.hidden import LONGEST_SIGN, is_sign, numbers_line, style_hides
 from noiseclean_scrapy.page.page import PageTable
 from noiseclean_scrapy.page.tags import (
@@ -767,7 +767,7 @@ cdef bint _stands_in_sentence(xmlNode* node) except -1:
     if not before and not after:
         return False
     tag = node.parent.name
-    return reader.are_of_sentence(before, after, _decoded(tag, strlen(<const char*> tag)))
+    return sentences.are_of_sentence(before, after, _decoded(tag, strlen(<const char*> tag)))
 
 
 cdef str _text_beside(xmlNode* text, bint is_before):

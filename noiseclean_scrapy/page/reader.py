@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
@@ -23,6 +22,7 @@ from noiseclean_scrapy.page.hidden import hides, is_sign, numbers_line, style_hi
 from noiseclean_scrapy.page.inline import BEGIN, BREAK, END, MARKS, NAMED
 from noiseclean_scrapy.page.labels import PUBLISHED_ATTRIBUTES, element_label, published_label
 from noiseclean_scrapy.page.page import PageTable, Rule
+from noiseclean_scrapy.page.sentences import stands_in_sentence, texts_beside
 from noiseclean_scrapy.page.tags import (
     INLINE,
     IS_BLOCK,
@@ -39,8 +39,6 @@ from noiseclean_scrapy.page.tags import (
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-SENTENCES = frozenset({"p", "h1", "h2", "h3", "h4", "h5", "h6"})
-"""Elements that hold a sentence, not boxes."""
 NEVER_HIDDEN = INLINE - {"span", "font", "b", "i", "em", "strong", "small", "a"}
 """Inline elements whose style is not read."""
 ANCHOR, IMAGE, LINE_BREAK, VERBATIM, MARKED = 1, 2, 3, 4, 5
@@ -61,8 +59,6 @@ STYLING = frozenset("id class role bgcolor width align itemprop style hidden ari
 _NOWHERE = 1 << 62
 DEEPEST = 100
 LONGEST_VALUE = 2000
-_LETTER = re.compile(r"[^\W_]")
-_OF_SENTENCE = re.compile(r"[^\W_]|[.,;:!?()\[\]«»“”…]")
 LONGEST_KEPT = 1000  # characters of the attributes of an element that is remembered
 
 
@@ -255,13 +251,11 @@ class NodeReader:
 
     def _is_mere_part(self, node: _Element, kind: int) -> bool:
         """Whether an element that is to be dropped is a part of a sentence, which stays one."""
-        parent, before = node.getparent(), node.getprevious()
+        parent = node.getparent()
         if kind or parent is None:
             return False
-        text = parent.text if before is None else before.tail
-        return (
-            bool((text or "").strip() or (node.tail or "").strip()) or not self._tags[parent.tag][2]
-        ) and not any(
+        is_inside = not self._tags[parent.tag][2] or bool("".join(texts_beside(node)).strip())
+        return is_inside and not any(
             self._tags[part.tag][2] & IS_BLOCK or part in self._ruled
             for part in node.iterdescendants()
         )
@@ -377,25 +371,6 @@ class NodeReader:
         if self._is_marked or self._verbatim:
             table.sources[len(table.texts)] = "".join(self._marked)
         table.add_block(element, text, linked, tuple(self._images), tuple(self._links), rule)
-
-
-def stands_in_sentence(node: _Element) -> bool:
-    """Whether there is text right before an element and right after it, and words on one side.
-
-    In a paragraph or a heading words on one side are enough.
-    """
-    before, above = node.getprevious(), node.getparent()
-    if above is None:
-        return False
-    texts = (before.tail if before is not None else above.text) or "", node.tail or ""
-    return are_of_sentence(*texts, above.tag)
-
-
-def are_of_sentence(before: str, after: str, tag: object) -> bool:
-    """Whether an element between two texts, in an element of this tag, stands in a sentence."""
-    has_words = _LETTER.search(before) or _LETTER.search(after)
-    is_between = _OF_SENTENCE.search(before) and _OF_SENTENCE.search(after)
-    return bool(has_words) and (bool(is_between) or tag in SENTENCES)
 
 
 def styling(

@@ -1,0 +1,41 @@
+"""What stands within a sentence: an element between words is no box, whatever it is called."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+SENTENCES = frozenset({"p", "h1", "h2", "h3", "h4", "h5", "h6"})
+"""Elements that hold a sentence, not boxes."""
+_LETTER = re.compile(r"[^\W_]")
+_OF_SENTENCE = re.compile(r"[^\W_]|[.,;:!?()\[\]«»“”…]")
+
+
+def texts_beside(node: _Element) -> tuple[str, str]:
+    """The text right before an element, and right after it."""
+    before, above = node.getprevious(), node.getparent()
+    text = before.tail if before is not None else above.text if above is not None else None
+    return text or "", node.tail or ""
+
+
+def stands_in_sentence(node: _Element) -> bool:
+    """Whether `are_of_sentence` holds for an element and the texts beside it."""
+    above = node.getparent()
+    return above is not None and are_of_sentence(*texts_beside(node), above.tag)
+
+
+def are_of_sentence(before: str, after: str, tag: object) -> bool:
+    """Whether two texts in an element of this tag are parts of one sentence.
+
+    There are words in one of them, and words or punctuation in the other. In a paragraph or a
+    heading words in one are enough.
+
+    >>> are_of_sentence("said ", ", the mayor", "div"), are_of_sentence("Share: ", " | ", "div")
+    (True, False)
+    """
+    has_words = _LETTER.search(before) or _LETTER.search(after)
+    is_between = _OF_SENTENCE.search(before) and _OF_SENTENCE.search(after)
+    return bool(has_words) and (bool(is_between) or tag in SENTENCES)
