@@ -654,6 +654,8 @@ def test_metadata_in_head_is_no_content() -> None:
         ("<p>By <x-a><x-b>Ana</x-b><x-c>Lima</x-c></x-a> here", ["By AnaLima here"]),
         ("<p>By <x-a><x-b>Ana</x-b><div>Lima</div></x-a> here", ["By", "Ana", "Lima", "here"]),
         ("<div><x-n>3</x-n> litres</div>", ["3", "litres"]),
+        ("<h2>History <button>Toggle</button></h2>", ["History", "Toggle"]),
+        ("<h2>History <x-n>3</x-n></h2>", ["History 3"]),
         ("<div><a hidden><b>x</b></a><a><h2>Fog</h2></a> low</div>", ["Fog", "low"]),
         ("<div><math><mi>x</mi></math><a><h2>Fog</h2></a> low</div>", ["x", "Fog", "low"]),
         ("<pre>a<br><br>b</pre>", ["a b"]),

@@ -766,8 +766,13 @@ cdef bint _stands_in_sentence(xmlNode* node) except -1:
     before, after = _text_beside(node.prev, True), _text_beside(node.next, False)
     if not before and not after:
         return False
-    tag = node.parent.name
-    return sentences.are_of_sentence(before, after, _decoded(tag, strlen(<const char*> tag)))
+    return sentences.are_of_sentence(
+        _tag_name(node), _tag_name(node.parent), before, after
+    )
+
+
+cdef str _tag_name(xmlNode* node):
+    return _decoded(node.name, strlen(<const char*> node.name))
 
 
 cdef str _text_beside(xmlNode* text, bint is_before):

@@ -24,18 +24,21 @@ def texts_beside(node: _Element) -> tuple[str, str]:
 def stands_in_sentence(node: _Element) -> bool:
     """Whether `are_of_sentence` holds for an element and the texts beside it."""
     above = node.getparent()
-    return above is not None and are_of_sentence(*texts_beside(node), above.tag)
+    return above is not None and are_of_sentence(node.tag, above.tag, *texts_beside(node))
 
 
-def are_of_sentence(before: str, after: str, tag: object) -> bool:
-    """Whether two texts in an element of this tag are parts of one sentence.
+def are_of_sentence(tag: object, above: object, before: str, after: str) -> bool:
+    """Whether an element is within a sentence, by its tag, its parent's and the texts beside it.
 
     There are words in one of them, and words or punctuation in the other. In a paragraph or a
-    heading words in one are enough.
+    heading words in one are enough, but for a BUTTON: it says "Read more" there.
 
-    >>> are_of_sentence("said ", ", the mayor", "div"), are_of_sentence("Share: ", " | ", "div")
-    (True, False)
+    >>> are_of_sentence("button", "div", "said ", ", the mayor")
+    True
+    >>> are_of_sentence("button", "div", "Share: ", " | ")
+    False
     """
     has_words = _LETTER.search(before) or _LETTER.search(after)
     is_between = _OF_SENTENCE.search(before) and _OF_SENTENCE.search(after)
-    return bool(has_words) and (bool(is_between) or tag in SENTENCES)
+    is_at_edge = above in SENTENCES and tag != "button"
+    return bool(has_words) and (bool(is_between) or is_at_edge)
