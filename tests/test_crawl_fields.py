@@ -137,3 +137,29 @@ def test_the_documentation_names_every_value() -> None:
         name for row in table.splitlines() for name in re.findall("`(\\w+)`", row.split("|")[1])
     ]
     assert sorted(named) == sorted(ITEM_VALUES)
+
+
+class AboutOthersSpider(crawl_site.ChainSpider):
+    """Of each page a PageItem, and an item about the first page, whose address is in `link`."""
+
+    def parse(self, response: Response, number: int) -> Iterator[Any]:
+        *_, following = super().parse(response, number)
+        yield PageItem(response.url)
+        yield {"link": f"{self.url}/1", "of": response.url}
+        if not isinstance(following, dict):
+            yield following
+
+
+@pytest.mark.slow
+def test_other_names_of_fields(tmp_path: Path) -> None:
+    pages = {f"/{n}": PAGE.replace("{n}", str(n)) for n in range(1, PAGES + 1)}
+    settings = {"NOISECLEAN_FIELDS": {"link": "url", "body": "text"}}
+    crawled = crawling.crawl_pages(tmp_path, AboutOthersSpider, pages, settings)
+    for item in crawled.items:
+        if "of" in item:
+            assert item["body"].startswith("Fog 1\n")
+        else:
+            number = item["url"].rsplit("/", 1)[1]
+            assert item["title"] == f"Fog {number}"
+            assert item["text"].startswith(f"Fog {number}\n")
+    assert len(crawled.items) == 2 * PAGES
