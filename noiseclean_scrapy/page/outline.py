@@ -1,0 +1,65 @@
+"""The elements around a text block that give it its form: headings, lists, quotes, tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias
+
+from noiseclean_scrapy.page.page import PageTable
+
+HEADINGS = {f"h{level}": level for level in range(1, 7)}
+LISTS = {"ul": {"li"}, "ol": {"li"}, "dl": {"dt", "dd"}}
+ITEMS = frozenset({"li", "dt", "dd"})
+CELLS = frozenset({"td", "th"})
+_TELLING = ITEMS | CELLS | {*HEADINGS, *LISTS}
+_TELLING |= {"blockquote", "pre", "textarea", "table", "caption", "tr"}
+
+
+class Step(NamedTuple):
+    """An element above a block. `number` is what a list item shows."""
+
+    element: int
+    tag: str
+    number: int = 0
+
+
+Path: TypeAlias = Sequence[Step]
+"""The elements above a block, the outermost first."""
+
+
+class Paths:
+    """The elements on the way to another one that give a text its form, the outermost first.
+
+    Blocks share what they have in common: deep paths of many blocks would fill the memory.
+    """
+
+    def __init__(self, table: PageTable) -> None:
+        self._table = table
+        self._numbers = _item_numbers(table)
+        self._known: dict[int, Step] = {}
+
+    def __call__(self, element: int) -> Path:
+        steps = []
+        while element >= 0:
+            if self._table.tags[element] in _TELLING:
+                steps.append(self._known.setdefault(element, self._step(element)))
+            element = self._table.parents[element]
+        return steps[::-1]
+
+    def _step(self, element: int) -> Step:
+        return Step(element, self._table.tags[element], self._numbers.get(element, 0))
+
+
+def _item_numbers(table: PageTable) -> dict[int, int]:
+    """What items of numbered lists show: by their places, or as `start` and `value` say."""
+    ahead: dict[int, int] = {}  # by list, of the items' places
+    found: dict[int, int] = {}
+    for element, tag in enumerate(table.tags):
+        if tag == "ol":
+            ahead[element] = table.starts.get(element, 1) - 1
+        elif tag == "li" and (parent := table.parents[element]) in ahead:
+            number = table.numbers[element]
+            if element in table.starts:
+                ahead[parent] = table.starts[element] - number
+            found[element] = number + ahead[parent]
+    return found
