@@ -130,6 +130,8 @@ def test_the_status_of_what_gives_no_page_is_told(tmp_path: Path, server: PageSe
 def test_the_number_of_pages_is_bounded(tmp_path: Path, server: PageServer) -> None:
     done = run_console(tmp_path, "crawl", f"{server.url}/", *QUICK, "--pages", "3")
     assert len(stored_texts(tmp_path / "noiseclean.db")) == 3
+    with Store(f"sqlite:///{tmp_path / 'noiseclean.db'}") as store:
+        assert store.pages.count().pages <= 4  # one more may be under way
     assert "3 pages of 1 site stored in sqlite:///noiseclean.db\n" in done.stderr
     assert "Try next: noiseclean sites\n" in done.stderr
 
