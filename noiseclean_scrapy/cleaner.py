@@ -196,7 +196,7 @@ class SiteCleaner:
             raise TreeDataError(f"the tree was learned with published={learned}: learn it again")
         try:
             switches = {name: state[name] for name in ("templates", "headline")}
-            switches |= state.get("markup") or {}
+            switches |= asdict(MarkupOptions(**state.get("markup") or {}))
             kept = {name: _switch(value) for name, value in switches.items()}
             cleaner = cls(state["method"], **{**kept, **stored, **options})
             cleaner._method.restore(state["state"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import sys
+import zlib
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,9 @@ from parsel import Selector
 from example_project.demo import DemoSite
 from example_project.scoring import score
 from noiseclean_scrapy import Block, CleanPage, SiteCleaner
+from noiseclean_scrapy.cleaner import _MAGIC
 from noiseclean_scrapy.errors import ConfigurationError, TreeDataError
+from noiseclean_scrapy.page.hashes import DIGEST_SIZE, digest
 from noiseclean_scrapy.page.inline import PLAIN
 from tests.support.command_line import ROOT, run_process
 
@@ -152,6 +155,15 @@ def test_damaged_bytes_are_refused(cleaner: SiteCleaner) -> None:
             SiteCleaner.from_bytes(bytes(broken))
     with pytest.raises(TreeDataError):
         SiteCleaner.from_bytes(data[:-1])
+
+
+@pytest.mark.parametrize("wrong", [b'"include_inks"', b'"include_links":1,"x"', b'"templates"'])
+def test_switches_that_do_not_exist_are_refused(cleaner: SiteCleaner, wrong: bytes) -> None:
+    head = len(_MAGIC) + DIGEST_SIZE
+    state = zlib.decompress(cleaner.to_bytes()[head:])
+    payload = zlib.compress(state.replace(b'"include_links"', wrong))
+    with pytest.raises(TreeDataError):
+        SiteCleaner.from_bytes(_MAGIC + digest(payload) + payload)
 
 
 def test_cleaners_of_different_make_do_not_merge(cleaner: SiteCleaner) -> None:

@@ -257,8 +257,6 @@ def test_bad_states_are_refused() -> None:
     method = learn([page_of("<p>a</p>")])
     state = method.state()
     damages: list[dict[str, Any]] = [
-        {"threshold": 2.0},
-        {"threshold": "0.5"},
         {"tree": {}},
         {"tree": {"words": [1], "nodes": []}},
         {"tree": {"words": ["a"], "nodes": []}},

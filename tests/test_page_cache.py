@@ -68,7 +68,7 @@ def test_what_is_read_in_a_held_page_later_is_kept_with_it() -> None:
 
 
 def test_a_held_page_is_a_handful_of_objects() -> None:
-    article = build_page("<p>Fog</p>" * 1000)
+    article = build_page("<p>Held</p>" * 1000)
     article.elements, article.blocks  # noqa: B018
     held, one = PageCache(), record(1)
     gc.collect()
@@ -80,7 +80,7 @@ def test_a_held_page_is_a_handful_of_objects() -> None:
     # Nor does the collector look at the texts and names in it.
     gc.collect()
     rows = (found for found in gc.get_objects() if type(found) in (list, tuple) and found)
-    assert not [row for row in rows if type(row[0]) is str and row[0] == "Fog"]
+    assert not [row for row in rows if type(row[0]) is str and row[0] == "Held"]
 
 
 def test_another_body_or_address_is_another_page() -> None:

@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urldefrag
 
-from w3lib.url import safe_url_string
-
 from noiseclean_scrapy.batch.addresses import is_web_address
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import ConfigurationError, NotStoredError, StoreError
@@ -99,6 +97,8 @@ class Call:
 
     def find_page(self, store: Store, url: str) -> PageRecord:
         """The page last fetched from `url`; raises NotStoredError where it is not stored."""
+        from w3lib.url import safe_url_string  # loads urllib.request, which `clean` does without
+
         # As it is given, or as it is stored: without its fragment, in ASCII.
         stored = safe_url_string(urldefrag(url).url) if is_web_address(url) else url
         spellings = dict.fromkeys([url, f"{url}/", stored, f"{stored}/"])
