@@ -1,9 +1,19 @@
-"""PageItem, for people without items of their own."""
+"""PageItem, for people without items of their own, and what an item of any kind holds."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
+
+
+def held(item: Mapping[str, Any], field: str) -> Any:
+    """What a field of an item holds; None where it is not there, or was never set."""
+    try:
+        return item.get(field)
+    except AttributeError:  # of a dataclass
+        return None
 
 
 def _written(published: datetime | None) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +11,13 @@ import attrs
 import pydantic
 import pytest
 import scrapy
+from itemadapter import ItemAdapter
 from scrapy.http import Response
 from twisted.python.failure import Failure
 
 from noiseclean_scrapy import PageItem
+from noiseclean_scrapy.crawl.pipeline import _with_values
+from noiseclean_scrapy.items import held
 from noiseclean_scrapy.page.urls import site_name
 from tests.support import crawl_site, crawling
 from tests.support.crawl_site import story_text
@@ -194,7 +197,8 @@ def test_items_that_refuse_go_out_unchanged_and_are_counted(crawled: Crawled) ->
     assert item(crawled, "checked") == {"case": "checked", "text": None}
     assert crawled.ours["errors"] == 1
     errors = crawled.lines("ERROR", "noiseclean_scrapy.crawl.pipeline")
-    assert errors == ["Error while filling an item; the crawl goes on"]
+    refused = "Error while filling the field 'text' of a CheckedItem; the crawl goes on"
+    assert errors == [refused]
 
 
 def test_a_page_item_gets_all_it_has(crawled: Crawled) -> None:
@@ -242,3 +246,24 @@ def test_all_is_counted(crawled: Crawled) -> None:
     assert crawled.ours["items/cleaned"] == len(crawled.items) - 3 - 1
     assert crawled.ours["pages/seen"] == crawled.ours["pages/learned"] == 6
     assert crawled.stats.get("spider_exceptions/count", 0) == 0
+
+
+class PickyItem(pydantic.BaseModel, validate_assignment=True):
+    title: str = pydantic.Field(default="", max_length=10)
+    text: str = ""
+
+
+@dataclass
+class UnsetItem:
+    text: str = field(init=False)
+
+
+def test_a_field_that_refuses_leaves_the_others_alone() -> None:
+    item, refused = _with_values(PickyItem(), {"title": "Fog in the port", "text": "Fog."})
+    assert (item.title, item.text) == ("", "Fog.")
+    assert [*refused] == ["title"]
+
+
+def test_a_field_that_was_never_set_is_empty() -> None:
+    assert held(ItemAdapter(UnsetItem()), "text") is None
+    assert held(ItemAdapter(DataclassItem("a", "b")), "text") == "b"

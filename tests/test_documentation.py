@@ -115,7 +115,7 @@ def test_every_meta_key_stands_in_the_reference() -> None:
         for path in SOURCES
         for key in re.findall(r"""\bmeta(?:\.get\(|\[)["'](\w+)["']""", path.read_text("utf-8"))
     }
-    keys -= {"depth", "download_slot", "is_start_request"}  # Scrapy's own
+    keys -= {"depth", "download_slot", "is_start_request", "redirect_urls"}  # Scrapy's own
     assert keys == {"noiseclean"}
     assert rows(document("settings.md")).keys() >= keys
 

@@ -107,7 +107,7 @@ def read(path: Path, form: str) -> list[dict[str, Any]]:
             return list(csv.DictReader(file))
     if form == "xml":
         root = etree.fromstring(data)
-        return [{str(part.tag): part.text or "" for part in item} for item in root]
+        return [{str(part.tag): str(part.xpath("string()")) for part in item} for item in root]
     load = pickle.load if form == "pickle" else marshal.load
     found = []
     with path.open("rb") as file:
@@ -245,7 +245,7 @@ def test_page_items_get_html_markdown_and_version(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("form", ["jsonlines", "csv"])
+@pytest.mark.parametrize("form", ["jsonlines", "csv", "xml"])
 @pytest.mark.parametrize("at_once", [True, False])
 def test_items_of_a_loader_get_the_final_texts(tmp_path: Path, form: str, *, at_once: bool) -> None:
     feeds = {f"items.{form}": {"format": form}}
@@ -304,6 +304,16 @@ def test_refresh_does_the_same_afterwards(tmp_path: Path) -> None:
                 assert new == old
         again = noiseclean(tmp_path, "refresh", path.name, "--database", "feeds.db")
         assert again.stderr.startswith("0 of 96 items")
+
+
+def test_the_encoding_of_xml_may_have_the_name_that_python_has(tmp_path: Path) -> None:
+    path = tmp_path / "items.xml"
+    head = '<?xml version="1.0" encoding="latin-1"?>'
+    feed = f"{head}<items><item><url>a</url><text>é</text></item></items>"
+    path.write_text(feed, encoding="latin-1")
+    done = rewrite_feed(path, "xml", lambda _: {"text": "ü"}, FeedOptions("latin-1"))
+    assert done.changed == 1
+    assert read(path, "xml") == [{"url": "a", "text": "ü"}]
 
 
 def test_refresh_says_what_is_wrong(tmp_path: Path) -> None:

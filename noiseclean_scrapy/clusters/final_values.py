@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -26,10 +26,17 @@ class FinalValues:
         self.config = config
         self._models: dict[str, StoredModel] = {}
 
-    def record(self, url: str) -> PageRecord | None:
+    def record(self, key: str) -> PageRecord | None:
+        """The page of a key, where it has a text and can be read."""
+        return self._with_text(self.store.pages.find, key)
+
+    def record_at(self, url: str) -> PageRecord | None:
         """The page last fetched from an address, where it has a text and can be read."""
+        return self._with_text(self.store.pages.find_url, url)
+
+    def _with_text(self, find: Callable[[str], PageRecord | None], name: str) -> PageRecord | None:
         try:
-            record = self.store.pages.find_url(url)
+            record = find(name)
         except DamagedError:
             return None
         return record if record is not None and record.cleaned is not None else None

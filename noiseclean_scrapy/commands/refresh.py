@@ -39,8 +39,8 @@ class Refresh(Subcommand):
         form = opts.format or opts.feed.suffix.lower().removeprefix(".")
         if form not in FORMATS:
             raise ConfigurationError(
-                f"the name of {str(opts.feed)!r} does not tell its format: give --format, one of "
-                f"{', '.join(FORMATS)}"
+                f"the name of {str(opts.feed)!r} tells no format: give --format, one of "
+                f"{', '.join(FORMATS)}; what is compressed has to be unpacked first"
             )
         if not opts.feed.is_file():
             raise FileError(f"there is no file {str(opts.feed)!r}")
@@ -52,7 +52,7 @@ class Refresh(Subcommand):
 
             def change(item: Fields) -> Fields:
                 nonlocal unknown
-                record = final.record(item_address(item.get(address)))
+                record = final.record_at(item_address(item.get(address)))
                 unknown += record is None
                 return final.changes(record, item, fields) if record else {}
 

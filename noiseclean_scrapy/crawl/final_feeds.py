@@ -14,6 +14,7 @@ from scrapy.utils.misc import load_object
 from noiseclean_scrapy.clusters.final_values import FINAL_VALUES, FinalValues
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import NoiseCleanError
+from noiseclean_scrapy.items import held
 from noiseclean_scrapy.output.feeds import FORMATS, FeedOptions, Fields, Rewritten, rewrite_feed
 from noiseclean_scrapy.page.urls import item_address
 from noiseclean_scrapy.store import Store
@@ -35,27 +36,37 @@ class _Feed(NamedTuple):
     fields: Mapping[str, str]
 
 
+class _Given(NamedTuple):
+    """Where a value that an item was given comes from: what it is, and the key of its page."""
+
+    source: str
+    page: str
+
+
 class FinalFeeds:
     """Remembers which values of items are ours, and brings them up to date in the feeds.
 
-    An item is found by its address, and a value by what it was when the item was given it: what the
-    spider or another pipeline has put there stays.
+    A value is found by the item's address and by what it was when the item was given it: what the
+    spider or another pipeline has put there stays. The page that it comes from is remembered with
+    it, since one address may have several (those of forms).
     """
 
     def __init__(self, config: Config, stats: StatsCollector, settings: BaseSettings) -> None:
         self.config = config
         self.stats = stats
         self.settings = settings
-        self._given: dict[int, str] = {}
+        self._given: dict[int, _Given] = {}
         self._feeds: dict[Path, _Feed] = {}
         self._address = config.address_field
 
-    def note(self, item: Fields, sources: Mapping[str, str]) -> None:
-        """Remember the values that an item has been given, by its fields."""
-        url = item_address(item.get(self._address))
+    def note(self, item: Fields, sources: Mapping[str, str], key: str) -> None:
+        """Remember the values that an item has been given, by its fields, and its page's key."""
+        url = item_address(held(item, self._address))
         for name, source in sources.items():
             if source in FINAL_VALUES:
-                self._given[_key(url, name, item.get(name))] = source
+                value = _value_key(url, name, item.get(name))
+                if self._given.setdefault(value, _Given(source, key)).page != key:
+                    self._given[value] = _Given(source, "")  # of which page it is cannot be told
 
     def feed_slot_closed(self, slot: FeedSlot) -> None:
         """A feed, or a batch of one, is complete."""
@@ -103,13 +114,17 @@ class FinalFeeds:
         def change(item: Fields) -> Fields:
             named = {feed.fields.get(name, name): name for name in item}
             url = item_address(item.get(named.get(self._address, "")))
-            ours = {
-                name: source
+            given = {
+                name: known
                 for field, name in named.items()
-                if (source := self._given.get(_key(url, field, item[name])))
+                if (known := self._given.get(_value_key(url, field, item[name])))
             }
-            record = final.record(url) if ours else None
-            return final.newer(record, item, ours) if record else {}
+            changed: dict[str, Any] = {}
+            for key in {known.page for known in given.values()}:
+                ours = {name: known.source for name, known in given.items() if known.page == key}
+                record = final.record(key)
+                changed |= final.newer(record, item, ours) if record else {}
+            return changed
 
         if not feed.form:
             logger.warning(
@@ -133,5 +148,5 @@ class FinalFeeds:
         )
 
 
-def _key(url: str, field: str, value: Any) -> int:
+def _value_key(url: str, field: str, value: Any) -> int:
     return hash((url, field, str(value)))

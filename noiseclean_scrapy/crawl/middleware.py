@@ -100,11 +100,12 @@ class ClusterMiddleware(CrawlComponent):
         if cluster:
             assert self.crawler.request_fingerprinter
             key = self.crawler.request_fingerprinter.fingerprint(request).hex()
-            await crawl.observe(key, cluster, response)
+            await crawl.observe(key, cluster, response, request)
 
     def _is_asked_for(self, request: Request, response: Response) -> bool:
         return (
             200 <= response.status < 300
+            and request.method != "HEAD"
             and request.meta.get("noiseclean") is not False
             and not response.url.endswith("/robots.txt")
             and self.config.wants(response.url)

@@ -27,7 +27,7 @@ from noiseclean_scrapy.crawl.session import Crawl, Visit
 from noiseclean_scrapy.crawl.starting import config_of, exit_with_error, is_trial
 from noiseclean_scrapy.crawl.writer import ProcessWriter, Writer
 from noiseclean_scrapy.errors import StoreError
-from noiseclean_scrapy.items import PageItem
+from noiseclean_scrapy.items import PageItem, held
 from noiseclean_scrapy.metadata import (
     LIBRARIES_MISSING,
     Metadata,
@@ -178,12 +178,11 @@ class CleanPipeline:
 
     async def process_item(self, item: Any) -> Any:
         try:
-            visit = self._visit_of(item, self._untie(item))
+            visit = await self._visit_of(item, self._untie(item))
             if self.crawl is None or visit is None or not is_item(item):
                 self._count("items/without_page")
             else:
                 item = await self._fill(item, visit, self.crawl)
-                self._count("items/cleaned")
         except Exception as error:
             self.count_error("filling an item", error)
         return item
@@ -191,7 +190,7 @@ class CleanPipeline:
     async def item_scraped(self, item: Any, response: Response | Failure | None) -> None:
         """Store the page of an item that all pipelines let pass, as it is or as another object."""
         try:
-            visit = self._visit_of(item, response)
+            visit = await self._visit_of(item, response)
             if self.crawl and visit:
                 await self.crawl.keep(visit)
         except Exception as error:
@@ -252,16 +251,21 @@ class CleanPipeline:
                 return response
         return None
 
-    def _visit_of(self, item: Any, response: Response | Failure | None) -> Visit | None:
+    async def _visit_of(self, item: Any, response: Response | Failure | None) -> Visit | None:
         """The page of an item: the one its address names, else its response's."""
         if self.crawl is None:
             return None
-        # An errback's items come with a Failure.
-        if not isinstance(response, Response) or response.meta.get("noiseclean") is False:
-            response = None
         fields = (self.config.address_field, "url") if is_item(item) else ()
-        addresses = (item_address(ItemAdapter(item).get(field)) for field in fields)
-        return self.crawl.find_visit(response, next(filter(None, addresses), None))
+        addresses = (item_address(held(ItemAdapter(item), field)) for field in fields)
+        url = next(filter(None, addresses), "")
+        # An errback's items come with a Failure.
+        if not isinstance(response, Response):
+            response = None
+        elif response.meta.get("noiseclean") is False:
+            if url in {"", response.url}:
+                return None
+            response = None
+        return await self.crawl.find_visit(response, url)
 
     async def _fill(self, item: Any, visit: Visit, crawl: Crawl) -> Any:
         """The item with its values: itself, or a copy where it is frozen."""
@@ -275,17 +279,20 @@ class CleanPipeline:
         empty = {
             field: source
             for field, source in fields.items()
-            if (names is None or field in names) and _is_empty(adapter.get(field))
+            if (names is None or field in names) and _is_empty(held(adapter, field))
         }
         metadata = Metadata()
         if not set(METADATA_VALUES).isdisjoint(empty.values()):
             metadata = await crawl.metadata(visit) or metadata
-        item = _with_values(
-            item,
-            {field: _value(source, page, visit, metadata) for field, source in empty.items()},
-        )
+        values = {field: _value(source, page, visit, metadata) for field, source in empty.items()}
+        item, refused = _with_values(item, values)
+        for field, error in refused.items():
+            self.count_error(f"filling the field {field!r} of a {type(item).__name__}", error)
+            del empty[field]
+        if not refused:
+            self._count("items/cleaned")
         if self.final_feeds:
-            self.final_feeds.note(ItemAdapter(item), empty)
+            self.final_feeds.note(ItemAdapter(item), empty, visit.record.key)
         return item
 
     def _count(self, name: str, count: int = 1) -> None:
@@ -316,21 +323,32 @@ def _load(config: Config) -> None:
     site_name("http://news.example/")
 
 
-def _with_values(item: Any, values: Mapping[str, Any]) -> Any:
+def _with_values(item: Any, values: Mapping[str, Any]) -> tuple[Any, dict[str, Exception]]:
+    """The item with the values, and by field the errors of those that it does not take."""
+    refused: dict[str, Exception] = {}
     if getattr(type(item), "model_config", {}).get("frozen"):  # pydantic
-        return item.model_copy(update=values)
+        return item.model_copy(update=values), refused
     adapter = ItemAdapter(item)
-    try:
-        for field, value in values.items():
-            adapter[field] = value
-    except AttributeError as error:
+    for field, value in values.items():
+        error = _error_of_setting(adapter, field, value)
         # Dataclasses and attrs classes have an error each, of the same name.
-        if type(error).__name__ != "FrozenInstanceError":
-            raise
-        item = copy(item)
-        for field, value in values.items():
-            object.__setattr__(item, field, value)
-    return item
+        if type(error).__name__ == "FrozenInstanceError":
+            item = copy(item)
+            for name, given in values.items():
+                object.__setattr__(item, name, given)
+            return item, {}
+        if error is not None:
+            refused[field] = error
+    return item, refused
+
+
+def _error_of_setting(adapter: ItemAdapter, field: str, value: Any) -> Exception | None:
+    """What an item says to a value, which its class may check; None where it has taken it."""
+    try:
+        adapter[field] = value
+    except Exception as error:
+        return error
+    return None
 
 
 def _is_empty(value: Any) -> bool:

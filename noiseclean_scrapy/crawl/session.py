@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 from scrapy.utils.asyncio import run_in_thread, sleep
 
 from noiseclean_scrapy.clean_page import CleanPage
-from noiseclean_scrapy.clusters.cleaning import clean_record, to_record
+from noiseclean_scrapy.clusters.cleaning import clean_record, stored_page, to_record
 from noiseclean_scrapy.clusters.cluster import PageCluster
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.crawl.bounded import bounded_response, selector_of, with_text
@@ -34,6 +34,7 @@ from noiseclean_scrapy.store import PageRecord
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
+    from scrapy import Request
     from scrapy.http import HtmlResponse, Response
     from scrapy.statscollectors import StatsCollector
 
@@ -92,7 +93,9 @@ class Crawl:
         self.writer = writer
         self._clusters = ClusterCache(config, stats, writer)
         self._pages = WriteQueue(config, stats, writer, spool or Spool(config.spool_path))
-        self._visits: WeakKeyDictionary[Response, Visit] = WeakKeyDictionary()
+        self._seen_addresses: set[int] = set()  # hashes of those that were seen
+        # By request as well: a middleware may replace the response.
+        self._visits: WeakKeyDictionary[Response | Request, Visit] = WeakKeyDictionary()
         self._recent: OrderedDict[str, Visit] = OrderedDict()
         self._languages = SiteLanguages()
         self._has_libraries = not writer.is_process  # which needs them for every page
@@ -100,7 +103,9 @@ class Crawl:
         self._last_flush = self._last_look = monotonic()
         self._flushing = False
 
-    async def observe(self, key: str, name: str, response: HtmlResponse) -> None:
+    async def observe(
+        self, key: str, name: str, response: HtmlResponse, request: Request | None = None
+    ) -> None:
         """See a response: learn its page, unless it was learned before, and remember it."""
         budget = self.config.page_budget
         whole = with_text(response)
@@ -131,7 +136,11 @@ class Crawl:
             record = replace(record, position=self._wishes)
             self._clusters.hold(record, page)
         visit = Visit(record, page, stored, facts)
-        self._remember(response, visit)
+        self._visits[response] = visit
+        if request is not None:
+            self._visits[request] = visit
+        self._seen_addresses.add(hash(response.url))
+        self._remember(visit)
         if not self.config.read_only and not visit.is_final:
             self._pages.add(record)
         if cluster.interim_due and not cluster.due:
@@ -141,14 +150,46 @@ class Crawl:
             await sleep(_MOMENT_SECONDS)
         await self._flush_if(cluster.due)
 
-    def find_visit(self, response: Response | None, url: str | None) -> Visit | None:
-        """The page of `response`, unless `url` is another page that was seen lately."""
-        own = None
-        if response is not None:
-            own = self._visits.get(response) or self._recent.get(response.url)
-        if url is None or (own is not None and own.record.url == url):
+    def visit_of(self, response: Response | None) -> Visit | None:
+        """The page of a response, also of one that a middleware has put in its place."""
+        if response is None:
+            return None
+        visit = self._visits.get(response)
+        if visit is None and response.request is not None:
+            visit = self._visits.get(response.request)
+        return visit or self._recent.get(response.url)
+
+    async def find_visit(self, response: Response | None, url: str) -> Visit | None:
+        """The page of `response`, unless `url` is that of another page that this crawl has seen."""
+        own = self.visit_of(response)
+        if not url or (own is not None and url in _asked_by(own, response)):
             return own
-        return self._recent.get(url, own)
+        if (visit := self._recent.get(url)) is None:
+            record = await self._seen(url)
+            if record is None:
+                return own
+            if record.html is not None:
+                visit = Visit(record, stored_page(record, self.config), record)
+                self._remember(visit)
+        return visit
+
+    async def _seen(self, url: str) -> PageRecord | None:
+        """The page that this crawl has last fetched from an address, with HTML that is kept."""
+        if hash(url) not in self._seen_addresses:
+            return None
+        waiting = self._pages.find_url(url)
+        if waiting is not None or self._pages.refused or self.config.read_only:
+            return waiting
+        pages = self.writer.store.pages
+        try:
+            record = await run_in_thread(pages.find_url, url)
+            html = await run_in_thread(pages.html, record.key) if record else None
+            return replace(record, html=html) if record else None
+        except DamagedError:
+            return None
+        except StoreError as error:
+            self._pages.count_refusal(error)
+            return None
 
     def release(self, response: Response) -> None:
         """Let go of what is parsed of a page: the spider's callback has ended.
@@ -347,10 +388,9 @@ class Crawl:
 
     # Pages seen
 
-    def _remember(self, response: Response, visit: Visit) -> None:
-        self._visits[response] = visit
-        self._recent[response.url] = visit
-        self._recent.move_to_end(response.url)
+    def _remember(self, visit: Visit) -> None:
+        self._recent[visit.record.url] = visit
+        self._recent.move_to_end(visit.record.url)
         while len(self._recent) > _RECENT_PAGES:
             self._recent.popitem(last=False)
 
@@ -366,6 +406,13 @@ class Crawl:
         if page.truncated:
             self.stats.inc_value("noiseclean/pages/over_budget")
             logger.debug("%s is longer than the budget for one page: its end is left out", page.url)
+
+
+def _asked_by(visit: Visit, response: Response | None) -> set[str]:
+    """All that a page has been asked for by."""
+    request = response.request if response is not None else None
+    asked = [request.url, *request.meta.get("redirect_urls", ())] if request is not None else ()
+    return {visit.record.url, *asked}
 
 
 def count_not_html(stats: StatsCollector, kind: str) -> None:

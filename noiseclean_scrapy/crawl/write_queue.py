@@ -14,6 +14,7 @@ from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.crawl.spool import Spool, Spooled, joined
 from noiseclean_scrapy.crawl.writer import Writer, write_pages
 from noiseclean_scrapy.errors import DamagedError, StoreError
+from noiseclean_scrapy.page.characters import counted
 from noiseclean_scrapy.store import PageRecord, Written
 
 if TYPE_CHECKING:
@@ -91,6 +92,11 @@ class WriteQueue:
                 return stored
         return self._records[key]
 
+    def find_url(self, url: str) -> PageRecord | None:
+        """The pending record of the page last fetched from an address, if there is one."""
+        found = [record for record in self._records.values() if record.url == url]
+        return max(found, key=lambda record: record.fetched_at, default=None)
+
     async def write(self) -> tuple[list[PageRecord], Written]:
         """Write the pending pages, first those of the spool; the records, and what became of them.
 
@@ -126,7 +132,7 @@ class WriteQueue:
         self.stats.set_value("noiseclean/store/seconds", round(monotonic() - began, 3))
         if written.learned:
             self.stats.inc_value("noiseclean/pages/learned", written.learned)
-        logger.info("Stored %d pages", len(records))
+        logger.info("Stored %s", counted(len(records), "page"))
         logger.debug("Keys of stored pages: %s", " ".join(record.key for record in records))
         return records, written
 

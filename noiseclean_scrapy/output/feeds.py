@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import json
 import marshal
@@ -177,14 +178,27 @@ def _csv(feed: BufferedReader, out: IO[bytes], change: Change, options: FeedOpti
 
 
 def _xml(feed: BufferedReader, out: IO[bytes], change: Change, options: FeedOptions) -> None:
-    parser = etree.XMLParser(huge_tree=True, resolve_entities=False, no_network=True)
+    # Scrapy declares an encoding by the name that Python has for it.
+    encoding = codecs.lookup(options.encoding or "utf-8").name
+    parser = etree.XMLParser(
+        huge_tree=True,
+        resolve_entities=False,
+        no_network=True,
+        encoding=encoding if options.encoding else None,
+    )
     tree = etree.parse(feed, parser)
     for item in tree.getroot():
-        plain = {str(part.tag): part for part in item if not len(part)}
-        found = change({name: part.text or "" for name, part in plain.items()})
+        parts = {str(part.tag): part for part in item}
+        found = change({name: _xml_value(part) for name, part in parts.items()})
         for name, value in found.items():
-            plain[name].text = str(value)
-    tree.write(out, encoding=options.encoding or "utf-8", xml_declaration=True)
+            if not len(parts[name]):
+                parts[name].text = str(value)
+    tree.write(out, encoding=encoding, xml_declaration=True)
+
+
+def _xml_value(part: etree._Element) -> str | list[str]:
+    """A field's text, or the values of a list."""
+    return [value.text or "" for value in part] if len(part) else part.text or ""
 
 
 class _PlainUnpickler(pickle.Unpickler):

@@ -17,7 +17,7 @@ class Request(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self.respond()
 
-    do_POST = do_GET  # noqa: N815
+    do_POST = do_HEAD = do_GET  # noqa: N815
 
     def answer(
         self,
@@ -34,7 +34,8 @@ class Request(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
-        self.wfile.write(data)
+        if self.command != "HEAD":
+            self.wfile.write(data)
 
     def log_message(self, format: str, *arguments: object) -> None:
         """Stay quiet."""

@@ -1,0 +1,187 @@
+"""Which page an item belongs to, where that is not the response that was seen last."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import scrapy
+from scrapy.http import Response
+
+from tests.support import crawling
+from tests.support.crawl_site import Answer, story, story_text
+from tests.support.databases import read_rows
+
+PAGES = 40
+STORIES = {f"/{number}": story(number) for number in range(PAGES)}
+ONE_AFTER_ANOTHER = {"CONCURRENT_REQUESTS": 1, "NOISECLEAN_BATCH_SIZE": 10}
+FEED = {"FEEDS": {"items.jsonl": {"format": "jsonlines"}}, "NOISECLEAN_FINAL_FEEDS": True}
+
+
+def stored_texts(folder: Path) -> dict[str, list[str]]:
+    """By path the texts that are stored of its pages."""
+    found: dict[str, list[str]] = {}
+    query = "SELECT url, text FROM noiseclean_page WHERE text IS NOT NULL"
+    for url, text in read_rows(f"sqlite:///{folder}/noiseclean.db", query):
+        found.setdefault(f"/{url.rsplit('/', 1)[1]}", []).append(text)
+    return found
+
+
+class FormSpider(scrapy.Spider):
+    """One address, and a page of it for each form that is sent."""
+
+    name = "form"
+    url: str
+
+    async def start(self) -> AsyncIterator[Any]:
+        for number in range(8):
+            form = {"number": str(number)}
+            address = f"{self.url}/form"
+            yield scrapy.FormRequest(address, formdata=form, cb_kwargs={"number": number})
+
+    def parse(self, response: Response, number: int) -> Iterator[Any]:
+        yield {"number": number, "url": response.url}
+
+
+def test_pages_of_one_address_keep_their_texts_in_final_feeds(tmp_path: Path) -> None:
+    pages = {"/form": lambda request: story(request - 1)}
+    crawling.crawl_pages(tmp_path, FormSpider, pages, {**ONE_AFTER_ANOTHER, **FEED})
+    items = [json.loads(line) for line in (tmp_path / "items.jsonl").read_text().splitlines()]
+    texts = {item["number"]: item["text"] for item in items}
+    assert texts == {number: story_text(number) for number in range(8)}
+
+
+class CarryingSpider(scrapy.Spider):
+    """An item begins on one page and is finished on another, when many others have been seen."""
+
+    name = "carrying"
+    url: str
+
+    async def start(self) -> AsyncIterator[Any]:
+        for number in range(PAGES):
+            yield scrapy.Request(f"{self.url}/{number}", priority=1)
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        arguments = {"address": response.url}
+        yield response.follow(f"/more{response.url[-2:]}", self.finish, cb_kwargs=arguments)
+
+    def finish(self, response: Response, address: str) -> Iterator[Any]:
+        yield {"url": address}
+
+
+@pytest.mark.parametrize("batch_size", [10, 1000])
+@pytest.mark.parametrize("kind", ["text/html", "application/json"])
+def test_an_item_has_the_text_of_its_address(tmp_path: Path, kind: str, batch_size: int) -> None:
+    more = {f"/more{path[-2:]}": Answer(story(100), type=kind) for path in STORIES}
+    settings = {**ONE_AFTER_ANOTHER, "NOISECLEAN_BATCH_SIZE": batch_size}
+    crawled = crawling.crawl_pages(tmp_path, CarryingSpider, {**STORIES, **more}, settings)
+    assert len(crawled.items) == PAGES
+    stored = stored_texts(tmp_path)
+    for item in crawled.items:
+        path = f"/{item['url'].rsplit('/', 1)[1]}"
+        assert item["title"] == f"Story {path[1:]}"
+        assert len(stored.pop(path)) == 1
+    assert stored == {}
+    assert "errors" not in crawled.ours
+
+
+class InlineSpider(scrapy.Spider):
+    """Downloads pages within one callback; its items are slow to pass."""
+
+    name = "inline"
+    url: str
+
+    async def start(self) -> AsyncIterator[Any]:
+        yield scrapy.Request(f"{self.url}/0")
+
+    async def parse(self, response: Response) -> AsyncIterator[Any]:
+        assert self.crawler.engine
+        for number in range(1, PAGES):
+            request = scrapy.Request(f"{self.url}/{number}")
+            other = await self.crawler.engine.download_async(request)
+            yield {"url": other.url}
+
+
+class Slow:
+    """A pipeline that others overtake."""
+
+    async def process_item(self, item: Any) -> Any:
+        await asyncio.sleep(1)
+        return {**item, "is": "another object"}
+
+
+def test_the_page_of_an_item_that_was_slow_is_stored(tmp_path: Path) -> None:
+    settings = {"ITEM_PIPELINES": {f"{__name__}.Slow": 300}, "CONCURRENT_ITEMS": PAGES}
+    crawled = crawling.crawl_pages(tmp_path, InlineSpider, STORIES, settings)
+    assert {item["title"] for item in crawled.items} == {f"Story {n}" for n in range(1, PAGES)}
+    assert set(stored_texts(tmp_path)) == set(STORIES) - {"/0"}
+
+
+class Replacing:
+    """A downloader middleware that gives the spider another response than it was given."""
+
+    def process_response(self, request: scrapy.Request, response: Response) -> Response:
+        return response.replace(url=f"{response.url}#seen")
+
+
+class LateSpider(scrapy.Spider):
+    """Its items come when many other pages have been seen."""
+
+    name = "late"
+    url: str
+
+    async def start(self) -> AsyncIterator[Any]:
+        for number in range(PAGES):
+            yield scrapy.Request(f"{self.url}/{number}")
+
+    async def parse(self, response: Response) -> AsyncIterator[Any]:
+        await asyncio.sleep(1)
+        yield {"of": response.url.partition("#")[0]}
+
+
+def test_a_response_that_is_replaced_keeps_its_page(tmp_path: Path) -> None:
+    settings = {
+        "DOWNLOADER_MIDDLEWARES": {f"{__name__}.Replacing": 100},
+        "CONCURRENT_REQUESTS": PAGES,
+        "CONCURRENT_REQUESTS_PER_DOMAIN": PAGES,
+    }
+    crawled = crawling.crawl_pages(tmp_path, LateSpider, STORIES, settings)
+    assert len(crawled.items) == PAGES
+    for item in crawled.items:
+        assert item["title"] == f"Story {item['of'].rsplit('/', 1)[1]}"
+    assert set(stored_texts(tmp_path)) == set(STORIES)
+
+
+class AgainSpider(scrapy.Spider):
+    """Asks for a page three times: as it is, for its head alone, and to be left alone."""
+
+    name = "again"
+    url: str
+
+    async def start(self) -> AsyncIterator[Any]:
+        yield scrapy.Request(f"{self.url}/0")
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        yield {"case": "page", "url": response.url}
+        yield scrapy.Request(response.url, self.parse_head, method="HEAD")
+        meta = {"noiseclean": False}
+        yield scrapy.Request(response.url, self.parse_alone, meta=meta, dont_filter=True)
+
+    def parse_head(self, response: Response) -> Iterator[Any]:
+        yield {"case": "head"}
+
+    def parse_alone(self, response: Response) -> Iterator[Any]:
+        yield {"case": "alone", "url": response.url}
+
+
+def test_heads_and_pages_to_be_left_alone(tmp_path: Path) -> None:
+    crawled = crawling.crawl_pages(tmp_path, AgainSpider, STORIES, ONE_AFTER_ANOTHER)
+    items = {item["case"]: item for item in crawled.items}
+    assert items["page"]["text"] == story_text(0)
+    assert "text" not in items["alone"]
+    assert crawled.ours["pages/seen"] == 1
+    assert [*stored_texts(tmp_path)] == ["/0"]
