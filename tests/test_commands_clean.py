@@ -97,6 +97,27 @@ def test_every_page_is_cleaned_with_all_pages_of_its_site(tmp_path: Path, news: 
     assert rows(lone.stdout)[0]["text"] != expected[0]
 
 
+def test_several_files_are_as_one_folder(tmp_path: Path, news: Path) -> None:
+    files = sorted(news.glob("*.html"))
+    whole = noiseclean(tmp_path, "clean", news, *STYLE_TREE, *JSONL).stdout
+    assert noiseclean(tmp_path, "clean", *files, *STYLE_TREE, *JSONL).stdout == whole
+    folders = [write_pages(tmp_path / name, STORIES[:2]) for name in ("one", "two")]
+    both = rows(noiseclean(tmp_path, "clean", *folders, news / "05.html", *JSONL).stdout)
+    assert [row["url"].split("/", 2)[2] for row in both] == [
+        *("one.invalid/00.html", "one.invalid/01.html"),
+        *("two.invalid/00.html", "two.invalid/01.html"),
+        "news.invalid/05.html",
+    ]
+
+
+@pytest.mark.parametrize("other", ["http://a.example/", "-"])
+def test_files_beside_addresses_or_standard_input_are_refused(
+    tmp_path: Path, news: Path, other: str
+) -> None:
+    done = noiseclean(tmp_path, "clean", news, other, code=2)
+    assert "several sources are files and folders, or addresses, not both" in done.stderr
+
+
 HEADS = {"text": "Story 0\n", "markdown": "# Story 0\n", "html": "<h1>Story 0</h1>\n"}
 
 
@@ -332,6 +353,13 @@ def test_list_of_addresses_is_fetched_as_robots_txt_allows(
     assert server.requests["/3"] == 1
     assert server.requests["/gone"] == 2
     assert "/gone" in again.stderr
+
+
+@pytest.mark.slow
+def test_several_addresses_are_fetched(tmp_path: Path, server: PageServer) -> None:
+    urls = [f"{server.url}/{number}" for number in (2, 0, 2)]
+    done = noiseclean(tmp_path, "clean", *urls, *QUICK, *JSONL)
+    assert [row["url"] for row in rows(done.stdout)] == urls[:2]
 
 
 @pytest.mark.slow

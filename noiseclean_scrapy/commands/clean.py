@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -50,19 +52,20 @@ ReadPages: TypeAlias = Callable[[], Iterable[SourcePage]]
 
 class Clean(Subcommand):
     name = "clean"
-    syntax = "SOURCE [-o FILE] [options]"
+    syntax = "SOURCE... [-o FILE] [options]"
     summary = "Print the clean text of a page, a folder, an archive, a list of addresses"
     details = (
         "SOURCE is a web address, an HTML file, - (a page on standard input), a folder of HTML "
         "files (with or without manifest.jsonl), a WARC or WACZ file, or a text file of addresses, "
-        "one a line. Every site is first learned from its pages; then each page is cleaned and "
-        "written, in the order of SOURCE. With -o FILE.jsonl an interrupted run goes on where it "
-        "stopped when it is started again. Listed pages are fetched slowly, as robots.txt allows, "
-        "and with -o kept in FILE.pages.db, so that no page is fetched twice."
+        "one a line. There may be several of them: files and folders, or addresses. Every site is "
+        "first learned from its pages; then each page is cleaned and written, in the order of the "
+        "sources. With -o FILE.jsonl an interrupted run goes on where it stopped when it is "
+        "started again. Listed pages are fetched slowly, as robots.txt allows, and with -o kept in "
+        "FILE.pages.db, so that no page is fetched twice."
     )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("source", metavar="SOURCE")
+        parser.add_argument("sources", metavar="SOURCE", nargs="+")
         add_output_option(parser)
         parser.add_argument(
             "--format",
@@ -154,16 +157,25 @@ def _learn(read_pages: ReadPages, cleaners: SiteCleaners, *, one: bool) -> int:
 
 def _source(call: Call, form: str, folder: Path, stack: ExitStack) -> tuple[ReadPages, bool]:
     """What gives the pages, each time from the first on, and whether it can be one only."""
-    source = call.opts.source
-    path = Path(source)
-    is_address = is_web_address(source)
-    if path == STDIO or (is_html_name(source) and not is_address and not path.is_dir()):
-        pages = list(_lone_page(path, call.config, with_site=form not in CONTENTS))
+    sources: list[str] = call.opts.sources
+    lists = list(map(_urls, sources))
+    is_alone = len(sources) == 1
+    if is_alone and lists == [None] and _is_lone_page(sources[0]):
+        pages = list(_lone_page(Path(sources[0]), call.config, with_site=form not in CONTENTS))
         return (lambda: pages), True
-    urls = [source] if is_address else _listed_urls(path)
-    if urls is None:
-        return lambda: archive_pages(source, call.config), False
-    return _fetch(urls, form, call, folder, stack).__iter__, is_address
+    if None not in lists:
+        urls = list(dict.fromkeys(url for found in lists for url in found or ()))
+        is_one = is_alone and is_web_address(sources[0])
+        return _fetch(urls, form, call, folder, stack).__iter__, is_one
+    if any(lists) or (not is_alone and str(STDIO) in sources):
+        call.opts.parser.error("several sources are files and folders, or addresses, not both")
+    read = partial(archive_pages, config=call.config)
+    return lambda: chain.from_iterable(map(read, sources)), False
+
+
+def _is_lone_page(source: str) -> bool:
+    path = Path(source)
+    return path == STDIO or (is_html_name(source) and not path.is_dir())
 
 
 def _lone_page(path: Path, config: Config, *, with_site: bool) -> Iterator[SourcePage]:
@@ -187,9 +199,12 @@ def _site(url: str, config: Config) -> str:
     return config.cluster_by(HtmlResponse(url)) or ""
 
 
-def _listed_urls(path: Path) -> list[str] | None:
-    """The addresses that a file lists; None where it is an archive."""
-    if not path.is_file():
+def _urls(source: str) -> list[str] | None:
+    """The address that a source is, or those that it lists; None where it is no such file."""
+    if is_web_address(source):
+        return [source]
+    path = Path(source)
+    if not path.is_file() or is_html_name(source):
         return None
     with path.open("rb") as file:
         head = file.read(_LIST_HEAD).decode("utf-8-sig", "replace")
