@@ -36,6 +36,9 @@ _ZONES |= {"MESZ": 2, "EET": 2, "EEST": 3, "MSK": 3, "JST": 9, "KST": 9, "AEST":
 _ZONES |= {"EDT": -4, "EST": -5, "CDT": -5, "CST": -6, "MDT": -6, "MST": -7, "PDT": -7, "PST": -8}
 """Hours that zones are ahead of UTC, by their names."""
 _MAIL_TIME = re.compile(r"(?:[A-Z][a-z]{2}, ?)?\d{1,2} [A-Z][a-z]{2} \d{4} \d", re.ASCII)
+_WRITTEN_DAY = re.compile(
+    r"(?:[A-Z][a-z]+, )?(?:[A-Z][a-z]+ \d{1,2}|\d{1,2} [A-Z][a-z]+),? \d{4}", re.ASCII
+)
 _MONTH = re.compile(r"\d{4}-\d\d", re.ASCII)
 _FRACTION = re.compile(r"\.(\d{1,6})\d*")
 
@@ -94,7 +97,7 @@ def read_article(documents: Iterable[Any]) -> Article:
 def read_time(value: object) -> datetime | None:
     """A time as ISO 8601 or a header of a mail has it, aware; without an offset in UTC.
 
-    A day is its midnight, a month that of its first day.
+    A day is its midnight, also one that is written out in English, a month that of its first day.
 
     >>> read_time("2024-05-03T23:10:00.1234567+02:00").isoformat()
     '2024-05-03T23:10:00.123456+02:00'
@@ -104,17 +107,23 @@ def read_time(value: object) -> datetime | None:
     ('2024-05-03T08:00:00-05:00', '2024-05-01T00:00:00+00:00')
     >>> read_time("Fri, 03 May 2024 08:00:00 PDT").isoformat()
     '2024-05-03T08:00:00-07:00'
+    >>> read_time("May 3, 2024").isoformat(), read_time("Mai 3, 2024")
+    ('2024-05-03T00:00:00+00:00', None)
     """
     if not isinstance(value, str) or len(value) > _LONGEST:
         return None
+    value = value.strip()
+    is_day = _WRITTEN_DAY.fullmatch(value)
     # What Python 3.10 does not read: Z, fractions of other lengths, offsets without a colon.
-    text = _FRACTION.sub(lambda found: f".{found[1]:0<6}", value.strip().replace("Z", "+00:00"))
+    text = _FRACTION.sub(lambda found: f".{found[1]:0<6}", value.replace("Z", "+00:00"))
     text = _OFFSET.sub(r"\1:\2", text)
     # And what no Python reads: names of zones, months.
     text = _ZONE.sub(_with_offset, text) + "-01" * bool(_MONTH.fullmatch(text))
     try:
-        is_of_mail = _MAIL_TIME.match(value)
-        time = parsedate_to_datetime(value) if is_of_mail else datetime.fromisoformat(text)
+        if is_day or _MAIL_TIME.match(value):
+            time = parsedate_to_datetime(f"{value} 00:00" if is_day else value)
+        else:
+            time = datetime.fromisoformat(text)
     except (ValueError, OverflowError):
         return None
     return time if time.tzinfo else time.replace(tzinfo=timezone.utc)
