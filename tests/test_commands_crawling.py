@@ -202,6 +202,10 @@ def test_archives_are_replayed_into_the_database(tmp_path: Path) -> None:
     assert stored_texts(tmp_path / "warc.db").keys() == {f"http://a.org/{n}" for n in range(5)}
     (site,) = run_console(tmp_path, "sites", "--database", "warc.db", "--json").json
     assert site["method"] == "style-tree"
+    both = run_console(tmp_path, "replay", "pages", "a.warc.gz", "--database", "both.db")
+    assert "13 pages of 2 sites stored in sqlite:///both.db (1 damaged)" in both.stderr
+    missing = run_console(tmp_path, "replay", "a.warc.gz", "no.warc.gz", code=1)
+    assert "no.warc.gz" in missing.stderr
 
 
 @pytest.mark.slow

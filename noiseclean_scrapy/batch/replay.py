@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
-from itertools import count
+from collections.abc import AsyncIterator, Iterator, Sequence
+from functools import partial
+from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -73,16 +74,16 @@ class ReplaySpider(Spider):
     """A spider that gets its pages from an archive, one item a page.
 
     ``parse`` is called with the response and with the page's ``page_id`` and ``site``. Spider
-    argument ``source``: whatever `read_archive` takes. ``custom_settings`` can change what
-    `REPLAY_SETTINGS` sets. Without a readable archive the crawl ends at once, with one line in the
-    log and the finish reason ``archive_error``.
+    argument ``source``: whatever `read_archive` takes, or several of these. ``custom_settings`` can
+    change what `REPLAY_SETTINGS` sets. Without a readable archive the crawl ends at once, with one
+    line in the log and the finish reason ``archive_error``.
     """
 
     name = "replay"
 
-    def __init__(self, source: str | Path | None = None, **kwargs: Any) -> None:
+    def __init__(self, source: str | Path | Sequence[str | Path] = (), **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.source = source
+        self.sources = [source] if isinstance(source, (str, Path)) else source
         self._in_flight: dict[int, ArchivedPage] = {}
         self._problems: list[ProblemKind] = []
 
@@ -116,13 +117,14 @@ class ReplaySpider(Spider):
         return self._in_flight.pop(request.meta.get(META_KEY, -1), None)
 
     def _open(self) -> Iterator[ArchivedPage]:
-        if not self.source:
+        if not self.sources or not all(self.sources):
             raise ArchiveError(
                 f"Spider {self.name!r} needs an archive to replay: scrapy crawl {self.name} "
                 f"-a source=PATH"
             )
         budget = Config.from_settings(self.settings).page_budget
-        return read_archive(self.source, on_problem=self._problems.append, budget=budget)
+        read = partial(read_archive, on_problem=self._problems.append, budget=budget)
+        return chain.from_iterable(map(read, self.sources))
 
     async def _next_page(self, pages: Iterator[ArchivedPage]) -> ArchivedPage | None:
         """Reads on once the engine has room; Scrapy itself would queue the whole archive."""

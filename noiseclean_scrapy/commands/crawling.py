@@ -69,25 +69,26 @@ class Crawl(Subcommand):
 
 class Replay(Subcommand):
     name = "replay"
-    syntax = "PATH [options]"
+    syntax = "PATH... [options]"
     summary = "Store the pages of a folder, WARC or WACZ, as a crawl does"
     details = (
         "PATH is a folder of HTML files (with or without manifest.jsonl), an HTML file, a WARC or "
-        "a WACZ file. Its pages pass through the add-on one after the other, without any network, "
-        "and are stored with their clean texts."
+        "a WACZ file; there may be several. Their pages pass through the add-on one after the "
+        "other, without any network, and are stored with their clean texts."
     )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("source", metavar="PATH")
+        parser.add_argument("sources", metavar="PATH", nargs="+")
         add_method_options(parser, "NOISECLEAN_METHOD")
         add_database_option(parser)
 
     def run(self, call: Call) -> bool:
         from noiseclean_scrapy.batch.replay import ReplaySpider
 
-        source = call.opts.source
-        read_archive(source)  # for its errors
-        stats = _run(ReplaySpider, call, {}, source=source)
+        sources = call.opts.sources
+        for source in sources:
+            read_archive(source)  # for its errors
+        stats = _run(ReplaySpider, call, {}, source=sources)
         return _report(call, stats)
 
 
