@@ -23,8 +23,9 @@ from noiseclean_scrapy.clean_page import CONTENTS, CleanPage
 from noiseclean_scrapy.clusters.training import new_cleaner
 from noiseclean_scrapy.config import METADATA_VALUES, Config
 from noiseclean_scrapy.crawl.final_feeds import FinalFeeds
-from noiseclean_scrapy.crawl.session import Crawl, Visit
+from noiseclean_scrapy.crawl.session import Crawl
 from noiseclean_scrapy.crawl.starting import config_of, exit_with_error, is_trial
+from noiseclean_scrapy.crawl.visits import Visit
 from noiseclean_scrapy.crawl.writer import ProcessWriter, Writer
 from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.items import PageItem, held
@@ -265,7 +266,7 @@ class CleanPipeline:
             if url in {"", response.url}:
                 return None
             response = None
-        return await self.crawl.find_visit(response, url)
+        return await self.crawl.visits.find(response, url)
 
     async def _fill(self, item: Any, visit: Visit, crawl: Crawl) -> Any:
         """The item with its values: itself, or a copy where it is frozen."""

@@ -3,78 +3,43 @@
 from __future__ import annotations
 
 import logging
-from collections import OrderedDict
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timezone
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 from scrapy.utils.asyncio import run_in_thread, sleep
 
 from noiseclean_scrapy.clean_page import CleanPage
-from noiseclean_scrapy.clusters.cleaning import clean_record, stored_page, to_record
+from noiseclean_scrapy.clusters.cleaning import clean_record, to_record
 from noiseclean_scrapy.clusters.cluster import PageCluster
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.crawl.bounded import bounded_response, selector_of, with_text
 from noiseclean_scrapy.crawl.cluster_cache import ClusterCache
 from noiseclean_scrapy.crawl.memory import trim_heap
 from noiseclean_scrapy.crawl.spool import Spool
+from noiseclean_scrapy.crawl.visits import Visit, Visits
 from noiseclean_scrapy.crawl.write_queue import WriteQueue
 from noiseclean_scrapy.crawl.writer import Writer
 from noiseclean_scrapy.errors import DamagedError, StoreError
 from noiseclean_scrapy.languages import SiteLanguages
 from noiseclean_scrapy.metadata import Metadata, load_libraries, read_facts
-from noiseclean_scrapy.methods import Model
 from noiseclean_scrapy.page import Page, build_page
 from noiseclean_scrapy.page.facts import page_facts
 from noiseclean_scrapy.page.hashes import digest
 from noiseclean_scrapy.store import PageRecord
 
 if TYPE_CHECKING:
-    from lxml.etree import _Element
     from scrapy import Request
     from scrapy.http import HtmlResponse, Response
     from scrapy.statscollectors import StatsCollector
 
 logger = logging.getLogger(__name__)
 
-_RECENT_PAGES = 16
 _MOMENT_SECONDS = 0.02
 _LOOKS_WHILE_IDLE = 4
 _TRIES = 5
-
-
-@dataclass(slots=True)
-class Visit:
-    """One page of the crawl: its record, what the store knew of it, and its cleaning.
-
-    `facts` are what `page_facts` took from the page; None where another process is to read it.
-    `cleaned` is what `model`, the tree of `version`, gave; `kept` is the cleaning that has gone to
-    the store because of an item.
-    """
-
-    record: PageRecord
-    page: Page
-    stored: PageRecord | None
-    facts: _Element | None = None
-    metadata: Metadata | None = None
-    cleaned: CleanPage | None = None
-    model: Model | None = None
-    version: int = -1
-    kept: CleanPage | None = None
-
-    @property
-    def is_final(self) -> bool:
-        """Whether the store has this very page, cleaned by a tree that covers it."""
-        stored = self.stored
-        return (
-            stored is not None
-            and stored.cleaned is not None
-            and stored.learned_version is not None
-            and stored.body_hash == self.record.body_hash
-        )
 
 
 class Crawl:
@@ -93,10 +58,7 @@ class Crawl:
         self.writer = writer
         self._clusters = ClusterCache(config, stats, writer)
         self._pages = WriteQueue(config, stats, writer, spool or Spool(config.spool_path))
-        self._seen_addresses: set[int] = set()  # hashes of those that were seen
-        # By request as well: a middleware may replace the response.
-        self._visits: WeakKeyDictionary[Response | Request, Visit] = WeakKeyDictionary()
-        self._recent: OrderedDict[str, Visit] = OrderedDict()
+        self.visits = Visits(config, self._pages)
         self._languages = SiteLanguages()
         self._has_libraries = not writer.is_process  # which needs them for every page
         self._wishes = 0
@@ -136,11 +98,7 @@ class Crawl:
             record = replace(record, position=self._wishes)
             self._clusters.hold(record, page)
         visit = Visit(record, page, stored, facts)
-        self._visits[response] = visit
-        if request is not None:
-            self._visits[request] = visit
-        self._seen_addresses.add(hash(response.url))
-        self._remember(visit)
+        self.visits.note(visit, response, request)
         if not self.config.read_only and not visit.is_final:
             self._pages.add(record)
         if cluster.interim_due and not cluster.due:
@@ -150,54 +108,13 @@ class Crawl:
             await sleep(_MOMENT_SECONDS)
         await self._flush_if(cluster.due)
 
-    def visit_of(self, response: Response | None) -> Visit | None:
-        """The page of a response, also of one that a middleware has put in its place."""
-        if response is None:
-            return None
-        visit = self._visits.get(response)
-        if visit is None and response.request is not None:
-            visit = self._visits.get(response.request)
-        return visit or self._recent.get(response.url)
-
-    async def find_visit(self, response: Response | None, url: str) -> Visit | None:
-        """The page of `response`, unless `url` is that of another page that this crawl has seen."""
-        own = self.visit_of(response)
-        if not url or (own is not None and url in _asked_by(own, response)):
-            return own
-        if (visit := self._recent.get(url)) is None:
-            record = await self._seen(url)
-            if record is None:
-                return own
-            if record.html is not None:
-                visit = Visit(record, stored_page(record, self.config), record)
-                self._remember(visit)
-        return visit
-
-    async def _seen(self, url: str) -> PageRecord | None:
-        """The page that this crawl has last fetched from an address, with HTML that is kept."""
-        if hash(url) not in self._seen_addresses:
-            return None
-        waiting = self._pages.find_url(url)
-        if waiting is not None or self._pages.refused or self.config.read_only:
-            return waiting
-        pages = self.writer.store.pages
-        try:
-            record = await run_in_thread(pages.find_url, url)
-            html = await run_in_thread(pages.html, record.key) if record else None
-            return replace(record, html=html) if record else None
-        except DamagedError:
-            return None
-        except StoreError as error:
-            self._pages.count_refusal(error)
-            return None
-
     def release(self, response: Response) -> None:
         """Let go of what is parsed of a page: the spider's callback has ended.
 
         A response and its selector hold each other, and so the whole tree, until the garbage
         collector comes. Whoever selects from the response later parses it again.
         """
-        if response in self._visits and hasattr(response, "_cached_selector"):
+        if response in self.visits and hasattr(response, "_cached_selector"):
             response._cached_selector = None
 
     async def clean(self, visit: Visit) -> CleanPage:
@@ -386,14 +303,6 @@ class Crawl:
         if damaged := self.writer.store.damaged:
             self.stats.set_value("noiseclean/pages/damaged", damaged)
 
-    # Pages seen
-
-    def _remember(self, visit: Visit) -> None:
-        self._recent[visit.record.url] = visit
-        self._recent.move_to_end(visit.record.url)
-        while len(self._recent) > _RECENT_PAGES:
-            self._recent.popitem(last=False)
-
     def _note(self, page: Page) -> None:
         self.stats.inc_value("noiseclean/pages/seen")
         if page.other:
@@ -406,13 +315,6 @@ class Crawl:
         if page.truncated:
             self.stats.inc_value("noiseclean/pages/over_budget")
             logger.debug("%s is longer than the budget for one page: its end is left out", page.url)
-
-
-def _asked_by(visit: Visit, response: Response | None) -> set[str]:
-    """All that a page has been asked for by."""
-    request = response.request if response is not None else None
-    asked = [request.url, *request.meta.get("redirect_urls", ())] if request is not None else ()
-    return {visit.record.url, *asked}
 
 
 def count_not_html(stats: StatsCollector, kind: str) -> None:

@@ -125,7 +125,7 @@ class FocusMiddleware(CrawlComponent):
 
     async def _read(self, request: Request, response: Response) -> None:
         crawl = self.crawl
-        visit = crawl.visit_of(response) if crawl else None
+        visit = crawl.visits.of(response) if crawl else None
         if crawl is None or visit is None or not isinstance(response, HtmlResponse):
             return
         if request.meta.get("noiseclean") is False or visit.record.url != response.url:

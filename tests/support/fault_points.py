@@ -64,7 +64,7 @@ async def see(crawl: Crawl, number: int, *, host: str = "a.example", item: bool 
     url = f"http://{host}/{number}"
     response = HtmlResponse(url, body=story(number).encode(), encoding="utf-8")
     await crawl.observe(f"{host}{number:04}", host, response)
-    visit = crawl.visit_of(response)
+    visit = crawl.visits.of(response)
     assert visit
     if item:
         await crawl.keep(visit)
@@ -90,7 +90,7 @@ async def crawl_all(
     crawl = open_crawl(url, settings)
     for number in numbers:
         await see(crawl, number)
-        visit = await crawl.find_visit(None, f"http://a.example/{number}")
+        visit = await crawl.visits.find(None, f"http://a.example/{number}")
         assert visit
         assert visit.kept
         assert visit.kept.text == story_text(number) or not is_known

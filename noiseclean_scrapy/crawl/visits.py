@@ -1,0 +1,139 @@
+"""The pages that a crawl has seen, and which of them an item is about."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from scrapy.utils.asyncio import run_in_thread
+
+from noiseclean_scrapy.clean_page import CleanPage
+from noiseclean_scrapy.clusters.cleaning import stored_page
+from noiseclean_scrapy.config import Config
+from noiseclean_scrapy.crawl.write_queue import WriteQueue
+from noiseclean_scrapy.errors import DamagedError, StoreError
+from noiseclean_scrapy.metadata import Metadata
+from noiseclean_scrapy.methods import Model
+from noiseclean_scrapy.page import Page
+from noiseclean_scrapy.store import PageRecord
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+    from scrapy import Request
+    from scrapy.http import Response
+
+_RECENT_PAGES = 16
+
+
+@dataclass(slots=True)
+class Visit:
+    """One page of the crawl: its record, what the store knew of it, and its cleaning.
+
+    `facts` are what `page_facts` took from the page; None where another process is to read it.
+    `cleaned` is what `model`, the tree of `version`, gave; `kept` is the cleaning that has gone to
+    the store because of an item.
+    """
+
+    record: PageRecord
+    page: Page
+    stored: PageRecord | None
+    facts: _Element | None = None
+    metadata: Metadata | None = None
+    cleaned: CleanPage | None = None
+    model: Model | None = None
+    version: int = -1
+    kept: CleanPage | None = None
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the store has this very page, cleaned by a tree that covers it."""
+        stored = self.stored
+        return (
+            stored is not None
+            and stored.cleaned is not None
+            and stored.learned_version is not None
+            and stored.body_hash == self.record.body_hash
+        )
+
+
+class Visits:
+    """Finds the visit of a response, and that of an address.
+
+    Visits go with their responses and requests; the last ones stay. Of all others the addresses are
+    known, and the store has their pages.
+    """
+
+    def __init__(self, config: Config, pages: WriteQueue) -> None:
+        self.config = config
+        self._pages = pages
+        # By request as well: a middleware may replace the response.
+        self._visits: WeakKeyDictionary[Response | Request, Visit] = WeakKeyDictionary()
+        self._recent: OrderedDict[str, Visit] = OrderedDict()
+        self._addresses: set[int] = set()  # hashes of those that were seen
+
+    def __contains__(self, response: Response) -> bool:
+        return response in self._visits
+
+    def note(self, visit: Visit, response: Response, request: Request | None) -> None:
+        """Remember the visit of a response."""
+        self._visits[response] = visit
+        if request is not None:
+            self._visits[request] = visit
+        self._addresses.add(hash(visit.record.url))
+        self._remember(visit)
+
+    def of(self, response: Response | None) -> Visit | None:
+        """The page of a response, also of one that a middleware has put in its place."""
+        if response is None:
+            return None
+        visit = self._visits.get(response)
+        if visit is None and response.request is not None:
+            visit = self._visits.get(response.request)
+        return visit or self._recent.get(response.url)
+
+    async def find(self, response: Response | None, url: str) -> Visit | None:
+        """The page of `response`, unless `url` is that of another page that this crawl has seen."""
+        own = self.of(response)
+        if not url or (own is not None and url in _asked_by(own, response)):
+            return own
+        if (visit := self._recent.get(url)) is None:
+            record = await self._seen(url)
+            if record is None:
+                return own
+            if record.html is not None:
+                visit = Visit(record, stored_page(record, self.config), record)
+                self._remember(visit)
+        return visit
+
+    async def _seen(self, url: str) -> PageRecord | None:
+        """The page that this crawl has last fetched from an address, with HTML that is kept."""
+        if hash(url) not in self._addresses:
+            return None
+        waiting = self._pages.find_url(url)
+        if waiting is not None or self._pages.refused or self.config.read_only:
+            return waiting
+        pages = self._pages.writer.store.pages
+        try:
+            record = await run_in_thread(pages.find_url, url)
+            html = await run_in_thread(pages.html, record.key) if record else None
+            return replace(record, html=html) if record else None
+        except DamagedError:
+            return None
+        except StoreError as error:
+            self._pages.count_refusal(error)
+            return None
+
+    def _remember(self, visit: Visit) -> None:
+        self._recent[visit.record.url] = visit
+        self._recent.move_to_end(visit.record.url)
+        while len(self._recent) > _RECENT_PAGES:
+            self._recent.popitem(last=False)
+
+
+def _asked_by(visit: Visit, response: Response | None) -> set[str]:
+    """All that a page has been asked for by."""
+    request = response.request if response is not None else None
+    asked = [request.url, *request.meta.get("redirect_urls", ())] if request is not None else ()
+    return {visit.record.url, *asked}
