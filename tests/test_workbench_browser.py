@@ -24,6 +24,7 @@ from tests.support.command_line import (
     copy_demo,
     enter_project,
     environment,
+    noiseclean,
     run_console,
     scrapy_command,
 )
@@ -69,6 +70,7 @@ def window(browser: Any, server: Served, **options: Any) -> Iterator[Window]:
 def courier(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[DemoCrawl, Served]]:
     """The demo newspaper, served; rules can be made."""
     demo = copy_demo(tmp_path_factory.mktemp("courier"))
+    noiseclean(demo.database.parent, "reclean", demo.site)  # by the tree that is shown
     with serving(demo.database.parent, "--overrides", "rules.toml") as server:
         yield demo, server
 
