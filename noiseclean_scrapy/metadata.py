@@ -19,6 +19,7 @@ from noiseclean_scrapy.page import Html
 from noiseclean_scrapy.page.characters import without_controls
 from noiseclean_scrapy.page.facts import DAY, language_code, page_facts, text_of
 from noiseclean_scrapy.page.linked_data import (
+    Article,
     plain_line,
     read_article,
     read_documents,
@@ -46,7 +47,10 @@ _DECLARATIONS = {
     "meta": (("name", "property", "itemprop", "http-equiv"), "content"),
     "link": (("rel",), "href"),
 }
-_IMAGES = ("og:image", "og:image:secure_url", "twitter:image", "twitter:image:src", "image_src")
+_IMAGES = (
+    *("og:image", "og:image:url", "og:image:secure_url", "twitter:image", "twitter:image:src"),
+    *("image_src", "image"),
+)
 _TIMES = ("article:published_time", "og:article:published_time", "datepublished")
 _LANGUAGE_NAMES = ("lang", "content-language", "og:locale", "dc.language", "language")
 
@@ -95,14 +99,16 @@ def read_facts(
     See `extract_metadata`.
     """
     declared = _declared(facts)
-    author, published = _author_and_date(facts, declared, url)
+    article = read_article(read_documents(facts.iter("script")))
+    author, published = _author_and_date(facts, article, declared, url)
+    images = (*(declared.get(name, "") for name in _IMAGES), article.image)
     address = partial(_address, _address(url, declared.get("base", "")) or url)
     return Metadata(
         author=author,
         published=published,
         language=language(text, _declared_language(declared)),
         canonical_url=address(declared.get("canonical") or declared.get("og:url", "")),
-        image=address(next((declared[name] for name in _IMAGES if name in declared), "")),
+        image=next(filter(None, map(address, images)), ""),
     )
 
 
@@ -135,11 +141,10 @@ def _document_reader() -> Callable[..., Any] | None:
 
 
 def _author_and_date(
-    facts: _Element, declared: Mapping[str, str], url: str
+    facts: _Element, article: Article, declared: Mapping[str, str], url: str
 ) -> tuple[str, datetime | None]:
     """What JSON-LD says of the article, then META, then its marks; and what the libraries find."""
     latest = datetime.now(timezone.utc) + timedelta(days=1)
-    article = read_article(read_documents(facts.iter("script")))
     author = _author("; ".join(article.authors)) or _stated_author(facts)
     stated = [article.published, *(read_time(declared.get(name)) for name in _TIMES)]
     if not any(stated):
@@ -147,12 +152,20 @@ def _author_and_date(
     told = [time for time in stated if time and time >= _EARLIEST]
     times = [time for time in told if time <= latest]
     # Of one moment told twice, that of the publisher's own clock.
-    by_own_clock = (time for time in times if time == times[0] and time.utcoffset())
+    by_own_clock = (time for time in times if _is_same(times[0], time) and time.utcoffset())
     published = next(by_own_clock, times[0] if times else None)
     if not author or not told:
         other_author, other_published = _found_author_and_date(facts, url, latest)
         author, published = author or other_author, published or other_published
     return author, published or _shown_day(facts, latest)
+
+
+def _is_same(first: datetime, time: datetime) -> bool:
+    """Whether two times are one moment, of which the first may lack the offset or the hour."""
+    if first == time or first.utcoffset():
+        return first == time
+    is_day = first.time() == datetime.min.time()
+    return first.date() == time.date() and (is_day or first.time() == time.time())
 
 
 def _stated_author(facts: _Element) -> str:
@@ -246,8 +259,9 @@ def _declared(facts: _Element) -> dict[str, str]:
     found = {"lang": facts.get("lang", "")}
     for node in facts.iterfind("head/*"):
         names, value = _DECLARATIONS.get(node.tag, ((), ""))
-        for name in filter(None, map(node.get, names)):
-            found.setdefault(name.strip().lower(), node.get(value, "").strip())
+        text = node.get(value, "").strip() if names else ""
+        for name in filter(None, map(node.get, names)) if text else ():
+            found.setdefault(name.strip().lower(), text)
         if node.tag == "base":
             found.setdefault("base", node.get("href", "").strip())
     return {name: value for name, value in found.items() if value}

@@ -483,3 +483,47 @@ def test_without_the_libraries_one_warning_says_what_to_install(tmp_path: Path) 
     assert {item["canonical_url"] for item in found} == {
         f"{server.url}/stories/{number}" for number in range(1, PAGES + 1)
     }
+
+
+def linked(**article: Any) -> str:
+    thing = {"@type": "NewsArticle", "headline": "Flood", **article}
+    return f'<script type="application/ld+json">{json.dumps(thing)}</script>'
+
+
+@pytest.mark.parametrize(
+    ("head", "image"),
+    [
+        ('<meta property=og:image content=""><meta property=og:image content="/a.jpg">', "a"),
+        (
+            '<meta property=og:image content="data:x"><meta name=twitter:image content="/b.jpg">',
+            "b",
+        ),
+        ('<meta property=og:image:url content="/c.jpg">' + linked(image="/d.jpg"), "c"),
+        (linked(image="/d.jpg"), "d"),
+        (linked(image=["/e.jpg", "/f.jpg"]), "e"),
+        (linked(image={"@type": "ImageObject", "url": "/g.jpg"}), "g"),
+        (linked(image={"@id": "#i"}, about={"@id": "#i", "contentUrl": "/h.jpg"}), "h"),
+        (linked(image=[]) + linked(image=7), ""),
+    ],
+)
+def test_the_first_image_that_has_an_address(head: str, image: str) -> None:
+    expected = f"https://news.example.com/{image}.jpg" if image else ""
+    assert read(head).image == expected
+
+
+@pytest.mark.parametrize(
+    ("stated", "published"),
+    [
+        ("2024-03-05T10:00:00", "2024-03-05T10:00:00+01:00"),
+        ("2024-03-05", "2024-03-05T10:00:00+01:00"),
+        ("2024-03-05T09:00:00Z", "2024-03-05T10:00:00+01:00"),
+        ("2024-03-04", "2024-03-04T00:00:00+00:00"),
+        ("2024-03-05T11:00:00", "2024-03-05T11:00:00+00:00"),
+        ("2024-03-05T11:00:00+02:00", "2024-03-05T11:00:00+02:00"),
+    ],
+)
+def test_the_hour_and_the_offset_come_from_where_they_are_told(stated: str, published: str) -> None:
+    meta = '<meta property="article:published_time" content="2024-03-05T10:00:00+01:00">'
+    found = read(linked(datePublished=stated) + meta).published
+    assert found is not None
+    assert found.isoformat() == published

@@ -54,6 +54,7 @@ class Article:
     authors: tuple[str, ...] = ()
     published: datetime | None = None
     publisher: str = ""
+    image: str = ""
 
 
 def read_documents(scripts: Iterable[_Element]) -> Iterator[Any]:
@@ -91,6 +92,7 @@ def read_article(documents: Iterable[Any]) -> Article:
         authors=tuple(dict.fromkeys(authors))[:_MOST_AUTHORS],
         published=read_time(article.get("datePublished")),
         publisher=next(iter(_names(article.get("publisher"), known, 0)), ""),
+        image=_image(article.get("image"), known),
     )
 
 
@@ -179,6 +181,16 @@ def _names(value: Any, known: Mapping[str, Mapping[str, Any]], depth: int) -> It
         yield from _names(named.get("name"), known, depth + 1)
     else:
         yield from split_names(plain_line(value))
+
+
+def _image(value: Any, known: Mapping[str, Mapping[str, Any]]) -> str:
+    """The address of an image, of the first one in a list."""
+    if isinstance(value, list):
+        value = value[0] if value else None
+    if isinstance(value, dict):
+        described = value if "url" in value else known.get(str(value.get("@id")), value)
+        value = described.get("url") or described.get("contentUrl")
+    return value if isinstance(value, str) else ""
 
 
 def split_names(text: str) -> Iterator[str]:
