@@ -160,7 +160,7 @@ def _source(call: Call, form: str, folder: Path, stack: ExitStack) -> tuple[Read
     sources: list[str] = call.opts.sources
     lists = list(map(_urls, sources))
     is_alone = len(sources) == 1
-    if is_alone and lists == [None] and _is_lone_page(sources[0]):
+    if lists == [None] and _is_lone_page(sources[0]):
         pages = list(_lone_page(Path(sources[0]), call.config, with_site=form not in CONTENTS))
         return (lambda: pages), True
     if None not in lists:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
-
-from scrapy.utils.asyncio import run_in_thread
 
 from noiseclean_scrapy.clean_page import CleanPage
 from noiseclean_scrapy.clusters.cleaning import stored_page
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.crawl.write_queue import WriteQueue
-from noiseclean_scrapy.errors import DamagedError, StoreError
+from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.methods import Model
 from noiseclean_scrapy.page import Page
@@ -108,19 +106,11 @@ class Visits:
         return visit
 
     async def _seen(self, url: str) -> PageRecord | None:
-        """The page that this crawl has last fetched from an address, with HTML that is kept."""
-        if hash(url) not in self._addresses:
+        """The page that this crawl has last fetched from an address; None where it keeps none."""
+        if hash(url) not in self._addresses or self.config.read_only:
             return None
-        waiting = self._pages.find_url(url)
-        if waiting is not None or self._pages.refused or self.config.read_only:
-            return waiting
-        pages = self._pages.writer.store.pages
         try:
-            record = await run_in_thread(pages.find_url, url)
-            html = await run_in_thread(pages.html, record.key) if record else None
-            return replace(record, html=html) if record else None
-        except DamagedError:
-            return None
+            return await self._pages.find_url(url)
         except StoreError as error:
             self._pages.count_refusal(error)
             return None

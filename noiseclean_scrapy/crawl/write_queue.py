@@ -92,10 +92,15 @@ class WriteQueue:
                 return stored
         return self._records[key]
 
-    def find_url(self, url: str) -> PageRecord | None:
-        """The pending record of the page last fetched from an address, if there is one."""
-        found = [record for record in self._records.values() if record.url == url]
-        return max(found, key=lambda record: record.fetched_at, default=None)
+    async def find_url(self, url: str) -> PageRecord | None:
+        """What is known of the page last fetched from an address, with HTML that is kept.
+
+        That is the pending record, else what the store has.
+        """
+        waiting = [record for record in self._records.values() if record.url == url]
+        if waiting or self.refused:
+            return max(waiting, key=lambda record: record.fetched_at, default=None)
+        return await run_in_thread(self._find_stored_url, url)
 
     async def write(self) -> tuple[list[PageRecord], Written]:
         """Write the pending pages, first those of the spool; the records, and what became of them.
@@ -174,6 +179,14 @@ class WriteQueue:
             return self.writer.store.pages.find(key)
         except DamagedError:
             self.damaged.add(key)
+            return None
+
+    def _find_stored_url(self, url: str) -> PageRecord | None:
+        pages = self.writer.store.pages
+        try:
+            record = pages.find_url(url)
+            return replace(record, html=pages.html(record.key)) if record else None
+        except DamagedError:
             return None
 
     def _read_spool(self) -> list[Spooled]:

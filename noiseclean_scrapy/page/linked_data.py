@@ -177,10 +177,16 @@ def _names(value: Any, known: Mapping[str, Mapping[str, Any]], depth: int) -> It
         for part in value[:_MOST_AUTHORS]:
             yield from _names(part, known, depth + 1)
     elif isinstance(value, dict):
-        named = value if "name" in value else known.get(str(value.get("@id")), {})
-        yield from _names(named.get("name"), known, depth + 1)
+        yield from _names(_described(value, "name", known).get("name"), known, depth + 1)
     else:
         yield from split_names(plain_line(value))
+
+
+def _described(
+    thing: Mapping[str, Any], name: str, known: Mapping[str, Mapping[str, Any]]
+) -> Mapping[str, Any]:
+    """An object, or the one elsewhere on the page that it refers to for what it does not say."""
+    return thing if name in thing else known.get(str(thing.get("@id")), thing)
 
 
 def _image(value: Any, known: Mapping[str, Mapping[str, Any]]) -> str:
@@ -188,7 +194,7 @@ def _image(value: Any, known: Mapping[str, Mapping[str, Any]]) -> str:
     if isinstance(value, list):
         value = value[0] if value else None
     if isinstance(value, dict):
-        described = value if "url" in value else known.get(str(value.get("@id")), value)
+        described = _described(value, "url", known)
         value = described.get("url") or described.get("contentUrl")
     return value if isinstance(value, str) else ""
 

@@ -34,20 +34,21 @@ class Paths:
     """
 
     def __init__(self, table: PageTable) -> None:
-        self._table = table
-        self._numbers = _item_numbers(table)
-        self._known: dict[int, Step] = {}
+        self._parents = table.parents
+        numbers = _item_numbers(table)
+        self._steps = {
+            element: Step(element, tag, numbers.get(element, 0))
+            for element, tag in enumerate(table.tags)
+            if tag in _TELLING
+        }
 
     def __call__(self, element: int) -> Path:
         steps = []
         while element >= 0:
-            if self._table.tags[element] in _TELLING:
-                steps.append(self._known.setdefault(element, self._step(element)))
-            element = self._table.parents[element]
+            if (step := self._steps.get(element)) is not None:
+                steps.append(step)
+            element = self._parents[element]
         return steps[::-1]
-
-    def _step(self, element: int) -> Step:
-        return Step(element, self._table.tags[element], self._numbers.get(element, 0))
 
 
 def _item_numbers(table: PageTable) -> dict[int, int]:
