@@ -157,6 +157,56 @@ def test_items_among_content_lose_nothing_by_repetition() -> None:
     assert (lost < 0).tolist() == [False] * 4 + [True] * 3 + [False]
 
 
+@pytest.mark.parametrize(
+    "box",
+    [
+        "<h2>Early</h2>",
+        "<div><h2>Early</h2><a href=/e>edit</a></div>",
+        "<header><div><h3>Early</h3></div></header>",
+    ],
+)
+def test_a_heading_in_boxes_of_its_own_stands_above_what_comes_next(box: str) -> None:
+    body = f"<main>{box}<p>{{}}</main>"
+    for below in (3.0, -3.0):
+        evidence = SiteEvidence(100_000)
+        scores = np.array([2.0, *[-2.0] * box.count("edit"), below])
+        for number in range(12):
+            evidence.observe(page_of(body.format(chr(0x4E00 + number))), scores)
+        lost = evidence.terms(page_of(body.format("one")), scores).repetition
+        assert (lost[0] < 0) == (below < 0)
+
+
+def test_a_line_above_a_list_of_content_loses_nothing_by_repetition() -> None:
+    evidence = SiteEvidence(100_000)
+    body = "<p>You need</p><ul><li>{0} a</ul><p>Share</p><p>{0} b"
+    scores = np.full(4, 2.0)
+    for number in range(12):
+        evidence.observe(page_of(body.format(chr(0x4E00 + number))), scores)
+    lost = evidence.terms(page_of(body.format("one")), scores).repetition
+    assert (lost < 0).tolist() == [False, False, True, False]
+
+
+def test_data_tables_lose_neither_figures_nor_what_these_are_called() -> None:
+    evidence = SiteEvidence(100_000)
+    row = "<tr><th>Height<td>{0} m<td><a href=/h>More</a>"
+    table = f"<table>{row}</table><table>{row.replace('{0} m', 'unknown')}</table>"
+    scores = np.full(6, 2.0)
+    for number in range(12):
+        evidence.observe(page_of(table.format(number)), scores)
+    lost = evidence.terms(page_of(table.format(99)), scores).repetition
+    # A link is none of the table's figures, and of the second table nothing is new.
+    assert (lost < 0).tolist() == [False, False, True, True, True, True]
+
+
+def test_names_of_a_definition_list_stay_with_what_they_name() -> None:
+    evidence, body = SiteEvidence(100_000), "<dl><dt>Maker<dd>{} a<dt>Shape<dd>round</dl>"
+    scores = np.full(4, 2.0)
+    for number in range(12):
+        evidence.observe(page_of(body.format(chr(0x4E00 + number))), scores)
+    lost = evidence.terms(page_of(body.format("one")), scores).repetition
+    assert lost.tolist() == [0] * 4
+
+
 def test_sections_that_a_site_repeats_keep_their_headings() -> None:
     cleaner = SiteCleaner()
     names = ("History", "Geography", "Economy", "Culture")
@@ -215,6 +265,15 @@ def test_digits_and_capitals_make_no_new_text() -> None:
     evidence = learn([page_of("<p>12 Comments")])
     page = page_of("<p>7 comments</p><p>x")
     assert evidence.terms(page, scores_of(page)).text_pages.tolist() == [1, 0]
+
+
+@pytest.mark.parametrize(
+    "body", ["<p>It ended {}:1.</p>", "<p>${}</p>", "<ul><li>{} eggs", "<table><tr><td>{} kg"]
+)
+def test_other_figures_are_another_text(body: str) -> None:
+    evidence = learn([page_of(body.format(2))])
+    shown = [evidence.terms(page_of(f"<b>x</b>{body.format(n)}"), np.zeros(2)) for n in (2, 3)]
+    assert [terms.text_pages[1] for terms in shown] == [1, 0]
 
 
 def test_a_text_votes_where_it_stands() -> None:

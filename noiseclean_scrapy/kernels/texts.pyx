@@ -27,7 +27,7 @@ cdef enum:
     SLOTS = 1024
     LONGEST_WORD = 64
     MOST_KINDS = 15  # of characters; the bit of upper case comes on top
-    ROW = 11  # values of a text
+    ROW = 12  # values of a text
 
 
 cdef class TextMeasure:
@@ -120,6 +120,7 @@ cdef class TextMeasure:
         row[6] = count[self.separator]
         row[7] = length
         row[8] = characters
+        row[9] = count[self.digit]
         key[0] = _hash64(self._masked(lowered) if count[self.digit] else lowered.encode(*_LENIENT))
         return 0
 

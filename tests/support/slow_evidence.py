@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -147,6 +147,56 @@ def slow_apart(page: Page, chances: Sequence[float], lengths: Sequence[float]) -
 HEADINGS = ("h2", "h3", "h4", "h5", "h6")
 
 
+CELLS, LISTS = ("td", "th"), ("ul", "ol", "dl", "menu", "table")
+
+
+def slow_is_item_or_cell(page: Page, index: int, is_content: Sequence[bool]) -> bool:
+    """Whether a block is one of a list or a data table of which some are content."""
+    element = page.elements[page.blocks[index].element]
+
+    def share(numbers: Sequence[int]) -> float:
+        return sum(is_content[number] for number in numbers) / len(numbers)
+
+    owners = [page.elements[block.element] for block in page.blocks]
+    if element.tag in ("li", "dt", "dd"):
+        key = element.parent, element.label
+        return share([i for i, o in enumerate(owners) if (o.parent, o.label) == key]) > 1 / 4
+    table = slow_table(page, element.index)
+    if element.tag not in CELLS or table is None:
+        return False
+    cells = [
+        i for i, o in enumerate(owners) if o.tag in CELLS and slow_table(page, o.index) == table
+    ]
+    is_short = sum(len(page.blocks[i].text) for i in cells) / len(cells) < 40
+    block = page.blocks[index]
+    is_link = block.link_characters > 0.8 * len(block.text)
+    return is_short and not is_link and share(cells) > 1 / 8
+
+
+def slow_table(page: Page, element: int) -> int | None:
+    """The nearest TABLE around an element."""
+    tables = [e for e in slow_ancestors(page, element) if page.elements[e].tag == "table"]
+    return max(tables, default=None)
+
+
+def slow_is_above(page: Page, index: int, is_content: Callable[[int], bool]) -> bool:
+    """Whether a heading, a label or what introduces a list stands above content."""
+    own = page.elements[page.blocks[index].element]
+    number = index + 1
+    for box in slow_ancestors(page, own.index)[1:5]:
+        inside = [b.index for b in page.blocks if box in slow_ancestors(page, b.element)]
+        behind = max(inside) + 1
+        if number < behind and is_content(number):
+            path = slow_ancestors(page, page.blocks[number].element)
+            steps = path.index(box)
+            introduces = 0 < steps <= 4 and page.elements[path[steps - 1]].tag in LISTS
+            return own.tag in (*HEADINGS, *CELLS, "dt") or introduces
+        if behind > index + 2 or min(inside) < index:
+            return False
+        number = behind
+    return False
+
+
 class SlowSite:
     """All pages of a site are kept, with the log-odds of their blocks by the page alone."""
 
@@ -177,25 +227,12 @@ class SlowSite:
         def is_content(index: int) -> bool:
             return scores[index] + sum(rows[index][:2]) >= 0
 
-        elements = [page.elements[block.element] for block in page.blocks]
-        likes = [
-            [
-                is_content(i)
-                for i, other in enumerate(elements)
-                if (other.parent, other.label) == (element.parent, element.label)
-            ]
-            for element in elements
-        ]
+        mays = [score + row[0] >= 0 for score, row in zip(scores, rows, strict=True)]
+        before = [is_content(index) for index in range(len(rows))]
         for index in reversed(range(len(rows))):
-            element, like = elements[index], likes[index]
-            follows = (
-                index + 1 < len(rows)
-                and element.parent in slow_ancestors(page, page.blocks[index + 1].element)
-                and is_content(index + 1)
-            )
-            is_item = element.tag in ("li", "dt", "dd") and 4 * sum(like) > len(like)
-            is_part = is_item or (element.tag in HEADINGS and follows)
-            if is_part and scores[index] + rows[index][0] >= 0:
+            is_part = slow_is_item_or_cell(page, index, before)
+            is_part |= slow_is_above(page, index, is_content)
+            if is_part and mays[index]:
                 rows[index] = (rows[index][0], 0.0, *rows[index][2:])
         names = ("place", "repetition", "place_pages", "text_pages")
         return {name: [row[i] for row in rows] for i, name in enumerate(names)}
@@ -278,7 +315,11 @@ def _rank(page: Page, scores: Sequence[float]) -> tuple[float, bytes]:
 
 
 def slow_text(page: Page, block: int) -> tuple[str, tuple[str, ...]]:
-    return masked_texts(page)[block], slow_place(page, block, 0)
+    text, tag = page.blocks[block].text, page.elements[page.blocks[block].element].tag
+    ends = text.rstrip("\"'”’»)]」』").endswith(tuple(".!?…。！？।؟"))
+    holds_figures = tag in ("li", "dt", "dd", *CELLS) or not any(map(str.isalpha, text))
+    is_figure = re.search(r"\d", text) and (ends or holds_figures)
+    return text if is_figure else masked_texts(page)[block], slow_place(page, block, 0)
 
 
 def masked_texts(page: Page) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 texts = st.lists(st.sampled_from("abcde"), min_size=1, max_size=4).map(" ".join)
+parts = st.sampled_from(["<h3>{}</h3>", "<ul><li>{}</ul>", "<dt>{}<dd>4", "<tr><th>{}<td>7 m"])
 paragraphs = st.lists(texts.map("<p>{}</p>".format), min_size=1, max_size=3).map("".join)
 
 
@@ -13,7 +14,7 @@ def _boxes(children: list[str]) -> st.SearchStrategy[str]:
     names = st.sampled_from(["div", "div class=x", "section", "table", "li"])
     return names.map(
         lambda name: (
-            f"<table><tr><td>{''.join(children)}</table>"
+            f"<table><tr><td>5{''.join(children)}</table>"
             if name == "table"
             else f"<{name}>{''.join(children)}</{name.split()[0]}>"
         )
@@ -22,7 +23,7 @@ def _boxes(children: list[str]) -> st.SearchStrategy[str]:
 
 random_bodies = st.lists(
     st.recursive(
-        st.one_of(texts, paragraphs),
+        st.one_of(texts, paragraphs, st.builds(str.format, parts, texts)),
         lambda below: st.lists(below, min_size=1, max_size=3).flatmap(_boxes),
         max_leaves=8,
     ),

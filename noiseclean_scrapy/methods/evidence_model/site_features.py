@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
@@ -13,9 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noiseclean_scrapy import kernels
-from noiseclean_scrapy.methods.evidence_model.fingerprints import PageKeys, page_keys
+from noiseclean_scrapy.methods.evidence_model.exclusions import LINK_LIST, SHORT_CELL
+from noiseclean_scrapy.methods.evidence_model.fingerprints import CELLS, ITEMS, PageKeys, page_keys
 from noiseclean_scrapy.methods.evidence_model.sample import PageSample, PageVotes
-from noiseclean_scrapy.methods.evidence_model.tree_index import Floats, Integers, page_arrays
+from noiseclean_scrapy.methods.evidence_model.tree_index import (
+    Floats,
+    Integers,
+    PageArrays,
+    page_arrays,
+)
 from noiseclean_scrapy.methods.evidence_model.vocabulary import TAG_GROUPS
 from noiseclean_scrapy.methods.trees.counts import read_number
 from noiseclean_scrapy.page import Page
@@ -38,8 +44,12 @@ INSERT = 6.0
 newsletter or a link to read besides."""
 MOST, FEW = 0.5, 3.0
 """Share of the other pages, and their number, from which on most pages show a text."""
-AMONG_CONTENT = 1 / 4
-"""Share of the items of a list that are content, above which none is left out for being known."""
+AMONG_CONTENT, CELLS_AMONG_CONTENT = 1 / 4, 1 / 8
+"""Share of the items of a list, and of the cells of a data table, that are content, above which
+none is left out for being known."""
+BOXES = 4
+"""Elements, one in the other, that may hold no more than a heading and a link to edit it; levels
+below its list or table at which the first text stands."""
 CLIP = 6.0
 """Log-odds of single blocks and of places are cut off here."""
 
@@ -50,7 +60,8 @@ ENTRIES = 125
 
 _HEADINGS = frozenset(TAG_GROUPS["heading"].split())
 _SECTION_HEADINGS = _HEADINGS - {"h1"}  # which names the site where it recurs
-_ITEMS = frozenset({"li", "dt", "dd"})
+_ABOVE = _SECTION_HEADINGS | CELLS | {"dt"}
+_LISTS = frozenset(("table", *TAG_GROUPS["list"].split()))
 _INSERT = re.compile(
     r"(?:^|[.#_-])(?:ads?|advert\w*|sponsored|newsletter|read-?also|also-?read|lire-?aussi"
     r"|auch-?interessant|sign-?up|subscribe)(?![a-z])",
@@ -251,28 +262,72 @@ def _pages_of_layout(support: Floats) -> Floats:
 
 
 def _parts_of_content(page: Page, scores: Floats, lost: Floats) -> list[int]:
-    """Headings and items of lists that are content but for their repetition, among content.
+    """What is content but for its repetition, among content: headings, items, cells of data tables.
 
     "History" stands above another text on each page of an encyclopedia, "2 eggs" among other
-    ingredients. `scores` are what blocks have without what they have `lost`. Below a heading the
-    next block is content, in its own element or further down; so are some of the items like it.
+    ingredients, "Height" beside another figure. `scores` are what blocks have without what they
+    have `lost`. Some of the items like an item are content, some of the cells of its table, or what
+    it stands above.
     """
     wanted = np.flatnonzero((scores >= 0) & (lost > 0)).tolist()
     if not wanted:
         return []
     arrays, tags = page_arrays(page), page.table.tags
     elements = arrays.element
-    groups = arrays.groups[elements]
     is_content = scores - lost >= 0
+    groups = arrays.groups[elements]
     shares = np.bincount(groups, is_content) / np.maximum(np.bincount(groups), 1)
-    found = [n for n in wanted if tags[elements[n]] in _ITEMS and shares[groups[n]] > AMONG_CONTENT]
+    found = [n for n in wanted if tags[elements[n]] in ITEMS and shares[groups[n]] > AMONG_CONTENT]
+    if not CELLS.isdisjoint(arrays.label_tags):
+        found += _cells_of_content(page, wanted, is_content)
     is_content[found] = True
     for number in reversed(wanted):
-        is_below = number + 1 < arrays.end[arrays.parent[elements[number]]]
-        if is_below and is_content[number + 1] and tags[elements[number]] in _SECTION_HEADINGS:
+        if _is_above_content(arrays, tags, number, is_content):
             is_content[number] = True
             found.append(number)
     return found
+
+
+def _cells_of_content(page: Page, wanted: list[int], is_content: NDArray[np.bool_]) -> list[int]:
+    """Which of the `wanted` blocks are in data tables of whose cells some are content; no links."""
+    arrays, table = page_arrays(page), page.table
+    is_cell = np.array([tag in CELLS for tag in table.tags])[arrays.element]
+    tables = arrays.nearest(np.array([tag == "table" for tag in table.tags]))[arrays.element]
+    lengths = np.array([len(text) for text in table.texts])
+    cells = np.maximum(np.bincount(tables, is_cell), 1)
+    is_part = np.bincount(tables, is_cell & is_content) / cells > CELLS_AMONG_CONTENT
+    is_part &= np.bincount(tables, is_cell * lengths) / cells < SHORT_CELL
+    is_link = LINK_LIST * lengths < np.array(table.link_characters)
+    found = is_cell & is_part[tables] & ~is_link
+    return [number for number in wanted if found[number]]
+
+
+def _is_above_content(
+    arrays: PageArrays, tags: Sequence[str], number: int, is_content: NDArray[np.bool_]
+) -> bool:
+    """Whether content comes next, in the block's own element or behind boxes that it fills."""
+    behind, element = number + 1, int(arrays.element[number])
+    is_heading = tags[element] in _ABOVE
+    for _ in range(BOXES):
+        box = arrays.parent[element]
+        end = arrays.end[box]
+        if behind < end and is_content[behind]:
+            return is_heading or _starts_list(arrays, tags, box, behind)
+        if end > number + 2 or arrays.first[box] < number:
+            return False
+        behind, element = end, box
+    return False
+
+
+def _starts_list(arrays: PageArrays, tags: Sequence[str], box: int, number: int) -> bool:
+    """Whether a block is in a list or a table right below a box that holds it."""
+    element = int(arrays.element[number])
+    for _ in range(BOXES):
+        above = int(arrays.parent[element])
+        if above == box:
+            return tags[element] in _LISTS
+        element = above
+    return False
 
 
 def _inserts(page: Page) -> NDArray[np.bool_]:

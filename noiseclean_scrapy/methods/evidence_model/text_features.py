@@ -51,7 +51,7 @@ LONGEST_KEPT = 200
 MOST_KEPT = 20_000
 """Rows that are kept of texts of any page; when there are so many, all are forgotten."""
 
-_WEIGHED, _COUNTED, _ANNOUNCED, _KEY = range(len(FIELDS), len(FIELDS) + 4)
+_WEIGHED, _COUNTED, _DIGITS, _ANNOUNCED, _KEY = range(len(FIELDS), len(FIELDS) + 5)
 _WIDTH = _KEY + 1
 _BYTES = 8 * _WIDTH
 _kept: dict[str, bytes] = {}
@@ -70,7 +70,7 @@ class TextTable:
         table = _rows(list(texts))
         columns = np.ascontiguousarray(table[:, :_KEY].T)
         self.features = columns[: len(FIELDS)]
-        self.lengths, self.characters, self.announced = columns[len(FIELDS) :]
+        self.lengths, self.characters, self.digits, self.announced = columns[len(FIELDS) :]
         self.keys = table.view(np.uint64)[:, _KEY]
 
 
@@ -143,7 +143,7 @@ def _measure(texts: list[str]) -> Floats:
     }
     for row, name in enumerate(FIELDS):
         columns[row] = values[name]
-    columns[_WEIGHED], columns[_COUNTED] = lengths, characters
+    columns[_WEIGHED], columns[_COUNTED], columns[_DIGITS] = lengths, characters, count["digit"]
     keys = [
         hash64(mask_digits(low) if n else low) for low, n in zip(lowered_texts, digits, strict=True)
     ]
