@@ -233,6 +233,7 @@ def test_options_have_new_names(old: dict[str, Any], new: dict[str, Any]) -> Non
         ("<code><b>get</b><b>Name</b></code>", "getName"),
         ("<i>“Fog”</i><b>Port</b> <i>a</i><b>(B)</b>", "“Fog”Port a(B)"),
         ("<i>河水</i><b>上涨</b><i>2</i>", "河水上涨2"),
+        ("<b>Why?</b><i>Fog.</i><i>Price:</i><b>$9.</b><b>50</b>", "Why? Fog. Price: $9.50"),
     ],
 )
 def test_words_of_two_elements(html: str, text: str) -> None:

@@ -39,6 +39,7 @@ _ATTACHED = frozenset({"sub", "sup", "ruby", "rb", "rt", "rp"})
 _RAISED = str.maketrans("0123456789+-\u2212=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿ")
 _RAISES = re.compile("[0-9+\\-\u2212=()n, ]+")
 """What is raised by characters of its own: 10⁶ and the numbers of notes, but not 20th."""
+_STOPS, _CURRENCIES = frozenset(".:;!?)•€"), frozenset("$€£")
 _QUOTES = frozenset("\"'“”„‘’‚«»‹›「『")
 _SAFE = "!#$&'*+,-./:;=?@_~%"
 
@@ -264,16 +265,18 @@ def _stand_apart(before: str, between: Sequence[Token], after: str) -> bool:
     """Whether two texts, without a blank between them, are likely two things to a reader.
 
     One element ends and another begins, whose text begins with a capital letter or a digit: a
-    label beside a link, two tags. In the gold of ten corpora 586 of 614 such pairs are apart, and
-    96 of 463 other places where an element ends or begins within a word: initials set large,
-    syllables, exponents.
+    label beside a link, two tags, two sentences. In the gold of ten corpora 586 of 614 such pairs
+    are apart, 130 of 141 behind a stop, and 96 of 463 other places where an element ends or begins
+    within a word: initials set large, syllables, exponents.
     """
     ended, *begun = between
     if ended.kind != "end" or not begun or any(token.value in _ATTACHED for token in between):
         return False
     last, first = before[-1:], after[0]
-    ends_word = last.isdigit() or last.islower() or last.isupper()  # no Chinese
-    return ends_word and (first.isupper() or first.isdigit())
+    ends_word = last.isdigit() or last.islower() or last.isupper() or last in _STOPS  # no Chinese
+    if last == "." and first.isdigit() and before[-2:-1].isdigit():
+        return False  # a fraction
+    return ends_word and (first.isupper() or first.isdigit() or first in _CURRENCIES)
 
 
 def _end(found: list[Token], name: str, at: int) -> int:
