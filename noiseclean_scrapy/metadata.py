@@ -255,13 +255,16 @@ def _date(found: str | None, latest: datetime) -> datetime | None:
 
 
 def _declared(facts: _Element) -> dict[str, str]:
-    """Values by name: of META by name or property, of LINK by relation, the base, the language."""
+    """Values by name: of META by name or property, of LINK by relation, the base, the language.
+
+    An element may have several names, such as `rel="canonical nofollow"`.
+    """
     found = {"lang": facts.get("lang", "")}
     for node in facts.iterfind("head/*"):
         names, value = _DECLARATIONS.get(node.tag, ((), ""))
         text = node.get(value, "").strip() if names else ""
-        for name in filter(None, map(node.get, names)) if text else ():
-            found.setdefault(name.strip().lower(), text)
+        for name in " ".join(node.get(name, "") for name in names).lower().split() if text else ():
+            found.setdefault(name, text)
         if node.tag == "base":
             found.setdefault("base", node.get("href", "").strip())
     return {name: value for name, value in found.items() if value}

@@ -260,6 +260,11 @@ def test_addresses_that_are_no_web_addresses_stay_out(link: str) -> None:
     assert (found.canonical_url, found.image) == ("", "")
 
 
+@pytest.mark.parametrize("rel", ["canonical nofollow", "nofollow Canonical", " canonical "])
+def test_a_link_may_have_several_relations(rel: str) -> None:
+    assert read(f'<link rel="{rel}" href="/x">').canonical_url == "https://news.example.com/x"
+
+
 def test_the_base_of_the_page_counts() -> None:
     found = read('<base href="https://www.example.org/a/"><link rel="canonical" href="b">')
     assert found.canonical_url == "https://www.example.org/a/b"
