@@ -14,6 +14,10 @@ from noiseclean_scrapy.page.words import LONGEST, page_words, word_counts, words
 
 _COVERAGE = 0.8
 _BETWEEN = re.compile(r"(\s[|–—·•»«:/-]+\s|\s*[|｜：]\s*)")
+# Chinese, Japanese and Korean titles have no blanks there either.
+_BESIDE_NAME = re.compile(
+    rf"{_BETWEEN.pattern[:-1]}|(?<=[\u3000-\u9fff\uac00-\ud7a3\uff01-\uffee])[_-]+)"
+)
 _DAY = re.compile(r"\d{1,4}([./-])\d{1,2}\1\d{1,4}")
 _DIGIT = re.compile(r"\d")
 _WORD = re.compile(r"[^\W_]+")
@@ -79,7 +83,8 @@ def choose_title(page: Page, headline: str) -> str:
     first, *others = titles
     for other in others:
         rest = first.removeprefix(other)
-        if rest != first and _BETWEEN.match(rest) and len(words(rest)) <= _LONGEST_REST:
+        between = _BESIDE_NAME.match(first, len(first) - len(rest))
+        if rest != first and between and len(words(rest)) <= _LONGEST_REST:
             return other
     if len({_plain(other) for other in others}) == 1:
         if len(others) == 1:
@@ -165,7 +170,7 @@ class SiteNames:
     def without(self, title: str) -> str:
         """A title without the site's name, and what stands beyond it, at its end; or before it."""
         for _ in range(_MOST_PARTS):
-            parts = _BETWEEN.split(title)
+            parts = _BESIDE_NAME.split(title)
             if len(parts) < 3:
                 break
             if self.is_part(parts[-1]):
