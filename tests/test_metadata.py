@@ -29,6 +29,7 @@ from noiseclean_scrapy.metadata import (
     extract_metadata,
 )
 from noiseclean_scrapy.page.facts import page_facts, text_of
+from noiseclean_scrapy.page.linked_data import read_documents
 from noiseclean_scrapy.page.urls import site_name
 from noiseclean_scrapy.store import Store
 from tests.support import crawl_site, crawling
@@ -114,6 +115,35 @@ def test_the_only_time_of_a_page_is_taken_without_the_libraries(
 ) -> None:
     facts = page_facts(f"<head>{head}<body>{body}")
     assert _stated_time(facts, _declared(facts)) == published
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("<![CDATA[", "]]>"),
+        ("\n//<![CDATA[\n", "\n//]]>\n"),
+        ("/*<![CDATA[*/", "/*]]>*/"),
+        ("<!--", "-->"),
+        ("<!--//--><![CDATA[//><!--\n", "\n//--><!]]>"),
+    ],
+)
+def test_json_ld_in_cdata_and_comments(before: str, after: str) -> None:
+    story = json.loads(ARTICLE)
+    story["@graph"][1]["articleBody"] = "x " * 4000  # more than of what cannot be read
+    head = f'<script type="application/ld+json">{before}{json.dumps(story)}{after}</script>'
+    found = read(head)
+    assert (found.author, found.published) == ("Ana Lima", utc(2021, 7, 16, 1, 30))
+
+
+def test_what_follows_json_ld_makes_it_none() -> None:
+    """It is left to the libraries, as ever."""
+    documents = read_documents(
+        lxml.html.fragments_fromstring(
+            "<script type='application/ld+json'>{} {}</script>"
+            "<script type='application/ld+json'>// {}</script>"
+        )
+    )
+    assert list(documents) == []
 
 
 def test_a_time_to_come_is_none() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator
 from copy import deepcopy
@@ -14,6 +13,7 @@ from lxml import etree, html
 
 from noiseclean_scrapy import kernels
 from noiseclean_scrapy.page.document import LANGUAGE_ATTRIBUTES, named_elements
+from noiseclean_scrapy.page.linked_data import read_json
 from noiseclean_scrapy.page.parse import document_roots, parse_html
 from noiseclean_scrapy.page.sources import Html
 from noiseclean_scrapy.page.urls import LONGEST_ADDRESS
@@ -113,7 +113,7 @@ def _head_parts(root: _Element) -> Iterator[_Element]:
 
 def _is_json(text: str) -> bool:
     try:
-        json.loads(text, strict=False)
+        read_json(text)
     except (ValueError, RecursionError):
         return False
     return True

@@ -24,6 +24,7 @@ _ELSEWHERE = frozenset(
     "itemListElement liveBlogUpdate hasPart isPartOf comment citation mentions review image video "
     "associatedMedia relatedLink".split()
 )
+_WRAPPING = re.compile(r"[\s/*]*(?:<!--|<!\[CDATA\[)(?:<!--|<!\[CDATA\[|-->|[\s/*>])*")
 _LISTED = re.compile(r"\s*[;|、]\s*")
 _JOINED = re.compile(r"\s*,\s+|\s+(?:and|und|y|et|e|og|och|en|&)\s+")
 _SIGN = re.compile(r"(?<=\S)\s+\([^()]{1,20}\)$")
@@ -62,9 +63,23 @@ def read_documents(scripts: Iterable[_Element]) -> Iterator[Any]:
     for node in scripts:
         if node.get("type", "").partition(";")[0].strip().lower() == "application/ld+json":
             try:
-                yield json.loads(node.text or "", strict=False)
+                yield read_json(node.text or "")
             except (ValueError, RecursionError):
                 continue
+
+
+def read_json(text: str) -> Any:
+    """The value of JSON; also where it stands in a comment or CDATA of HTML, which tells no more.
+
+    >>> read_json('//<![CDATA[\\n{"@type": "NewsArticle"}\\n//]]>')
+    {'@type': 'NewsArticle'}
+    """
+    try:
+        return json.loads(text, strict=False)
+    except ValueError:
+        if not (wrapped := _WRAPPING.match(text)):
+            raise
+        return json.JSONDecoder(strict=False).raw_decode(text, wrapped.end())[0]
 
 
 def things(documents: Iterable[Any]) -> Iterator[dict[str, Any]]:
