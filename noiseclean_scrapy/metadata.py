@@ -20,11 +20,13 @@ from noiseclean_scrapy.page.characters import without_controls
 from noiseclean_scrapy.page.facts import DAY, language_code, page_facts, text_of
 from noiseclean_scrapy.page.linked_data import (
     Article,
+    is_organisation,
     plain_line,
     read_article,
     read_documents,
     read_time,
     split_names,
+    without_roles,
 )
 
 if TYPE_CHECKING:
@@ -42,6 +44,14 @@ _DATE_FORMAT = "%Y-%m-%dT%H:%M:%S%z"
 _LONGEST_AUTHOR = 200
 _LAST_DAY = re.compile(rf"{DAY.pattern}\s*$", re.ASCII)
 _PLAIN_NAME = re.compile(r"[^\W\d_][^\W\d_'’-]*(?: (?:(?:[^\W\d_]\.)+|[^\W\d_][^\W\d_'’-]+)){1,3}")
+_NO_NAME = re.compile(r"(?:about )?(?:the )?authors?|by|follow|share", re.IGNORECASE)
+_MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)[a-z]*"
+_AROUND_NAME = re.compile(
+    r"^(?:(?:view )?all (?:articles|posts|stories) by|(?:posted|published|written) by)\s+"
+    rf"|(?:^|\s+)(?:(?:(?:last )?updated|published|posted|is an?)\s.*|{_MONTH}\.? \d{{1,2}})$"
+    r"|\s+(?:follow(?:ing)?|share|updated|published|posted)(?:\s+@\w*)?$",
+    re.IGNORECASE,
+)
 _TELLS_TIME = re.compile("date|time|publi|modif|created|issued")
 _DECLARATIONS = {
     "meta": (("name", "property", "itemprop", "http-equiv"), "content"),
@@ -171,8 +181,13 @@ def _is_same(first: datetime, time: datetime) -> bool:
 def _stated_author(facts: _Element) -> str:
     """The one author of META, or of the links that are marked so; empty where it is no plain name.
 
+    All authors where META cites them one by one, as for papers.
+
     Several names, those of agencies and of accounts are for the libraries to tell apart.
     """
+    cited = [node.get("content", "") for node in facts.iter("meta") if _is_cited(node)]
+    if cited:
+        return _author("; ".join(dict.fromkeys(map(_turned, map(plain_line, cited)))))
     stated = {plain_line(node.get("content")) for node in facts.iter("meta") if _is_author(node)}
     if not any(stated):
         links = facts.iterfind("body//a")
@@ -180,8 +195,18 @@ def _stated_author(facts: _Element) -> str:
             plain_line(text_of(node)) for node in links if "author" in node.get("rel", "").split()
         }
     names = {name for line in stated for name in split_names(line)}
-    name = names.pop() if len(names) == 1 else ""
-    return name if _PLAIN_NAME.fullmatch(name) else ""
+    name = _author(names.pop()) if len(names) == 1 else ""
+    return name if _PLAIN_NAME.fullmatch(name) or is_organisation(name) else ""
+
+
+def _is_cited(node: _Element) -> bool:
+    return node.get("name", "").strip().lower() == "citation_author"
+
+
+def _turned(name: str) -> str:
+    """A name with the family's last, which stands first where a comma follows it."""
+    family, comma, given = name.partition(",")
+    return f"{given.strip()} {family}" if comma and "," not in given else name
 
 
 def _is_author(node: _Element) -> bool:
@@ -238,7 +263,11 @@ def _found_author_and_date(
 
 
 def _author(found: str | None) -> str:
-    author = " ".join(without_controls(found or "").split())
+    """Names without what stands around them in the line of an author; empty where that is long."""
+    line = " ".join(without_controls(found or "").split())
+    names = (_AROUND_NAME.sub("", name.strip()) for name in line.split(";"))
+    named = [name for name in names if name and not _NO_NAME.fullmatch(name)]
+    author = "; ".join(without_roles(named))
     return author if len(author) <= _LONGEST_AUTHOR else ""
 
 

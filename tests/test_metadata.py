@@ -103,6 +103,48 @@ def test_one_plain_name_is_taken_without_the_libraries(
 
 
 @pytest.mark.parametrize(
+    ("names", "authors"),
+    [
+        (["Lima, Ana"], "Ana Lima"),
+        (["Lima, Ana", "van der Berg, Jan", "Lima, Ana"], "Ana Lima; Jan van der Berg"),
+        (["Ana Lima", "Rui Melo"], "Ana Lima; Rui Melo"),
+        (["Lima, Ana, PhD"], "Lima, Ana, PhD"),
+    ],
+)
+def test_authors_that_are_cited_one_by_one(names: list[str], authors: str) -> None:
+    cited = "".join(f'<meta name="citation_author" content="{name}">' for name in names)
+    assert read(cited).author == authors
+
+
+@pytest.mark.parametrize(
+    "name", ["Centers for Ice and Fog", "Ministry of Ice and Fog", "Ice and Fog Agency"]
+)
+def test_an_organisation_is_one_author(name: str) -> None:
+    assert read(f'<meta name="author" content="{name}">').author == name
+
+
+@pytest.mark.parametrize(
+    ("line", "author"),
+    [
+        ("By Ana Lima Follow", "Ana Lima"),
+        ("By Ana Lima March 5, 2021", "Ana Lima"),
+        ("Ana Lima | Sept. 5, 2021", "Ana Lima"),
+        ("By Ana Lima Updated March 5, 2021 10:15 am", "Ana Lima"),
+        ("By Ana Lima, Senior Reporter", "Ana Lima"),
+        ("Written by Ana Lima", "Ana Lima"),
+        ("View all posts by Ana Lima", "Ana Lima"),
+        ("Ana Lima is a reporter.", "Ana Lima"),
+        ("By April May", "April May"),
+        ("About the author", ""),
+        ("Author", ""),
+    ],
+)
+def test_what_stands_around_a_name_is_no_part_of_it(line: str, author: str) -> None:
+    for head, body in ((f'<meta name="author" content="{line}">', ""), ("", line)):
+        assert read(head, f'<h1>Flood</h1><p class="byline">{body}</p>').author == author
+
+
+@pytest.mark.parametrize(
     ("head", "body", "published"),
     [
         ("", '<time datetime="2021-07-05T10:00Z">5 July</time>', utc(2021, 7, 5, 10)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
@@ -26,9 +26,26 @@ _ELSEWHERE = frozenset(
 )
 _WRAPPING = re.compile(r"[\s/*]*(?:<!--|<!\[CDATA\[)(?:<!--|<!\[CDATA\[|-->|[\s/*>])*")
 _LISTED = re.compile(r"\s*[;|、]\s*")
-_JOINED = re.compile(r"\s*,\s+|\s+(?:and|und|y|et|e|og|och|en|&)\s+")
+_AND = r"(?:and|und|y|et|e|og|och|en|&)\s+"
+_JOINED = re.compile(rf"\s*,\s+(?:{_AND})?|\s+{_AND}")
 _SIGN = re.compile(r"(?<=\S)\s+\([^()]{1,20}\)$")
-_BY = re.compile(r"(?:by|von|par|por|di|door|av)\s+(?=[^\W\d_])", re.IGNORECASE)
+_BY = re.compile(
+    r"(?:(?:(?:written|posted|published|story|words|text) )?by|von|par|por|di|door|av)"
+    r"\s+(?=[^\W\d_])",
+    re.IGNORECASE,
+)
+_ORGANISATION = re.compile(
+    r"\b(?:administration|agency|associat(?:ion|es)|cent(?:er|re)s?|commission|committee|council|"
+    r"department|foundation|institute|ministry|office|services|society|trust|university)$",
+    re.IGNORECASE,
+)
+_PART_OF_NAME = re.compile(r"\s(?:of|for)\s", re.IGNORECASE)
+_ROLE = re.compile(
+    r"\b(?:analyst|author|columnist|contributor|correspondent|critic|director|editor|journalist|"
+    r"photographer|producer|professor|reporter|staff|writer|ph\.?d|m\.?d)"
+    r"(?:\.?$|\s(?:at|for|in|of)\s|-in-chief)",
+    re.IGNORECASE,
+)
 _NO_NAME = re.compile(r"https?:|www\.|@|^\W*(?:\d+\W*)?$")
 _OFFSET = re.compile(r"(:\S*[+-]\d\d)(\d\d)$")
 _ZONE = re.compile(r"(\d)\s*(?:\[[\w/+-]*\]|([A-Z]{2,4}))$")
@@ -217,12 +234,38 @@ def _image(value: Any, known: Mapping[str, Mapping[str, Any]]) -> str:
 def split_names(text: str) -> Iterator[str]:
     """The names in a line of authors; those of people have several words.
 
+    What people are is left out.
+
     >>> list(split_names("By Ana Sousa (as), Rui Melo")), list(split_names("AFP, MANILA"))
     (['Ana Sousa', 'Rui Melo'], ['AFP, MANILA'])
+    >>> list(split_names("Ana Sousa, Senior Reporter, and Rui Melo, Ph.D."))
+    ['Ana Sousa', 'Rui Melo']
+    >>> list(split_names("Department of Health and Human Services"))
+    ['Department of Health and Human Services']
     """
     for part in _LISTED.split(_BY.sub("", text, count=1) if _BY.match(text) else text):
-        names = _JOINED.split(part)
+        names = [part] if is_organisation(part) else _JOINED.split(part)
+        names = without_roles(names)
         for name in names if all(" " in name for name in names) else [part]:
             name = _SIGN.sub("", name).strip()
             if name and not _NO_NAME.search(name):
                 yield name
+
+
+def without_roles(names: Sequence[str]) -> list[str]:
+    """Names without those that only say what the ones before them are."""
+    return [*names[:1], *(name for name in names[1:] if not _ROLE.search(name))]
+
+
+def is_organisation(name: str) -> bool:
+    """Whether a name with a word such as "and" in it is that of one organisation.
+
+    >>> is_organisation("Bill and Melinda Gates Foundation"), is_organisation("Bill and Melinda")
+    (True, False)
+    """
+    first, *others = _JOINED.split(name)
+    return (
+        bool(others)
+        and "," not in name
+        and bool(_PART_OF_NAME.search(first) or _ORGANISATION.search(others[-1]))
+    )
