@@ -6,6 +6,7 @@ import logging
 import re
 import warnings
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from functools import cache, partial
@@ -53,8 +54,10 @@ _AROUND_NAME = re.compile(
     re.IGNORECASE,
 )
 _TELLS_TIME = re.compile("date|time|publi|modif|created|issued")
+_TELLS_CHANGE = re.compile("modif|updated")
+_META_NAMES = ("name", "property", "itemprop", "http-equiv")
 _DECLARATIONS = {
-    "meta": (("name", "property", "itemprop", "http-equiv"), "content"),
+    "meta": (_META_NAMES, "content"),
     "link": (("rel",), "href"),
 }
 _IMAGES = (
@@ -167,7 +170,7 @@ def _author_and_date(
     if not author or not told:
         other_author, other_published = _found_author_and_date(facts, url, latest)
         author, published = author or other_author, published or other_published
-    return author, published or _shown_day(facts, latest)
+    return author, published or _shown_day(facts, latest) or _modified(declared, latest)
 
 
 def _is_same(first: datetime, time: datetime) -> bool:
@@ -216,9 +219,33 @@ def _is_author(node: _Element) -> bool:
 def _stated_time(facts: _Element, declared: Mapping[str, str]) -> datetime | None:
     """The only time that the page marks, unless META tells of one in its own way."""
     times = {node.get("datetime", "") for node in facts.iter("time")}
-    if len(times) != 1 or any(_TELLS_TIME.search(name) for name in declared):
+    if len(times) != 1 or any(
+        _TELLS_TIME.search(name) and not _TELLS_CHANGE.search(name) for name in declared
+    ):
         return None
     return read_time(times.pop())
+
+
+def _modified(declared: Mapping[str, str], latest: datetime) -> datetime | None:
+    """When META says that the page was changed, which is better than nothing."""
+    times = (read_time(value) for name, value in declared.items() if _TELLS_CHANGE.search(name))
+    return next((time for time in times if time and _EARLIEST <= time <= latest), None)
+
+
+def _without_changes(facts: _Element) -> _Element:
+    """A copy without what libraries take for the day of publication: that of the last change.
+
+    >>> from lxml.html import document_fromstring
+    >>> head = '<meta name=author content=A><meta name=last-modified content=2024-05-03>'
+    >>> [node.get("name") for node in _without_changes(document_fromstring(head)).iter("meta")]
+    ['author']
+    """
+    copy = deepcopy(facts)
+    for head in copy.iterfind("head"):
+        for node in head.findall("meta"):
+            if any(_TELLS_CHANGE.search(node.get(name, "").lower()) for name in _META_NAMES):
+                head.remove(node)
+    return copy
 
 
 def _shown_day(facts: _Element, latest: datetime) -> datetime | None:
@@ -254,7 +281,7 @@ def _found_author_and_date(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # such as of unknown time zones
             found = read_document(
-                facts, default_url=url or None, extensive=False, date_config=dates
+                _without_changes(facts), default_url=url or None, extensive=False, date_config=dates
             )
     except Exception:  # the libraries raise all kinds of errors on damaged pages
         logger.debug("The author and date of %s could not be read", url, exc_info=True)

@@ -52,6 +52,10 @@ def read(head: str = "", body: str = "", text: str = "", url: str = URL) -> Meta
     return extract_metadata(page, url=url, text=text)
 
 
+def linked(data: Any) -> str:
+    return f'<script type="application/ld+json">{json.dumps(data)}</script>'
+
+
 def utc(year: int, month: int, day: int, hour: int = 0, minute: int = 0) -> datetime:
     return datetime(year, month, day, hour, minute, tzinfo=timezone.utc)
 
@@ -175,6 +179,46 @@ def test_json_ld_in_cdata_and_comments(before: str, after: str) -> None:
     head = f'<script type="application/ld+json">{before}{json.dumps(story)}{after}</script>'
     found = read(head)
     assert (found.author, found.published) == ("Ana Lima", utc(2021, 7, 16, 1, 30))
+
+
+REVIEW = {"@type": "Review", "author": "Bo Buyer", "datePublished": "2021-03-05"}
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        linked({"@type": "Product", "name": "Kettle", "review": [REVIEW]}),
+        linked({"@graph": [{"@type": "Product", "name": "\ud800", "reviews": REVIEW}]}),
+        linked({"@type": "Recipe", "name": "Tea", "comment": [{**REVIEW, "@type": "Comment"}]}),
+        '<div itemscope itemtype="https://schema.org/Product"><p>Kettle</p><div itemprop="review">'
+        '<b itemprop="author">Bo Buyer</b><meta itemprop="datePublished" content="2021-03-05">'
+        '<time datetime="2021-03-05">5 March</time></div></div>',
+    ],
+)
+def test_reviews_of_a_product_do_not_tell_of_its_page(page: str) -> None:
+    assert read(body=page, url="https://shop.example.com/") == Metadata()
+
+
+def test_the_page_of_a_product_may_have_its_own_day() -> None:
+    data = linked({"@type": "WebPage", "datePublished": "2021-07-05", "comment": [REVIEW]})
+    assert read(data, url="https://shop.example.com/").published == utc(2021, 7, 5)
+
+
+@pytest.mark.parametrize(
+    ("other", "published"),
+    [
+        ('<meta name="date" content="2021-07-05">', utc(2021, 7, 5)),
+        ('<time datetime="2021-07-05">5 July</time>', utc(2021, 7, 5)),
+        ('<p class="date">July 5, 2021</p>', utc(2021, 7, 5)),
+        ("<title>Flood | 5.7.2021</title>", utc(2021, 7, 5)),
+        ("", utc(2021, 8, 1)),
+    ],
+)
+def test_the_last_change_is_asked_after_all_others(other: str, published: datetime) -> None:
+    stated = '<meta property="article:published_time" content="soon">'
+    changed = '<meta property="article:modified_time" content="2021-08-01">'
+    found = read(stated + changed, other, url="https://news.example.com/flood")
+    assert found.published == published
 
 
 def test_what_follows_json_ld_makes_it_none() -> None:
@@ -562,9 +606,8 @@ def test_without_the_libraries_one_warning_says_what_to_install(tmp_path: Path) 
     }
 
 
-def linked(**article: Any) -> str:
-    thing = {"@type": "NewsArticle", "headline": "Flood", **article}
-    return f'<script type="application/ld+json">{json.dumps(thing)}</script>'
+def story(**article: Any) -> str:
+    return linked({"@type": "NewsArticle", "headline": "Flood", **article})
 
 
 @pytest.mark.parametrize(
@@ -575,12 +618,12 @@ def linked(**article: Any) -> str:
             '<meta property=og:image content="data:x"><meta name=twitter:image content="/b.jpg">',
             "b",
         ),
-        ('<meta property=og:image:url content="/c.jpg">' + linked(image="/d.jpg"), "c"),
-        (linked(image="/d.jpg"), "d"),
-        (linked(image=["/e.jpg", "/f.jpg"]), "e"),
-        (linked(image={"@type": "ImageObject", "url": "/g.jpg"}), "g"),
-        (linked(image={"@id": "#i"}, about={"@id": "#i", "contentUrl": "/h.jpg"}), "h"),
-        (linked(image=[]) + linked(image=7), ""),
+        ('<meta property=og:image:url content="/c.jpg">' + story(image="/d.jpg"), "c"),
+        (story(image="/d.jpg"), "d"),
+        (story(image=["/e.jpg", "/f.jpg"]), "e"),
+        (story(image={"@type": "ImageObject", "url": "/g.jpg"}), "g"),
+        (story(image={"@id": "#i"}, about={"@id": "#i", "contentUrl": "/h.jpg"}), "h"),
+        (story(image=[]) + story(image=7), ""),
     ],
 )
 def test_the_first_image_that_has_an_address(head: str, image: str) -> None:
@@ -601,6 +644,6 @@ def test_the_first_image_that_has_an_address(head: str, image: str) -> None:
 )
 def test_the_hour_and_the_offset_come_from_where_they_are_told(stated: str, published: str) -> None:
     meta = '<meta property="article:published_time" content="2024-03-05T10:00:00+01:00">'
-    found = read(linked(datePublished=stated) + meta).published
+    found = read(story(datePublished=stated) + meta).published
     assert found is not None
     assert found.isoformat() == published

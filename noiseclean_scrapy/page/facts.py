@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from functools import lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from lxml import etree, html
 
@@ -46,6 +47,8 @@ _MOST_JSON = 200_000
 _LONGEST_VALUE = 300
 _MOST_LONG = 20  # values that are longer than most, as addresses may be
 _MOST_UNREADABLE = 5_000
+_DEEPEST = 20
+_OTHERS = re.compile(r'"(?:reviews?|comment|citation|mentions)"\s*:')
 _PLAIN_NAME = re.compile(r"[a-z][\w.-]*", re.IGNORECASE | re.ASCII)
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _LONG_STRING = re.compile(rf'"(?:[^"\\]|\\.){{{_LONGEST_VALUE - 1}}}', re.DOTALL)
@@ -79,7 +82,7 @@ def _drop_long_values(facts: _Element) -> None:
         if node.tag == "title" and len(text_of(node)) > LONGEST_ADDRESS:
             node.clear()
     for script in facts.iterfind("head/script"):
-        script.text = without_long_strings(script.text or "")
+        script.text = without_long_strings(_without_others(script.text or ""))
 
 
 def _copy(node: _Element) -> _Element:
@@ -105,6 +108,8 @@ def _head_parts(root: _Element) -> Iterator[_Element]:
                 unreadable -= len(text)
                 if unreadable < 0:
                     continue
+        elif node.get("itemprop") and _is_in_review(node):
+            continue
         yield node
         left -= 1
         if not left:
@@ -117,6 +122,28 @@ def _is_json(text: str) -> bool:
     except (ValueError, RecursionError):
         return False
     return True
+
+
+def _without_others(text: str) -> str:
+    """JSON-LD without reviews and the like, whose authors and days are not those of the page."""
+    if not _OTHERS.search(text):
+        return text
+    try:
+        return json.dumps(_own(read_json(text), 0))
+    except (ValueError, RecursionError):
+        return text
+
+
+def _own(value: Any, depth: int) -> Any:
+    if depth > _DEEPEST:
+        return None
+    if isinstance(value, dict):
+        return {
+            name: _own(part, depth + 1)
+            for name, part in value.items()
+            if not _OTHERS.fullmatch(f'"{name}":')
+        }
+    return [_own(part, depth + 1) for part in value] if isinstance(value, list) else value
 
 
 def without_long_strings(data: str) -> str:
@@ -134,7 +161,9 @@ def _telling_parts(root: _Element) -> Iterator[_Element]:
     """Short elements outside asides and comments whose tag or class tells of author or date."""
     chosen: set[_Element] = set()
     for node in telling_elements(root):
-        if _is_short(node) and chosen.isdisjoint(node.iterancestors()):
+        if not _is_short(node) or _is_in_review(node):
+            continue
+        if chosen.isdisjoint(node.iterancestors()):
             above = node.getparent()
             if above is not None and _is_byline(above) and chosen.isdisjoint(above.iter()):
                 node = above  # the others in it come with it
@@ -142,6 +171,14 @@ def _telling_parts(root: _Element) -> Iterator[_Element]:
             yield node
             if len(chosen) == _MOST_TELLING:
                 return
+
+
+def _is_in_review(node: _Element) -> bool:
+    """Whether an element is of a review in a page of a product, as its buyers write them."""
+    above = [*node.iterancestors()]
+    return any(part.get("itemprop") == "review" for part in above) and any(
+        part.get("itemtype", "").endswith("/Product") for part in above
+    )
 
 
 def telling_elements(root: _Element) -> Iterable[_Element]:
