@@ -55,6 +55,8 @@ _AROUND_NAME = re.compile(
 )
 _TELLS_TIME = re.compile("date|time|publi|modif|created|issued")
 _TELLS_CHANGE = re.compile("modif|updated")
+_URL_DAY = re.compile(r"[/_-]\d{4}[/_-]?\d\d[/_-]?\d\d(?!\d)", re.ASCII)
+_BESIDE = 4  # parts that tell of author or date, behind the headline
 _META_NAMES = ("name", "property", "itemprop", "http-equiv")
 _DECLARATIONS = {
     "meta": (_META_NAMES, "content"),
@@ -161,7 +163,7 @@ def _author_and_date(
     author = _author("; ".join(article.authors)) or _stated_author(facts)
     stated = [article.published, *(read_time(declared.get(name)) for name in _TIMES)]
     if not any(stated):
-        stated.append(_stated_time(facts, declared))
+        stated.append(_stated_time(facts, declared, url))
     told = [time for time in stated if time and time >= _EARLIEST]
     times = [time for time in told if time <= latest]
     # Of one moment told twice, that of the publisher's own clock.
@@ -216,14 +218,36 @@ def _is_author(node: _Element) -> bool:
     return "author" in {node.get(name, "").lower() for name in ("name", "property")}
 
 
-def _stated_time(facts: _Element, declared: Mapping[str, str]) -> datetime | None:
-    """The only time that the page marks, unless META tells of one in its own way."""
-    times = {node.get("datetime", "") for node in facts.iter("time")}
-    if len(times) != 1 or any(
-        _TELLS_TIME.search(name) and not _TELLS_CHANGE.search(name) for name in declared
-    ):
+def _stated_time(facts: _Element, declared: Mapping[str, str], url: str = "") -> datetime | None:
+    """The only time that the page marks, or the one beside the headline; or marked as published.
+
+    None where META or the address tells of one in its own way.
+    """
+    if any(_TELLS_TIME.search(name) and not _TELLS_CHANGE.search(name) for name in declared):
         return None
-    return read_time(times.pop())
+    parts = list(facts.iterfind("body/*"))
+    headlines = (number for number, part in enumerate(parts) if any(True for _ in part.iter("h1")))
+    first = next(headlines, len(parts))
+    found = [
+        (_mark_rank(node), not first <= number < first + _BESIDE, number, time)
+        for number, part in enumerate(parts)
+        for node in part.iter("time")
+        if (time := read_time(node.get("datetime")))
+    ]
+    if not found:
+        return None
+    rank, is_elsewhere, _, time = min(found)
+    has_rivals = len({other for mark, *_, other in found if mark == rank}) > 1
+    return None if has_rivals and (is_elsewhere or _URL_DAY.search(url)) else time
+
+
+def _mark_rank(time: _Element) -> int:
+    """Low for times that are marked as those of publication, high for those of a change."""
+    marks = " ".join(
+        (*map(str, time.keys()), time.get("class", ""), time.get("itemprop", ""))
+    ).lower()
+    is_first = "pub" in marks or "entry-date" in marks
+    return 0 if is_first else 1 + bool(_TELLS_CHANGE.search(marks))
 
 
 def _modified(declared: Mapping[str, str], latest: datetime) -> datetime | None:

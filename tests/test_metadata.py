@@ -29,7 +29,6 @@ from noiseclean_scrapy.metadata import (
     extract_metadata,
 )
 from noiseclean_scrapy.page.facts import page_facts, text_of
-from noiseclean_scrapy.page.linked_data import read_documents
 from noiseclean_scrapy.page.urls import site_name
 from noiseclean_scrapy.store import Store
 from tests.support import crawl_site, crawling
@@ -54,6 +53,11 @@ def read(head: str = "", body: str = "", text: str = "", url: str = URL) -> Meta
 
 def linked(data: Any) -> str:
     return f'<script type="application/ld+json">{json.dumps(data)}</script>'
+
+
+TIME = '<time datetime="2021-07-05">5 July</time>'
+EARLIER = '<time datetime="2011-01-02">2 January</time>'
+LATER = '<time datetime="2021-08-01">1 August</time>'
 
 
 def utc(year: int, month: int, day: int, hour: int = 0, minute: int = 0) -> datetime:
@@ -153,10 +157,24 @@ def test_what_stands_around_a_name_is_no_part_of_it(line: str, author: str) -> N
     [
         ("", '<time datetime="2021-07-05T10:00Z">5 July</time>', utc(2021, 7, 5, 10)),
         ("", '<time datetime="2021-07-05">5 July</time><time datetime="2021-07-06">', None),
+        ("", f"<h1>Flood</h1>{TIME}{LATER}{EARLIER}", utc(2021, 7, 5)),
+        ("", f"{EARLIER}<h1>Flood</h1>{TIME}{LATER}", utc(2021, 7, 5)),
+        ("", f"{EARLIER}<div>{TIME}<h1>Flood</h1></div>{LATER}", utc(2021, 7, 5)),
+        ("", f"<h1>Flood</h1><p>Updated {LATER}, published {TIME}</p>{EARLIER}", utc(2021, 7, 5)),
+        ("", f"{EARLIER}<time pubdate datetime='2021-07-05'></time>{LATER}", utc(2021, 7, 5)),
+        ("", f"<time itemprop=dateModified datetime=2021-07-04></time>{TIME}", utc(2021, 7, 5)),
+        ("", f"<h1>Flood</h1>{'<i class=author>Ana</i>' * 4}{TIME}{EARLIER}", None),
+        ("", f"<h1>Flood</h1><p>It last rose on {EARLIER}, when nobody was hurt at all.</p>", None),
+        (
+            "",
+            f"<h1>Flood</h1><p>It last rose on {EARLIER}, and nobody was hurt at all.</p>{TIME}",
+            utc(2021, 7, 5),
+        ),
+        ("", f"<h1>Flood</h1><p>Published by Ana Lima on {TIME}.</p>{EARLIER}", utc(2021, 7, 5)),
         ('<meta name="dc.date" content="2021-07-04">', '<time datetime="2021-07-05">', None),
     ],
 )
-def test_the_only_time_of_a_page_is_taken_without_the_libraries(
+def test_the_time_of_a_page_is_taken_without_the_libraries(
     head: str, body: str, published: datetime | None
 ) -> None:
     facts = page_facts(f"<head>{head}<body>{body}")
@@ -221,15 +239,10 @@ def test_the_last_change_is_asked_after_all_others(other: str, published: dateti
     assert found.published == published
 
 
-def test_what_follows_json_ld_makes_it_none() -> None:
-    """It is left to the libraries, as ever."""
-    documents = read_documents(
-        lxml.html.fragments_fromstring(
-            "<script type='application/ld+json'>{} {}</script>"
-            "<script type='application/ld+json'>// {}</script>"
-        )
-    )
-    assert list(documents) == []
+def test_of_several_times_the_address_tells_which() -> None:
+    body = f"<h1>Flood</h1>{LATER}{TIME}"
+    assert read("", body, url="https://news.example.com/2021/07/05/x").published == utc(2021, 7, 5)
+    assert read("", body, url="https://news.example.com/x").published == utc(2021, 8, 1)
 
 
 def test_a_time_to_come_is_none() -> None:

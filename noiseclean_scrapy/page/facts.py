@@ -14,7 +14,6 @@ from lxml import etree, html
 
 from noiseclean_scrapy import kernels
 from noiseclean_scrapy.page.document import LANGUAGE_ATTRIBUTES, named_elements
-from noiseclean_scrapy.page.linked_data import read_json
 from noiseclean_scrapy.page.parse import document_roots, parse_html
 from noiseclean_scrapy.page.sources import Html
 from noiseclean_scrapy.page.urls import LONGEST_ADDRESS
@@ -48,6 +47,11 @@ _LONGEST_VALUE = 300
 _MOST_LONG = 20  # values that are longer than most, as addresses may be
 _MOST_UNREADABLE = 5_000
 _DEEPEST = 20
+_PARAGRAPHS = ("p", "li", "dd", "blockquote")
+_OTHER_TEXTS = etree.XPath(".//text()[not(ancestor::time)]")
+_SHORTEST_SENTENCE = 40  # characters; what is shorter may say who published when
+_SENTENCE_END = re.compile(r"[.!?…。！？][^\w.!?…。！？]*$")
+_WRAPPING = re.compile(r"[\s/*]*(?:<!--|<!\[CDATA\[)(?:<!--|<!\[CDATA\[|-->|[\s/*>])*")
 _OTHERS = re.compile(r'"(?:reviews?|comment|citation|mentions)"\s*:')
 _PLAIN_NAME = re.compile(r"[a-z][\w.-]*", re.IGNORECASE | re.ASCII)
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
@@ -82,7 +86,7 @@ def _drop_long_values(facts: _Element) -> None:
         if node.tag == "title" and len(text_of(node)) > LONGEST_ADDRESS:
             node.clear()
     for script in facts.iterfind("head/script"):
-        script.text = without_long_strings(_without_others(script.text or ""))
+        script.text = without_long_strings(_own_json(script.text or ""))
 
 
 def _copy(node: _Element) -> _Element:
@@ -118,18 +122,26 @@ def _head_parts(root: _Element) -> Iterator[_Element]:
 
 def _is_json(text: str) -> bool:
     try:
-        read_json(text)
+        _read_json(text)
     except (ValueError, RecursionError):
         return False
     return True
 
 
-def _without_others(text: str) -> str:
-    """JSON-LD without reviews and the like, whose authors and days are not those of the page."""
-    if not _OTHERS.search(text):
+def _read_json(text: str) -> Any:
+    """The value of JSON; also where it stands in a comment or CDATA of HTML."""
+    wrapped = _WRAPPING.match(text)
+    if wrapped:
+        return json.JSONDecoder(strict=False).raw_decode(text, wrapped.end())[0]
+    return json.loads(text, strict=False)
+
+
+def _own_json(text: str) -> str:
+    """JSON-LD by itself, without reviews and the like: others wrote them, on other days."""
+    if not _WRAPPING.match(text) and not _OTHERS.search(text):
         return text
     try:
-        return json.dumps(_own(read_json(text), 0))
+        return json.dumps(_own(_read_json(text), 0))
     except (ValueError, RecursionError):
         return text
 
@@ -160,8 +172,9 @@ def without_long_strings(data: str) -> str:
 def _telling_parts(root: _Element) -> Iterator[_Element]:
     """Short elements outside asides and comments whose tag or class tells of author or date."""
     chosen: set[_Element] = set()
+    prose: dict[_Element, bool] = {}
     for node in telling_elements(root):
-        if not _is_short(node) or _is_in_review(node):
+        if not _is_short(node) or _is_in_review(node) or _is_in_prose(node, prose):
             continue
         if chosen.isdisjoint(node.iterancestors()):
             above = node.getparent()
@@ -171,6 +184,25 @@ def _telling_parts(root: _Element) -> Iterator[_Element]:
             yield node
             if len(chosen) == _MOST_TELLING:
                 return
+
+
+def _is_in_prose(node: _Element, known: dict[_Element, bool]) -> bool:
+    """Whether an element is a time that a sentence mentions; `known` remembers it by paragraph."""
+    if node.tag != "time" or node.get("pubdate") is not None or _is_marked(node):
+        return False
+    paragraph = next(node.iterancestors(*_PARAGRAPHS), None)
+    if paragraph is None or _is_marked(paragraph):
+        return False
+    if paragraph not in known:
+        known[paragraph] = _is_sentence(paragraph)
+    return known[paragraph]
+
+
+def _is_sentence(paragraph: _Element) -> bool:
+    if not _is_short(paragraph):
+        return _name(paragraph) == "p"  # others may hold a whole article
+    text = " ".join(cast("list[str]", _OTHER_TEXTS(paragraph)))
+    return len(text) >= _SHORTEST_SENTENCE and bool(_SENTENCE_END.search(text))
 
 
 def _is_in_review(node: _Element) -> bool:
@@ -197,17 +229,21 @@ def telling_elements(root: _Element) -> Iterable[_Element]:
 
 def _is_telling(node: _Element) -> bool:
     # Asked of every element of a page: a list of its attributes would take twice the time.
-    return node.tag in TELLING_TAGS or any(
-        _read_mark(value) & TELLS for name in TELLING_MARKS if (value := node.get(name))
-    )
+    return node.tag in TELLING_TAGS or _is_marked(node)
+
+
+def _is_marked(node: _Element) -> bool:
+    return any(_read_mark(value) & TELLS for name in TELLING_MARKS if (value := node.get(name)))
 
 
 def _is_byline(node: _Element) -> bool:
-    """Whether an element is one short line with a day."""
+    """Whether an element is one short line with a day, several times or a headline and its time."""
     if _name(node) == "body" or not _is_short(node):
         return False
     text = " ".join(text_of(node).split())
-    return len(text) <= _LONGEST_LINE and bool(DAY.search(text))
+    if len(text) > _LONGEST_LINE:
+        return False
+    return bool(DAY.search(text)) or len(list(node.iter("time", "h1"))) > 1
 
 
 def text_of(node: _Element) -> str:

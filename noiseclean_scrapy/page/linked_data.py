@@ -24,7 +24,6 @@ _ELSEWHERE = frozenset(
     "itemListElement liveBlogUpdate hasPart isPartOf comment citation mentions review image video "
     "associatedMedia relatedLink".split()
 )
-_WRAPPING = re.compile(r"[\s/*]*(?:<!--|<!\[CDATA\[)(?:<!--|<!\[CDATA\[|-->|[\s/*>])*")
 _LISTED = re.compile(r"\s*[;|、]\s*")
 _AND = r"(?:and|und|y|et|e|og|och|en|&)\s+"
 _JOINED = re.compile(rf"\s*,\s+(?:{_AND})?|\s+{_AND}")
@@ -80,23 +79,9 @@ def read_documents(scripts: Iterable[_Element]) -> Iterator[Any]:
     for node in scripts:
         if node.get("type", "").partition(";")[0].strip().lower() == "application/ld+json":
             try:
-                yield read_json(node.text or "")
+                yield json.loads(node.text or "", strict=False)
             except (ValueError, RecursionError):
                 continue
-
-
-def read_json(text: str) -> Any:
-    """The value of JSON; also where it stands in a comment or CDATA of HTML, which tells no more.
-
-    >>> read_json('//<![CDATA[\\n{"@type": "NewsArticle"}\\n//]]>')
-    {'@type': 'NewsArticle'}
-    """
-    try:
-        return json.loads(text, strict=False)
-    except ValueError:
-        if not (wrapped := _WRAPPING.match(text)):
-            raise
-        return json.JSONDecoder(strict=False).raw_decode(text, wrapped.end())[0]
 
 
 def things(documents: Iterable[Any]) -> Iterator[dict[str, Any]]:
