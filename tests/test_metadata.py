@@ -295,6 +295,45 @@ def test_comments_and_asides_do_not_tell() -> None:
     assert found == Metadata()
 
 
+SIGNED = f'<p class="author">Ana Lima</p>{TIME}'
+FOOTER = f"<footer>{SIGNED}</footer>"
+POST_FOOTER = (
+    f'<div class="post-footer"><div class="post-footer-line post-footer-line-1">{SIGNED}</div>'
+    f'<div class="comment-link"><b class="author">Bo Troll</b>{LATER}</div></div>'
+)
+PAGE_FOOTER = f'<footer><p class="author">Web Master</p>{EARLIER}</footer>'
+
+
+@pytest.mark.parametrize(
+    ("body", "is_told"),
+    [
+        (f"<article><p>It rose.</p>{FOOTER}</article>{PAGE_FOOTER}", True),
+        (f"<article><p>It rose.</p>{POST_FOOTER}</article>{PAGE_FOOTER}", True),
+        (f"<div><p>It rose.</p>{POST_FOOTER}</div>{PAGE_FOOTER}", True),
+        (
+            f"<article><p>It rose {'and rose ' * 20}.</p>{FOOTER}</article>"
+            f"<article><p>It fell.</p>{PAGE_FOOTER}</article>",
+            True,
+        ),
+        (f"<article><p>It rose.</p>{FOOTER}</article>" * 2, False),  # a list of them
+        (f"<div><p>It rose.</p>{POST_FOOTER}</div>" * 2, False),
+        (
+            f"<article><p>It rose.</p><article><p>It fell.</p>{FOOTER}</article></article>",
+            False,
+        ),
+        (
+            f"<article><p>It rose.</p></article><aside><article>{FOOTER}</article></aside>",
+            False,
+        ),
+        (PAGE_FOOTER, False),
+    ],
+)
+def test_the_footer_of_an_article_tells_of_it(body: str, is_told: bool) -> None:
+    found = read(body=body, url="https://news.example.com/")
+    expected = ("Ana Lima", utc(2021, 7, 5)) if is_told else ("", None)
+    assert (found.author, found.published) == expected
+
+
 @pytest.mark.parametrize(
     "date",
     [

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
 
 _BODIES = etree.XPath("//body[not(ancestor::body)]")
+_ARTICLES = etree.XPath("//article[not(ancestor::article)]")
+_FOOTERS = etree.XPath(".//footer | .//div[contains(@class, '-footer')]")
+_POST_FOOTER = re.compile("(?:post|entry|article)-footer")
 TELLING_MARKS = ("class", "id", "itemprop", "rel")
 TELLING_TAGS = frozenset({"time", "abbr", "h1"})
 LEADING_MARKS = ("class", "id")
@@ -173,7 +176,7 @@ def _telling_parts(root: _Element) -> Iterator[_Element]:
     """Short elements outside asides and comments whose tag or class tells of author or date."""
     chosen: set[_Element] = set()
     prose: dict[_Element, bool] = {}
-    for node in telling_elements(root):
+    for node in chain(telling_elements(root), _telling_in_footers(root)):
         if not _is_short(node) or _is_in_review(node) or _is_in_prose(node, prose):
             continue
         if chosen.isdisjoint(node.iterancestors()):
@@ -225,6 +228,37 @@ def telling_elements(root: _Element) -> Iterable[_Element]:
     elements = chain.from_iterable(body.iter("*") for body in bodies)
     known: dict[_Element, bool] = {}
     return (node for node in elements if _is_telling(node) and not _is_elsewhere(node, known))
+
+
+def _telling_in_footers(root: _Element) -> Iterator[_Element]:
+    """The elements that tell of author or date in the article's own footer, which is no aside."""
+    for footer in _own_footers(root):
+        known = dict.fromkeys((footer, *_footers(footer)), False)
+        for node in footer.iterdescendants("*"):
+            if _is_telling(node) and not _is_elsewhere(node, known):
+                yield node
+
+
+def _own_footers(root: _Element) -> list[_Element]:
+    """The footers in the ARTICLE with most of the text; without one, that of the only post."""
+    known: dict[_Element, bool] = {}
+    footers = [node for node in _footers(root) if not _is_elsewhere(node, known)]
+    inner = {node: next(node.iterancestors("article"), None) for node in footers}
+    if any(article is not None for article in inner.values()):
+        articles = cast("list[_Element]", _ARTICLES(root))
+        lengths = {node: len(text_of(node)) for node in articles}
+        longest = max(lengths, key=lengths.__getitem__)
+        is_main = 2 * lengths[longest] > sum(lengths.values())
+        return [node for node in footers if is_main and inner[node] is longest]
+    posts = [node for node in footers if node.tag != "footer"]
+    return posts if len(posts) == 1 else []
+
+
+def _footers(node: _Element) -> list[_Element]:
+    found = cast("list[_Element]", _FOOTERS(node))
+    return [
+        part for part in found if part.tag == "footer" or _POST_FOOTER.search(part.get("class", ""))
+    ]
 
 
 def _is_telling(node: _Element) -> bool:
