@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from importlib.util import find_spec
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ from urllib.parse import urljoin, urlsplit
 from noiseclean_scrapy.languages import ranking, text_language
 from noiseclean_scrapy.page import Html
 from noiseclean_scrapy.page.characters import without_controls
-from noiseclean_scrapy.page.facts import DAY, language_code, page_facts, text_of
+from noiseclean_scrapy.page.facts import language_code, page_facts, shown_days, text_of
 from noiseclean_scrapy.page.linked_data import (
     Article,
     is_organisation,
@@ -43,7 +43,9 @@ logger = logging.getLogger(__name__)
 _EARLIEST = datetime(1990, 1, 1, tzinfo=timezone.utc)
 _DATE_FORMAT = "%Y-%m-%dT%H:%M:%S%z"
 _LONGEST_AUTHOR = 200
-_LAST_DAY = re.compile(rf"{DAY.pattern}\s*$", re.ASCII)
+_MONTHS = (
+    "january february march april may june july august september october november december".split()
+)
 _PLAIN_NAME = re.compile(r"[^\W\d_][^\W\d_'’-]*(?: (?:(?:[^\W\d_]\.)+|[^\W\d_][^\W\d_'’-]+)){1,3}")
 _NO_NAME = re.compile(r"(?:about )?(?:the )?authors?|by|follow|share", re.IGNORECASE)
 _MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)[a-z]*"
@@ -115,13 +117,14 @@ def read_facts(
     """
     declared = _declared(facts)
     article = read_article(read_documents(facts.iter("script")))
-    author, published = _author_and_date(facts, article, declared, url)
+    spoken = language(text, _declared_language(declared))
+    author, published = _author_and_date(facts, article, declared, url, spoken)
     images = (*(declared.get(name, "") for name in _IMAGES), article.image)
     address = partial(_address, _address(url, declared.get("base", "")) or url)
     return Metadata(
         author=author,
         published=published,
-        language=language(text, _declared_language(declared)),
+        language=spoken,
         canonical_url=address(declared.get("canonical") or declared.get("og:url", "")),
         image=next(filter(None, map(address, images)), ""),
     )
@@ -141,6 +144,7 @@ def load_libraries() -> bool:
     rank = ranking()
     if rank:
         rank("")
+    _months("en")
     return rank is not None and _document_reader() is not None
 
 
@@ -156,7 +160,7 @@ def _document_reader() -> Callable[..., Any] | None:
 
 
 def _author_and_date(
-    facts: _Element, article: Article, declared: Mapping[str, str], url: str
+    facts: _Element, article: Article, declared: Mapping[str, str], url: str, language: str
 ) -> tuple[str, datetime | None]:
     """What JSON-LD says of the article, then META, then its marks; and what the libraries find."""
     latest = datetime.now(timezone.utc) + timedelta(days=1)
@@ -172,7 +176,7 @@ def _author_and_date(
     if not author or not told:
         other_author, other_published = _found_author_and_date(facts, url, latest)
         author, published = author or other_author, published or other_published
-    return author, published or _shown_day(facts, latest) or _modified(declared, latest)
+    return author, published or _shown_day(facts, language, latest) or _modified(declared, latest)
 
 
 def _is_same(first: datetime, time: datetime) -> bool:
@@ -225,12 +229,9 @@ def _stated_time(facts: _Element, declared: Mapping[str, str], url: str = "") ->
     """
     if any(_TELLS_TIME.search(name) and not _TELLS_CHANGE.search(name) for name in declared):
         return None
-    parts = list(facts.iterfind("body/*"))
-    headlines = (number for number, part in enumerate(parts) if any(True for _ in part.iter("h1")))
-    first = next(headlines, len(parts))
     found = [
-        (_mark_rank(node), not first <= number < first + _BESIDE, number, time)
-        for number, part in enumerate(parts)
+        (_mark_rank(node), not 0 <= number < _BESIDE, number, time)
+        for number, part in _parts(facts)
         for node in part.iter("time")
         if (time := read_time(node.get("datetime")))
     ]
@@ -239,6 +240,18 @@ def _stated_time(facts: _Element, declared: Mapping[str, str], url: str = "") ->
     rank, is_elsewhere, _, time = min(found)
     has_rivals = len({other for mark, *_, other in found if mark == rank}) > 1
     return None if has_rivals and (is_elsewhere or _URL_DAY.search(url)) else time
+
+
+def _parts(facts: _Element) -> list[tuple[int, _Element]]:
+    """The parts of a page that tell of author or date, with their numbers after the headline.
+
+    Those before it are last, with negative numbers; all are where none is shown.
+    """
+    parts = list(facts.iterfind("body/*"))
+    headlines = (number for number, part in enumerate(parts) if any(True for _ in part.iter("h1")))
+    first = next(headlines, len(parts))
+    numbered = [(number - first, part) for number, part in enumerate(parts)]
+    return numbered[first:] + numbered[:first]
 
 
 def _mark_rank(time: _Element) -> int:
@@ -272,19 +285,43 @@ def _without_changes(facts: _Element) -> _Element:
     return copy
 
 
-def _shown_day(facts: _Element, latest: datetime) -> datetime | None:
-    """The day at the end of TITLE, or the first in what tells of the author, as 31.1.2026."""
-    ends = (found for node in facts.iter("title") if (found := _LAST_DAY.search(text_of(node))))
-    days = (found for part in facts.iterfind("body/*") for found in DAY.finditer(text_of(part)))
-    for found in chain(ends, days):
-        day, month, year = map(int, found.groups())
+def _shown_day(facts: _Element, language: str, latest: datetime) -> datetime | None:
+    """The day at the end of TITLE, or the first from the headline on in what tells of the author.
+
+    Before it pages may show the day of today.
+    """
+    titles = (" ".join(text_of(node).split()) for node in facts.iter("title"))
+    ends = (day for text in titles for day in shown_days(text) if day.end == len(text))
+    lines = (" ".join(text_of(part).split()) for _, part in _parts(facts))
+    days = (day for line in lines for day in shown_days(line))
+    for day in chain(ends, days):
+        name = day.month.casefold()
+        month = int(name) if name.isdecimal() else _months(language).get(name, 0)
         try:
-            date = datetime(year + 2000 * (year < 100), month, day, tzinfo=timezone.utc)
+            date = datetime(day.year, month, day.day, tzinfo=timezone.utc)
         except ValueError:
             continue
         if _EARLIEST <= date <= latest:
             return date
     return None
+
+
+@lru_cache(maxsize=100)
+def _months(language: str) -> Mapping[str, int]:
+    """The months by their names in a language and in English, as far as the libraries have them."""
+    try:
+        from dateparser.languages.loader import default_loader
+    except ImportError:
+        return {}
+    found: dict[str, int] = {}
+    for code in ("en", {"no": "nb"}.get(language, language)):
+        try:
+            names = default_loader.get_locale(code).info
+        except ValueError:
+            continue
+        for number, month in enumerate(_MONTHS, 1):
+            found.update((name.casefold(), number) for name in names.get(month, ()))
+    return found
 
 
 def _found_author_and_date(

@@ -254,6 +254,17 @@ def test_a_time_to_come_is_none() -> None:
     [
         ("<title>Flood | Courier | 28.04.2021</title>", "", utc(2021, 4, 28)),
         ("", '<p>Mo 5.7.21 | 14:07 | by <b class="author">Ana Lima</b></p>', utc(2021, 7, 5)),
+        ("<title>雾 2021年7月5日</title>", "", utc(2021, 7, 5)),
+        ("", '<p class="date">2021年07月05日 10:15</p>', utc(2021, 7, 5)),
+        ("", '<p>2021년 7월 5일 <b class="author">Ana Lima</b></p>', utc(2021, 7, 5)),
+        ("", '<p>5 July 2021 by <b class="author">Ana Lima</b></p>', utc(2021, 7, 5)),
+        ("", '<p>July 5th, 2021 by <b class="author">Ana Lima</b></p>', utc(2021, 7, 5)),
+        (
+            "",
+            '<i id="date">May 1, 2022</i><h1>Fog</h1><p class="date">2021年7月5日',
+            utc(2021, 7, 5),
+        ),
+        ("", '<p>5 Fog 2021 by <b class="author">Ana Lima</b></p>', None),
         ("", '<p>Version 1.2.21.3 by <b class="author">Ana Lima</b></p>', None),
         ("", '<p>31.2.2021 by <b class="author">Ana Lima</b></p>', None),
         ("", '<p>1.2.2999 by <b class="author">Ana Lima</b></p>', None),
@@ -267,6 +278,28 @@ def test_a_day_in_the_title_or_beside_the_author(
 
 
 @pytest.mark.parametrize(
+    ("language", "day"),
+    [
+        ("es", "5 de julio de 2021"),
+        ("pt", "5 de Julho de 2021"),
+        ("it", "5 luglio 2021"),
+        ("fr", "1er juillet 2021"),
+        ("de", "5. Juli 2021"),
+        ("nl", "5 juli 2021"),
+        ("no", "5. juli 2021"),
+        ("pl", "5 lipca 2021"),
+        ("ru", "5 июля 2021"),
+        ("el", "5 Ιουλίου 2021"),
+        ("ar", "٥ يوليو ٢٠٢١"),
+    ],
+)
+def test_names_of_months_are_those_of_the_language(language: str, day: str) -> None:
+    page = f'<html lang="{language}"><h1>Ok</h1><p class="date">{day}</p>'
+    found = extract_metadata(page, url="https://news.example.com/").published
+    assert found == utc(2021, 7, 1 if day.startswith("1") else 5)
+
+
+@pytest.mark.parametrize(
     "body",
     [
         '<p>5.7.21 <b class="author">Ana Lima</b> <i class="date">14:07</i></p>',
@@ -276,6 +309,12 @@ def test_a_day_in_the_title_or_beside_the_author(
 def test_no_part_is_taken_twice(body: str) -> None:
     shown = text_of(page_facts(body))
     assert (shown.count("Ana Lima"), shown.count("14:07")) == (1, 1)
+
+
+def test_what_shows_a_day_itself_is_taken_alone() -> None:
+    body = '<div class="share"><p class="date">5 July 2021</p><p class="author">Ana Lima</p></div>'
+    assert [part.get("class") for part in page_facts(body).iterfind("body/*")] == ["date", "author"]
+    assert read(body=body).author == "Ana Lima"
 
 
 def test_byline_and_time_in_the_text() -> None:

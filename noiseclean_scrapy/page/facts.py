@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from functools import lru_cache
-from itertools import chain
-from typing import TYPE_CHECKING, Any, cast
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from lxml import etree, html
 
@@ -37,8 +37,24 @@ _TELLING = re.compile(
     re.IGNORECASE,
 )
 _ELSEWHERE = re.compile(r"comment|related|sidebar|footer|widget|teaser", re.IGNORECASE)
-DAY = re.compile(r"(?<![\d.])(\d{1,2})\.(\d{1,2})\.(\d{4}|\d{2})(?![\d.]\d)(?!\d)", re.ASCII)
-"""A day as 31.1.2026 or 31.1.26: day, month and year."""
+_DAYS = re.compile(
+    r"(?<![\d.])(\d{1,2})\.(\d{1,2})\.(\d{4}|\d{2})(?![\d.]\d)(?!\d)"
+    r"|(?<!\d)(\d{4})\s?[年년]\s?(\d{1,2})\s?[月월]\s?(\d{1,2})\s?[日号일]"
+    r"|(?<![\d.])(\d{1,2})(?:\.|º|er)?\s(?:de\s)?([^\W\d_]{3,15})[.,]?\s(?:de\s)?(\d{4})(?!\d)"
+    r"|(?<![^\W_])([^\W\d_]{3,15})\.?\s(\d{1,2})(?:st|nd|rd|th)?,?\s(\d{4})(?!\d)",
+)
+_MOST_DAYS = 20  # that are looked at in one text
+
+
+class ShownDay(NamedTuple):
+    """A day as a text shows it, and where it ends there; the month is a number or a name."""
+
+    year: int
+    month: str
+    day: int
+    end: int
+
+
 _MOST_PARTS = 200
 _MOST_TELLING = 40
 _MOST_DESCENDANTS = 40
@@ -180,7 +196,7 @@ def _telling_parts(root: _Element) -> Iterator[_Element]:
         if not _is_short(node) or _is_in_review(node) or _is_in_prose(node, prose):
             continue
         if chosen.isdisjoint(node.iterancestors()):
-            above = node.getparent()
+            above = None if _shows_day(text_of(node)) else node.getparent()
             if above is not None and _is_byline(above) and chosen.isdisjoint(above.iter()):
                 node = above  # the others in it come with it
             chosen.add(node)
@@ -261,6 +277,26 @@ def _footers(node: _Element) -> list[_Element]:
     ]
 
 
+def _shows_day(text: str) -> bool:
+    return any(True for _ in shown_days(text))
+
+
+def shown_days(text: str) -> Iterator[ShownDay]:
+    """The days in a text, as 31.1.2026, 2026年1月31日, 31 January 2026 or 31 de enero de 2026.
+
+    >>> [day[:3] for day in shown_days("31.1.26, 2026年2月1日; 3 March 2026 (April 5, 2026)")]
+    [(2026, '1', 31), (2026, '2', 1), (2026, 'March', 3), (2026, 'April', 5)]
+    """
+    for found in islice(_DAYS.finditer(text), _MOST_DAYS):
+        first, second, third = filter(None, found.groups())
+        if first.isalpha():
+            first, second = second, first
+        elif len(first) == 4:
+            first, third = third, first
+        year = int(third)
+        yield ShownDay(year + 2000 * (year < 100), second, int(first), found.end())
+
+
 def _is_telling(node: _Element) -> bool:
     # Asked of every element of a page: a list of its attributes would take twice the time.
     return node.tag in TELLING_TAGS or _is_marked(node)
@@ -277,7 +313,7 @@ def _is_byline(node: _Element) -> bool:
     text = " ".join(text_of(node).split())
     if len(text) > _LONGEST_LINE:
         return False
-    return bool(DAY.search(text)) or len(list(node.iter("time", "h1"))) > 1
+    return _shows_day(text) or len(list(node.iter("time", "h1"))) > 1
 
 
 def text_of(node: _Element) -> str:
