@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _BODIES = etree.XPath("//body[not(ancestor::body)]")
 _ARTICLES = etree.XPath("//article[not(ancestor::article)]")
-_FOOTERS = etree.XPath(".//footer | .//div[contains(@class, '-footer')]")
+_FOOTERS = etree.XPath("descendant::footer | descendant::div[contains(@class, '-footer')]")
 _POST_FOOTER = re.compile("(?:post|entry|article)-footer")
 TELLING_MARKS = ("class", "id", "itemprop", "rel")
 TELLING_TAGS = frozenset({"time", "abbr", "h1"})
@@ -55,6 +55,7 @@ class ShownDay(NamedTuple):
     end: int
 
 
+_AUTHOR_AND_DATE = 2
 _MOST_PARTS = 200
 _MOST_TELLING = 40
 _MOST_DESCENDANTS = 40
@@ -192,7 +193,13 @@ def _telling_parts(root: _Element) -> Iterator[_Element]:
     """Short elements outside asides and comments whose tag or class tells of author or date."""
     chosen: set[_Element] = set()
     prose: dict[_Element, bool] = {}
-    for node in chain(telling_elements(root), _telling_in_footers(root)):
+
+    def candidates() -> Iterator[_Element]:
+        yield from telling_elements(root)
+        if sum(node.tag != "h1" for node in chosen) < _AUTHOR_AND_DATE:
+            yield from _telling_in_footers(root)
+
+    for node in candidates():
         if not _is_short(node) or _is_in_review(node) or _is_in_prose(node, prose):
             continue
         if chosen.isdisjoint(node.iterancestors()):
