@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
-from functools import cache, lru_cache, partial
+from functools import cache, partial
 from importlib.util import find_spec
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -17,18 +17,11 @@ from urllib.parse import urljoin, urlsplit
 
 from noiseclean_scrapy.languages import ranking, text_language
 from noiseclean_scrapy.page import Html
+from noiseclean_scrapy.page.authors import is_plain_name, named_authors, split_names, turned
 from noiseclean_scrapy.page.characters import without_controls
-from noiseclean_scrapy.page.facts import language_code, page_facts, shown_days, text_of
-from noiseclean_scrapy.page.linked_data import (
-    Article,
-    is_organisation,
-    plain_line,
-    read_article,
-    read_documents,
-    read_time,
-    split_names,
-    without_roles,
-)
+from noiseclean_scrapy.page.days import months, read_time, shown_days
+from noiseclean_scrapy.page.facts import language_code, page_facts, text_of
+from noiseclean_scrapy.page.linked_data import Article, plain_line, read_article, read_documents
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -42,19 +35,6 @@ logger = logging.getLogger(__name__)
 
 _EARLIEST = datetime(1990, 1, 1, tzinfo=timezone.utc)
 _DATE_FORMAT = "%Y-%m-%dT%H:%M:%S%z"
-_LONGEST_AUTHOR = 200
-_MONTHS = (
-    "january february march april may june july august september october november december".split()
-)
-_PLAIN_NAME = re.compile(r"[^\W\d_][^\W\d_'’-]*(?: (?:(?:[^\W\d_]\.)+|[^\W\d_][^\W\d_'’-]+)){1,3}")
-_NO_NAME = re.compile(r"(?:about )?(?:the )?authors?|by|follow|share", re.IGNORECASE)
-_MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)[a-z]*"
-_AROUND_NAME = re.compile(
-    r"^(?:(?:view )?all (?:articles|posts|stories) by|(?:posted|published|written) by)\s+"
-    rf"|(?:^|\s+)(?:(?:(?:last )?updated|published|posted|is an?)\s.*|{_MONTH}\.? \d{{1,2}})$"
-    r"|\s+(?:follow(?:ing)?|share|updated|published|posted)(?:\s+@\w*)?$",
-    re.IGNORECASE,
-)
 _TELLS_TIME = re.compile("date|time|publi|modif|created|issued")
 _TELLS_CHANGE = re.compile("modif|updated")
 _URL_DAY = re.compile(r"[/_-]\d{4}[/_-]?\d\d[/_-]?\d\d(?!\d)", re.ASCII)
@@ -144,7 +124,7 @@ def load_libraries() -> bool:
     rank = ranking()
     if rank:
         rank("")
-    _months("en")
+    months("en")
     return rank is not None and _document_reader() is not None
 
 
@@ -164,7 +144,7 @@ def _author_and_date(
 ) -> tuple[str, datetime | None]:
     """What JSON-LD says of the article, then META, then its marks; and what the libraries find."""
     latest = datetime.now(timezone.utc) + timedelta(days=1)
-    author = _author("; ".join(article.authors)) or _stated_author(facts)
+    author = named_authors("; ".join(article.authors)) or _stated_author(facts)
     stated = [article.published, *(read_time(declared.get(name)) for name in _TIMES)]
     if not any(stated):
         stated.append(_stated_time(facts, declared, url))
@@ -196,7 +176,7 @@ def _stated_author(facts: _Element) -> str:
     """
     cited = [node.get("content", "") for node in facts.iter("meta") if _is_cited(node)]
     if cited:
-        return _author("; ".join(dict.fromkeys(map(_turned, map(plain_line, cited)))))
+        return named_authors("; ".join(dict.fromkeys(map(turned, map(plain_line, cited)))))
     stated = {plain_line(node.get("content")) for node in facts.iter("meta") if _is_author(node)}
     if not any(stated):
         links = facts.iterfind("body//a")
@@ -204,18 +184,12 @@ def _stated_author(facts: _Element) -> str:
             plain_line(text_of(node)) for node in links if "author" in node.get("rel", "").split()
         }
     names = {name for line in stated for name in split_names(line)}
-    name = _author(names.pop()) if len(names) == 1 else ""
-    return name if _PLAIN_NAME.fullmatch(name) or is_organisation(name) else ""
+    name = named_authors(names.pop()) if len(names) == 1 else ""
+    return name if is_plain_name(name) else ""
 
 
 def _is_cited(node: _Element) -> bool:
     return node.get("name", "").strip().lower() == "citation_author"
-
-
-def _turned(name: str) -> str:
-    """A name with the family's last, which stands first where a comma follows it."""
-    family, comma, given = name.partition(",")
-    return f"{given.strip()} {family}" if comma and "," not in given else name
 
 
 def _is_author(node: _Element) -> bool:
@@ -296,7 +270,7 @@ def _shown_day(facts: _Element, language: str, latest: datetime) -> datetime | N
     days = (day for line in lines for day in shown_days(line))
     for day in chain(ends, days):
         name = day.month.casefold()
-        month = int(name) if name.isdecimal() else _months(language).get(name, 0)
+        month = int(name) if name.isdecimal() else months(language).get(name, 0)
         try:
             date = datetime(day.year, month, day.day, tzinfo=timezone.utc)
         except ValueError:
@@ -304,24 +278,6 @@ def _shown_day(facts: _Element, language: str, latest: datetime) -> datetime | N
         if _EARLIEST <= date <= latest:
             return date
     return None
-
-
-@lru_cache(maxsize=100)
-def _months(language: str) -> Mapping[str, int]:
-    """The months by their names in a language and in English, as far as the libraries have them."""
-    try:
-        from dateparser.languages.loader import default_loader
-    except ImportError:
-        return {}
-    found: dict[str, int] = {}
-    for code in ("en", {"no": "nb"}.get(language, language)):
-        try:
-            names = default_loader.get_locale(code).info
-        except ValueError:
-            continue
-        for number, month in enumerate(_MONTHS, 1):
-            found.update((name.casefold(), number) for name in names.get(month, ()))
-    return found
 
 
 def _found_author_and_date(
@@ -347,16 +303,7 @@ def _found_author_and_date(
     except Exception:  # the libraries raise all kinds of errors on damaged pages
         logger.debug("The author and date of %s could not be read", url, exc_info=True)
         return "", None
-    return _author(found.author), _date(found.date, latest)
-
-
-def _author(found: str | None) -> str:
-    """Names without what stands around them in the line of an author; empty where that is long."""
-    line = " ".join(without_controls(found or "").split())
-    names = (_AROUND_NAME.sub("", name.strip()) for name in line.split(";"))
-    named = [name for name in names if name and not _NO_NAME.fullmatch(name)]
-    author = "; ".join(without_roles(named))
-    return author if len(author) <= _LONGEST_AUTHOR else ""
+    return named_authors(found.author), _date(found.date, latest)
 
 
 def _date(found: str | None, latest: datetime) -> datetime | None:

@@ -17,7 +17,7 @@ from noiseclean_scrapy.batch.archived_page import ArchivedPage, ProblemLog
 from noiseclean_scrapy.batch.streams import BUFFER_BYTES, PositionedStream, Reader, open_file
 from noiseclean_scrapy.batch.unpacking import read_body
 from noiseclean_scrapy.errors import ArchiveError, ArchiveReadError, ConfigurationError
-from noiseclean_scrapy.page.linked_data import read_time
+from noiseclean_scrapy.page.days import read_time
 
 if TYPE_CHECKING:
     from noiseclean_scrapy.batch.archive_records import Record

@@ -7,12 +7,13 @@ import re
 from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from functools import lru_cache
-from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from itertools import chain
+from typing import TYPE_CHECKING, Any, cast
 
 from lxml import etree, html
 
 from noiseclean_scrapy import kernels
+from noiseclean_scrapy.page.days import shown_days
 from noiseclean_scrapy.page.document import LANGUAGE_ATTRIBUTES, named_elements
 from noiseclean_scrapy.page.parse import document_roots, parse_html
 from noiseclean_scrapy.page.sources import Html
@@ -37,24 +38,6 @@ _TELLING = re.compile(
     re.IGNORECASE,
 )
 _ELSEWHERE = re.compile(r"comment|related|sidebar|footer|widget|teaser", re.IGNORECASE)
-_DAYS = re.compile(
-    r"(?<![\d.])(\d{1,2})\.(\d{1,2})\.(\d{4}|\d{2})(?![\d.]\d)(?!\d)"
-    r"|(?<!\d)(\d{4})\s?[年년]\s?(\d{1,2})\s?[月월]\s?(\d{1,2})\s?[日号일]"
-    r"|(?<![\d.])(\d{1,2})(?:\.|º|er)?\s(?:de\s)?([^\W\d_]{3,15})[.,]?\s(?:de\s)?(\d{4})(?!\d)"
-    r"|(?<![^\W_])([^\W\d_]{3,15})\.?\s(\d{1,2})(?:st|nd|rd|th)?,?\s(\d{4})(?!\d)",
-)
-_MOST_DAYS = 20  # that are looked at in one text
-
-
-class ShownDay(NamedTuple):
-    """A day as a text shows it, and where it ends there; the month is a number or a name."""
-
-    year: int
-    month: str
-    day: int
-    end: int
-
-
 _AUTHOR_AND_DATE = 2
 _MOST_PARTS = 200
 _MOST_TELLING = 40
@@ -286,22 +269,6 @@ def _footers(node: _Element) -> list[_Element]:
 
 def _shows_day(text: str) -> bool:
     return any(True for _ in shown_days(text))
-
-
-def shown_days(text: str) -> Iterator[ShownDay]:
-    """The days in a text, as 31.1.2026, 2026年1月31日, 31 January 2026 or 31 de enero de 2026.
-
-    >>> [day[:3] for day in shown_days("31.1.26, 2026年2月1日; 3 March 2026 (April 5, 2026)")]
-    [(2026, '1', 31), (2026, '2', 1), (2026, 'March', 3), (2026, 'April', 5)]
-    """
-    for found in islice(_DAYS.finditer(text), _MOST_DAYS):
-        first, second, third = filter(None, found.groups())
-        if first.isalpha():
-            first, second = second, first
-        elif len(first) == 4:
-            first, third = third, first
-        year = int(third)
-        yield ShownDay(year + 2000 * (year < 100), second, int(first), found.end())
 
 
 def _is_telling(node: _Element) -> bool:

@@ -1,0 +1,101 @@
+"""Names of authors: several in one line, what stands around them, organisations and roles."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from noiseclean_scrapy.page.characters import without_controls
+
+_LISTED = re.compile(r"\s*[;|、]\s*")
+_AND = r"(?:and|und|y|et|e|og|och|en|&)\s+"
+_JOINED = re.compile(rf"\s*,\s+(?:{_AND})?|\s+{_AND}")
+_SIGN = re.compile(r"(?<=\S)\s+\([^()]{1,20}\)$")
+_BY = re.compile(
+    r"(?:(?:(?:written|posted|published|story|words|text) )?by|von|par|por|di|door|av)"
+    r"\s+(?=[^\W\d_])",
+    re.IGNORECASE,
+)
+_ORGANISATION = re.compile(
+    r"\b(?:administration|agency|associat(?:ion|es)|cent(?:er|re)s?|commission|committee|council|"
+    r"department|foundation|institute|ministry|office|services|society|trust|university)$",
+    re.IGNORECASE,
+)
+_PART_OF_NAME = re.compile(r"\s(?:of|for)\s", re.IGNORECASE)
+_ROLE = re.compile(
+    r"\b(?:analyst|author|columnist|contributor|correspondent|critic|director|editor|journalist|"
+    r"photographer|producer|professor|reporter|staff|writer|ph\.?d|m\.?d)"
+    r"(?:\.?$|\s(?:at|for|in|of)\s|-in-chief)",
+    re.IGNORECASE,
+)
+_NO_NAME = re.compile(r"https?:|www\.|@|^\W*(?:\d+\W*)?$")
+_PLAIN_NAME = re.compile(r"[^\W\d_][^\W\d_'’-]*(?: (?:(?:[^\W\d_]\.)+|[^\W\d_][^\W\d_'’-]+)){1,3}")
+_NOBODY = re.compile(r"(?:about )?(?:the )?authors?|by|follow|share", re.IGNORECASE)
+_SHORT_MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)[a-z]*"
+_AROUND_NAME = re.compile(
+    r"^(?:(?:view )?all (?:articles|posts|stories) by|(?:posted|published|written) by)\s+"
+    rf"|(?:^|\s+)(?:(?:(?:last )?updated|published|posted|is an?)\s.*|{_SHORT_MONTH}\.? \d{{1,2}})$"
+    r"|\s+(?:follow(?:ing)?|share|updated|published|posted)(?:\s+@\w*)?$",
+    re.IGNORECASE,
+)
+_LONGEST = 200  # characters of all names
+
+
+def split_names(text: str) -> Iterator[str]:
+    """The names in a line of authors; those of people have several words.
+
+    What people are is left out.
+
+    >>> list(split_names("By Ana Sousa (as), Rui Melo")), list(split_names("AFP, MANILA"))
+    (['Ana Sousa', 'Rui Melo'], ['AFP, MANILA'])
+    >>> list(split_names("Ana Sousa, Senior Reporter, and Rui Melo, Ph.D."))
+    ['Ana Sousa', 'Rui Melo']
+    >>> list(split_names("Department of Health and Human Services"))
+    ['Department of Health and Human Services']
+    """
+    for part in _LISTED.split(_BY.sub("", text, count=1) if _BY.match(text) else text):
+        names = [part] if is_organisation(part) else _JOINED.split(part)
+        names = without_roles(names)
+        for name in names if all(" " in name for name in names) else [part]:
+            name = _SIGN.sub("", name).strip()
+            if name and not _NO_NAME.search(name):
+                yield name
+
+
+def without_roles(names: Sequence[str]) -> list[str]:
+    """Names without those that only say what the ones before them are."""
+    return [*names[:1], *(name for name in names[1:] if not _ROLE.search(name))]
+
+
+def is_organisation(name: str) -> bool:
+    """Whether a name with a word such as "and" in it is that of one organisation.
+
+    >>> is_organisation("Bill and Melinda Gates Foundation"), is_organisation("Bill and Melinda")
+    (True, False)
+    """
+    first, *others = _JOINED.split(name)
+    return (
+        bool(others)
+        and "," not in name
+        and bool(_PART_OF_NAME.search(first) or _ORGANISATION.search(others[-1]))
+    )
+
+
+def turned(name: str) -> str:
+    """A name with the family's last, which stands first where a comma follows it."""
+    family, comma, given = name.partition(",")
+    return f"{given.strip()} {family}" if comma and "," not in given else name
+
+
+def named_authors(found: str | None) -> str:
+    """Names without what stands around them in the line of an author; empty where that is long."""
+    line = " ".join(without_controls(found or "").split())
+    names = (_AROUND_NAME.sub("", name.strip()) for name in line.split(";"))
+    named = [name for name in names if name and not _NOBODY.fullmatch(name)]
+    author = "; ".join(without_roles(named))
+    return author if len(author) <= _LONGEST else ""
+
+
+def is_plain_name(name: str) -> bool:
+    """Whether a name is that of one person or one organisation, with nothing beside it."""
+    return bool(_PLAIN_NAME.fullmatch(name)) or is_organisation(name)

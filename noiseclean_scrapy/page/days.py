@@ -1,0 +1,120 @@
+"""Days and times: as machines write them, and as pages show them, in several languages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timezone
+from email.utils import parsedate_to_datetime
+from functools import lru_cache
+from itertools import islice
+from typing import NamedTuple
+
+_LONGEST = 300
+_OFFSET = re.compile(r"(:\S*[+-]\d\d)(\d\d)$")
+_ZONE = re.compile(r"(\d)\s*(?:\[[\w/+-]*\]|([A-Z]{2,4}))$")
+_ZONES = {"UT": 0, "GMT": 0, "UTC": 0, "WET": 0, "BST": 1, "CET": 1, "MEZ": 1, "CEST": 2}
+_ZONES |= {"MESZ": 2, "EET": 2, "EEST": 3, "MSK": 3, "JST": 9, "KST": 9, "AEST": 10, "AEDT": 11}
+_ZONES |= {"EDT": -4, "EST": -5, "CDT": -5, "CST": -6, "MDT": -6, "MST": -7, "PDT": -7, "PST": -8}
+"""Hours that zones are ahead of UTC, by their names."""
+_MAIL_TIME = re.compile(r"(?:[A-Z][a-z]{2}, ?)?\d{1,2} [A-Z][a-z]{2} \d{4} \d", re.ASCII)
+_WRITTEN_DAY = re.compile(
+    r"(?:[A-Z][a-z]+, )?(?:[A-Z][a-z]+ \d{1,2}|\d{1,2} [A-Z][a-z]+),? \d{4}", re.ASCII
+)
+_MONTH = re.compile(r"\d{4}-\d\d", re.ASCII)
+_FRACTION = re.compile(r"\.(\d{1,6})\d*")
+_MONTHS = (
+    "january february march april may june july august september october november december".split()
+)
+_DAYS = re.compile(
+    r"(?<![\d.])(\d{1,2})\.(\d{1,2})\.(\d{4}|\d{2})(?![\d.]\d)(?!\d)"
+    r"|(?<!\d)(\d{4})\s?[年년]\s?(\d{1,2})\s?[月월]\s?(\d{1,2})\s?[日号일]"
+    r"|(?<![\d.])(\d{1,2})(?:\.|º|er)?\s(?:de\s)?([^\W\d_]{3,15})[.,]?\s(?:de\s)?(\d{4})(?!\d)"
+    r"|(?<![^\W_])([^\W\d_]{3,15})\.?\s(\d{1,2})(?:st|nd|rd|th)?,?\s(\d{4})(?!\d)",
+)
+_MOST_DAYS = 20  # that are looked at in one text
+
+
+class ShownDay(NamedTuple):
+    """A day as a text shows it, and where it ends there; the month is a number or a name."""
+
+    year: int
+    month: str
+    day: int
+    end: int
+
+
+def read_time(value: object) -> datetime | None:
+    """A time as ISO 8601 or a header of a mail has it, aware; without an offset in UTC.
+
+    A day is its midnight, also one that is written out in English, a month that of its first day.
+
+    >>> read_time("2024-05-03T23:10:00.1234567+02:00").isoformat()
+    '2024-05-03T23:10:00.123456+02:00'
+    >>> read_time("2024-05-03T08:00Z").isoformat(), read_time("yesterday")
+    ('2024-05-03T08:00:00+00:00', None)
+    >>> read_time("2024-05-03 08:00:00 EST").isoformat(), read_time("2024-05").isoformat()
+    ('2024-05-03T08:00:00-05:00', '2024-05-01T00:00:00+00:00')
+    >>> read_time("Fri, 03 May 2024 08:00:00 PDT").isoformat()
+    '2024-05-03T08:00:00-07:00'
+    >>> read_time("May 3, 2024").isoformat(), read_time("Mai 3, 2024")
+    ('2024-05-03T00:00:00+00:00', None)
+    """
+    if not isinstance(value, str) or len(value) > _LONGEST:
+        return None
+    value = value.strip()
+    is_day = _WRITTEN_DAY.fullmatch(value)
+    # What Python 3.10 does not read: Z, fractions of other lengths, offsets without a colon.
+    text = _FRACTION.sub(lambda found: f".{found[1]:0<6}", value.replace("Z", "+00:00"))
+    text = _OFFSET.sub(r"\1:\2", text)
+    # And what no Python reads: names of zones, months.
+    text = _ZONE.sub(_with_offset, text) + "-01" * bool(_MONTH.fullmatch(text))
+    try:
+        if is_day or _MAIL_TIME.match(value):
+            time = parsedate_to_datetime(f"{value} 00:00" if is_day else value)
+        else:
+            time = datetime.fromisoformat(text)
+    except (ValueError, OverflowError):
+        return None
+    return time if time.tzinfo else time.replace(tzinfo=timezone.utc)
+
+
+def _with_offset(zone: re.Match[str]) -> str:
+    digit, name = zone.groups()
+    if name is None:  # of a zone in brackets, which follows its offset
+        return digit
+    return f"{digit}{_ZONES[name]:+03}:00" if name in _ZONES else zone[0]
+
+
+def shown_days(text: str) -> Iterator[ShownDay]:
+    """The days in a text, as 31.1.2026, 2026年1月31日, 31 January 2026 or 31 de enero de 2026.
+
+    >>> [day[:3] for day in shown_days("31.1.26, 2026年2月1日; 3 March 2026 (April 5, 2026)")]
+    [(2026, '1', 31), (2026, '2', 1), (2026, 'March', 3), (2026, 'April', 5)]
+    """
+    for found in islice(_DAYS.finditer(text), _MOST_DAYS):
+        first, second, third = filter(None, found.groups())
+        if first.isalpha():
+            first, second = second, first
+        elif len(first) == 4:
+            first, third = third, first
+        year = int(third)
+        yield ShownDay(year + 2000 * (year < 100), second, int(first), found.end())
+
+
+@lru_cache(maxsize=100)
+def months(language: str) -> Mapping[str, int]:
+    """The months by their names in a language and in English, as far as the libraries have them."""
+    try:
+        from dateparser.languages.loader import default_loader
+    except ImportError:
+        return {}
+    found: dict[str, int] = {}
+    for code in ("en", {"no": "nb"}.get(language, language)):
+        try:
+            names = default_loader.get_locale(code).info
+        except ValueError:
+            continue
+        for number, month in enumerate(_MONTHS, 1):
+            found.update((name.casefold(), number) for name in names.get(month, ()))
+    return found
