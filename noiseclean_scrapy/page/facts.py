@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from copy import deepcopy
 from functools import lru_cache
 from itertools import chain
@@ -100,6 +100,7 @@ def _copy(node: _Element) -> _Element:
 
 
 def _head_parts(root: _Element) -> Iterator[_Element]:
+    reviews: dict[_Element, bool] = {}
     left, json_left, unreadable = _MOST_PARTS, _MOST_JSON, _MOST_UNREADABLE
     # What JSON-LD says goes first, however many others there are.
     scripts = named_elements(root, ("script",))
@@ -115,7 +116,7 @@ def _head_parts(root: _Element) -> Iterator[_Element]:
                 unreadable -= len(text)
                 if unreadable < 0:
                     continue
-        elif node.get("itemprop") and _is_in_review(node):
+        elif node.get("itemprop") and _is_below(node, _is_review, reviews):
             continue
         yield node
         left -= 1
@@ -176,6 +177,7 @@ def _telling_parts(root: _Element) -> Iterator[_Element]:
     """Short elements outside asides and comments whose tag or class tells of author or date."""
     chosen: set[_Element] = set()
     prose: dict[_Element, bool] = {}
+    reviews: dict[_Element, bool] = {}
 
     def candidates() -> Iterator[_Element]:
         yield from telling_elements(root)
@@ -183,7 +185,9 @@ def _telling_parts(root: _Element) -> Iterator[_Element]:
             yield from _telling_in_footers(root)
 
     for node in candidates():
-        if not _is_short(node) or _is_in_review(node) or _is_in_prose(node, prose):
+        if not _is_short(node) or _is_in_prose(node, prose):
+            continue
+        if _is_below(node, _is_review, reviews):
             continue
         if chosen.isdisjoint(node.iterancestors()):
             above = None if _shows_day(text_of(node)) else node.getparent()
@@ -214,11 +218,10 @@ def _is_sentence(paragraph: _Element) -> bool:
     return len(text) >= _SHORTEST_SENTENCE and bool(_SENTENCE_END.search(text))
 
 
-def _is_in_review(node: _Element) -> bool:
-    """Whether an element is of a review in a page of a product, as its buyers write them."""
-    above = [*node.iterancestors()]
-    return any(part.get("itemprop") == "review" for part in above) and any(
-        part.get("itemtype", "").endswith("/Product") for part in above
+def _is_review(node: _Element) -> bool:
+    """Whether an element is a review in the page of a product, as its buyers write them."""
+    return node.get("itemprop") == "review" and any(
+        part.get("itemtype", "").endswith("/Product") for part in node.iterancestors()
     )
 
 
@@ -296,7 +299,13 @@ def text_of(node: _Element) -> str:
 
 
 def _is_elsewhere(node: _Element, known: dict[_Element, bool]) -> bool:
-    """Whether an element above is of other things; `known` remembers it by parent."""
+    return _is_below(node, _leads_away, known)
+
+
+def _is_below(
+    node: _Element, is_wanted: Callable[[_Element], bool], known: dict[_Element, bool]
+) -> bool:
+    """Whether an element above is a wanted one; `known` remembers it by parent."""
     passed: list[_Element] = []
     found = False
     for above in node.iterancestors():
@@ -304,7 +313,7 @@ def _is_elsewhere(node: _Element, known: dict[_Element, bool]) -> bool:
             found = known[above]
             break
         passed.append(above)
-        if _leads_away(above):
+        if is_wanted(above):
             found = True
             break
     known.update(dict.fromkeys(passed, found))
