@@ -37,6 +37,7 @@ _EARLIEST = datetime(1990, 1, 1, tzinfo=timezone.utc)
 _DATE_FORMAT = "%Y-%m-%dT%H:%M:%S%z"
 _TELLS_TIME = re.compile("date|time|publi|modif|created|issued")
 _TELLS_CHANGE = re.compile("modif|updated")
+_OF_PICTURE = re.compile("caption|credit|photo", re.IGNORECASE)
 _URL_DAY = re.compile(r"[/_-]\d{4}[/_-]?\d\d[/_-]?\d\d(?!\d)", re.ASCII)
 _BESIDE = 4  # parts that tell of author or date, behind the headline
 _META_NAMES = ("name", "property", "itemprop", "http-equiv")
@@ -266,7 +267,8 @@ def _shown_day(facts: _Element, language: str, latest: datetime) -> datetime | N
     """
     titles = (" ".join(text_of(node).split()) for node in facts.iter("title"))
     ends = (day for text in titles for day in shown_days(text) if day.end == len(text))
-    lines = (" ".join(text_of(part).split()) for _, part in _parts(facts))
+    own = (part for _, part in _parts(facts) if not _OF_PICTURE.search(part.get("class", "")))
+    lines = (" ".join(text_of(part).split()) for part in own)
     days = (day for line in lines for day in shown_days(line))
     for day in chain(ends, days):
         name = day.month.casefold()

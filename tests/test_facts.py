@@ -156,7 +156,12 @@ def test_titles_of_pages_without_a_headline() -> None:
         ("Ana Sousa, Rui Melo of AFP", "Ana Sousa; Rui Melo of AFP"),
         ("Senior Reporter", "Senior Reporter"),
         ("Centers of Ice Research and Fog Control", "Centers of Ice Research and Fog Control"),
-        ("Ice Research and Fog Control Agency", "Ice Research and Fog Control Agency"),
+        (
+            "National Institute of Ice and Fog Research",
+            "National Institute of Ice and Fog Research",
+        ),
+        ("Ana Sousa and Boston University", "Ana Sousa; Boston University"),
+        ("Rui Melo of AFP and Ana Sousa", "Rui Melo of AFP; Ana Sousa"),
         ({"name": ["Ana Sousa", "Ana Sousa"]}, "Ana Sousa"),
         ({"@id": "#ana"}, "Ana Sousa"),
         ("https://example.com/ana", ""),

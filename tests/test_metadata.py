@@ -264,6 +264,7 @@ def test_a_time_to_come_is_none() -> None:
             '<i id="date">May 1, 2022</i><h1>Fog</h1><p class="date">2021年7月5日',
             utc(2021, 7, 5),
         ),
+        ("", '<i class="caption-source">AFP, 5 July 2021</i>', None),
         ("", '<p>5 Fog 2021 by <b class="author">Ana Lima</b></p>', None),
         ("", '<p>Version 1.2.21.3 by <b class="author">Ana Lima</b></p>', None),
         ("", '<p>31.2.2021 by <b class="author">Ana Lima</b></p>', None),

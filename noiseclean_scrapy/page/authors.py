@@ -16,12 +16,12 @@ _BY = re.compile(
     r"\s+(?=[^\W\d_])",
     re.IGNORECASE,
 )
-_ORGANISATION = re.compile(
-    r"\b(?:administration|agency|associat(?:ion|es)|cent(?:er|re)s?|commission|committee|council|"
-    r"department|foundation|institute|ministry|office|services|society|trust|university)$",
-    re.IGNORECASE,
+_BODY = (
+    "(?:administration|agency|association|cent(?:er|re)|commission|committee|council|department|"
+    "foundation|institute|ministry|office|services?|society|trust|university)s?"
 )
-_PART_OF_NAME = re.compile(r"\s(?:of|for)\s", re.IGNORECASE)
+_ENDS_AS_BODY = re.compile(rf"\b{_BODY}$", re.IGNORECASE)
+_BODY_OF = re.compile(rf"(?:the\s)?(?:\w+|.*\b{_BODY})\s(?:of|for)\s", re.IGNORECASE)
 _ROLE = re.compile(
     r"\b(?:analyst|author|columnist|contributor|correspondent|critic|director|editor|journalist|"
     r"photographer|producer|professor|reporter|staff|writer|ph\.?d|m\.?d)"
@@ -54,7 +54,9 @@ def split_names(text: str) -> Iterator[str]:
     ['Department of Health and Human Services']
     """
     for part in _LISTED.split(_BY.sub("", text, count=1) if _BY.match(text) else text):
-        names = [part] if is_organisation(part) else _JOINED.split(part)
+        names = _JOINED.split(part)
+        if "," not in part and _BODY_OF.match(names[0]):
+            names = [part]
         names = without_roles(names)
         for name in names if all(" " in name for name in names) else [part]:
             name = _SIGN.sub("", name).strip()
@@ -74,11 +76,8 @@ def is_organisation(name: str) -> bool:
     (True, False)
     """
     first, *others = _JOINED.split(name)
-    return (
-        bool(others)
-        and "," not in name
-        and bool(_PART_OF_NAME.search(first) or _ORGANISATION.search(others[-1]))
-    )
+    is_whole = bool(others) and "," not in name
+    return is_whole and bool(_BODY_OF.match(first) or _ENDS_AS_BODY.search(others[-1]))
 
 
 def turned(name: str) -> str:
