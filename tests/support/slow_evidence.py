@@ -190,7 +190,9 @@ def slow_is_above(page: Page, index: int, is_content: Callable[[int], bool]) -> 
             path = slow_ancestors(page, page.blocks[number].element)
             steps = path.index(box)
             introduces = 0 < steps <= 4 and page.elements[path[steps - 1]].tag in LISTS
-            return own.tag in (*HEADINGS, *CELLS, "dt") or introduces
+            next_tag = page.elements[path[0]].tag
+            is_name = own.tag in CELLS and next_tag in CELLS
+            return own.tag in (*HEADINGS, "dt") or is_name or introduces
         if behind > index + 2 or min(inside) < index:
             return False
         number = behind

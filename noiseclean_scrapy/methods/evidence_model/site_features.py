@@ -60,7 +60,7 @@ ENTRIES = 125
 
 _HEADINGS = frozenset(TAG_GROUPS["heading"].split())
 _SECTION_HEADINGS = _HEADINGS - {"h1"}  # which names the site where it recurs
-_ABOVE = _SECTION_HEADINGS | CELLS | {"dt"}
+_ABOVE = _SECTION_HEADINGS | {"dt"}
 _LISTS = frozenset(("table", *TAG_GROUPS["list"].split()))
 _INSERT = re.compile(
     r"(?:^|[.#_-])(?:ads?|advert\w*|sponsored|newsletter|read-?also|also-?read|lire-?aussi"
@@ -307,12 +307,13 @@ def _is_above_content(
 ) -> bool:
     """Whether content comes next, in the block's own element or behind boxes that it fills."""
     behind, element = number + 1, int(arrays.element[number])
-    is_heading = tags[element] in _ABOVE
+    own = tags[element]
     for _ in range(BOXES):
         box = arrays.parent[element]
         end = arrays.end[box]
         if behind < end and is_content[behind]:
-            return is_heading or _starts_list(arrays, tags, box, behind)
+            is_name = own in CELLS and tags[arrays.element[behind]] in CELLS
+            return own in _ABOVE or is_name or _starts_list(arrays, tags, box, behind)
         if end > number + 2 or arrays.first[box] < number:
             return False
         behind, element = end, box
