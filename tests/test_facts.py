@@ -79,13 +79,6 @@ def test_titles(html: str, title: str) -> None:
         ("Quickstart — Fog Documentation (3.1.x)", ("Fog Documentation (3.1.x)", "Quickstart¶")),
         ("Fog and rain | Weather of the Coast", ("Weather of the Coast", "Fog and rain")),
         ("Fog | Weather of the Coast", ("Weather of the Coast", "Fog")),
-        # No block shows the first part: the only H1 is nearer to it than the site's name.
-        ("Fog in the port | The Daily Coast", ("The Daily Coast", "Ships wait off Porto")),
-        # The site's name comes first.
-        (
-            "Example News - Fog shuts port and airport",
-            ("Fog airport", "Fog shuts port and airport"),
-        ),
     ],
 )
 def test_what_ends_a_title_is_no_headline_where_its_beginning_is_shown(

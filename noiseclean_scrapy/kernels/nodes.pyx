@@ -25,7 +25,7 @@ from lxml.includes.tree cimport (
 from array import array
 
 from noiseclean_scrapy.page import attributes, characters, facts, inline, reader, sentences
-from noiseclean_scrapy.page.hidden import LONGEST_SIGN, is_sign, is_unseen, numbers_line, style_hides
+from noiseclean_scrapy.page.hidden import LONGEST_SIGN, is_sign, numbers_line, style_hides
 from noiseclean_scrapy.page.page import PageTable
 from noiseclean_scrapy.page.tags import (
     IS_BLOCK,
@@ -384,11 +384,8 @@ cdef class NodeReader:
         if self._reads_hidden:
             return False
         style = _attribute(node, b"style")
-        if style and style_hides(style[:LONGEST_VALUE]):
-            return True
-        name = _attribute(node, b"class")
-        if name and is_unseen(name[:LONGEST_VALUE]):
-            return True
+        if style:
+            return style_hides(style[:LONGEST_VALUE])
         return _find(node, b"hidden") != NULL
 
     cdef bint _holds_block(self, xmlNode* top, bint is_loose) except -1:

@@ -43,22 +43,16 @@ def find_headline(page: Page, common: Sequence[bool] = ()) -> int | None:
         # Texts are counted with their digits masked: "Part 3" may be the headline of its page.
         return not common or not common[number] or _DIGIT.search(text) is not None
 
-    found = _showing(page, page.title, page_words(page), site, may_show)
+    found = _showing(page, page.title, page_words(page), may_show)
     titles = iter(page.declared.titles)
     while found is None and (title := next(titles, "")):
         counts = word_counts(table.texts, frozenset(words(title)))
-        found = _showing(page, title, counts, site, may_show)
-    h1 = {index for index, tag in enumerate(table.tags) if tag == "h1"}
-    headings = [n for n, owner in enumerate(table.owners) if owner in h1 and may_show(n)]
-    if len(headings) != 1 or found in headings:
-        return found
-    only = headings[0]
+        found = _showing(page, title, counts, may_show)
     if found is None:
-        return only
-    shown, own = (_squashed(table.texts[number]) for number in (found, only))
-    _, *further = map(_squashed, _BETWEEN.split(page.title))
-    names_site = bool(further) and shown == further[-1]
-    return only if names_site and own not in _squashed(page.title) else found
+        h1 = {index for index, tag in enumerate(table.tags) if tag == "h1"}
+        headings = [n for n, owner in enumerate(table.owners) if owner in h1 and may_show(n)]
+        found = headings[0] if len(headings) == 1 else None
+    return found
 
 
 def choose_title(page: Page, headline: str) -> str:
@@ -109,20 +103,17 @@ def _is_part(title: str, longer: str) -> bool:
 
 
 def _showing(
-    page: Page,
-    title: str,
-    counts: NDArray[np.int64],
-    site: SiteNames,
-    may_show: Callable[[int], bool],
+    page: Page, title: str, counts: NDArray[np.int64], may_show: Callable[[int], bool]
 ) -> int | None:
     """The block that shows a title; `counts` are the words of each block, and those in the title.
 
     Its words are most of the block's, and three of the title's or its whole first part. The last
-    part mostly names the site, or the first: a block that shows no more comes after others.
+    part mostly names the site: a block that shows no more comes after others.
     """
     table = page.table
     least = max(1, min(3, len(set(words(title)))))
-    first, last = _ends(title, site)
+    parts = [_squashed(part) for part in _BETWEEN.split(title)]
+    first, last = (parts[0] or None, parts[-1] or None) if len(parts) > 1 else (None, None)
     fitting = (counts[1] > 0) & (counts[1] >= _COVERAGE * counts[0])
     best: tuple[tuple[bool, int, bool, int], int] | None = None
     for index in np.flatnonzero(fitting).tolist():
@@ -137,19 +128,6 @@ def _showing(
         if best is None or rank > best[0]:
             best = (rank, index)
     return best[1] if best else None
-
-
-def _ends(title: str, site: SiteNames) -> tuple[str | None, str | None]:
-    """The part of a title that names the page, at its beginning or its end, and that at the other.
-
-    None where there is one part alone, or nothing to read in it.
-    """
-    parts = _BETWEEN.split(title)
-    if len(parts) == 1:
-        return None, None
-    first, last = (_squashed(part) or None for part in (parts[0], parts[-1]))
-    names_site = site.is_part(parts[0]) and not site.is_part(parts[-1])
-    return (last, first) if names_site else (first, last)
 
 
 class SiteNames:
@@ -173,15 +151,15 @@ class SiteNames:
             parts = _BESIDE_NAME.split(title)
             if len(parts) < 3:
                 break
-            if self.is_part(parts[-1]):
+            if self._is_sites(parts[-1]):
                 title = "".join(parts[:-2])
-            elif self.is_part(parts[0]):
+            elif self._is_sites(parts[0]):
                 title = "".join(parts[2:])
             else:
                 break
         return title.strip()
 
-    def is_part(self, part: str) -> bool:
+    def _is_sites(self, part: str) -> bool:
         """Whether a part of a title is the site's: its name, with a word more or less, or a day."""
         own, squashed = words(part), _squashed(part)
         if squashed in self._names or _DAY.fullmatch(part.strip()):
