@@ -245,19 +245,26 @@ def _modified(declared: Mapping[str, str], latest: datetime) -> datetime | None:
 
 
 def _without_changes(facts: _Element) -> _Element:
-    """A copy without what libraries take for the day of publication: that of the last change.
+    """Facts without what libraries take for the day of publication: that of the last change.
+
+    A copy where there is such a META.
 
     >>> from lxml.html import document_fromstring
     >>> head = '<meta name=author content=A><meta name=last-modified content=2024-05-03>'
     >>> [node.get("name") for node in _without_changes(document_fromstring(head)).iter("meta")]
     ['author']
     """
+    if not any(map(_tells_change, facts.iterfind("head/meta"))):
+        return facts
     copy = deepcopy(facts)
     for head in copy.iterfind("head"):
-        for node in head.findall("meta"):
-            if any(_TELLS_CHANGE.search(node.get(name, "").lower()) for name in _META_NAMES):
-                head.remove(node)
+        for node in filter(_tells_change, head.findall("meta")):
+            head.remove(node)
     return copy
+
+
+def _tells_change(meta: _Element) -> bool:
+    return any(_TELLS_CHANGE.search(meta.get(name, "").lower()) for name in _META_NAMES)
 
 
 def _shown_day(facts: _Element, language: str, latest: datetime) -> datetime | None:
@@ -271,13 +278,8 @@ def _shown_day(facts: _Element, language: str, latest: datetime) -> datetime | N
     lines = (" ".join(text_of(part).split()) for part in own)
     days = (day for line in lines for day in shown_days(line))
     for day in chain(ends, days):
-        name = day.month.casefold()
-        month = int(name) if name.isdecimal() else months(language).get(name, 0)
-        try:
-            date = datetime(day.year, month, day.day, tzinfo=timezone.utc)
-        except ValueError:
-            continue
-        if _EARLIEST <= date <= latest:
+        date = day.midnight(language)
+        if date and _EARLIEST <= date <= latest:
             return date
     return None
 

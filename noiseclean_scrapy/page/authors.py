@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from noiseclean_scrapy.page.characters import without_controls
+from noiseclean_scrapy.page.days import MONTHS
 
 _LISTED = re.compile(r"\s*[;|、]\s*")
 _AND = r"(?:and|und|y|et|e|og|och|en|&)\s+"
@@ -31,10 +32,10 @@ _ROLE = re.compile(
 _NO_NAME = re.compile(r"https?:|www\.|@|^\W*(?:\d+\W*)?$")
 _PLAIN_NAME = re.compile(r"[^\W\d_][^\W\d_'’-]*(?: (?:(?:[^\W\d_]\.)+|[^\W\d_][^\W\d_'’-]+)){1,3}")
 _NOBODY = re.compile(r"(?:about )?(?:the )?authors?|by|follow|share", re.IGNORECASE)
-_SHORT_MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)[a-z]*"
+_MONTH = rf"(?:{'|'.join(name[:3] for name in MONTHS)})[a-z]*"
 _AROUND_NAME = re.compile(
     r"^(?:(?:view )?all (?:articles|posts|stories) by|(?:posted|published|written) by)\s+"
-    rf"|(?:^|\s+)(?:(?:(?:last )?updated|published|posted|is an?)\s.*|{_SHORT_MONTH}\.? \d{{1,2}})$"
+    rf"|(?:^|\s+)(?:(?:(?:last )?updated|published|posted|is an?)\s.*|{_MONTH}\.? \d{{1,2}})$"
     r"|\s+(?:follow(?:ing)?|share|updated|published|posted)(?:\s+@\w*)?$",
     re.IGNORECASE,
 )

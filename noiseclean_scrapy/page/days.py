@@ -23,7 +23,7 @@ _WRITTEN_DAY = re.compile(
 )
 _MONTH = re.compile(r"\d{4}-\d\d", re.ASCII)
 _FRACTION = re.compile(r"\.(\d{1,6})\d*")
-_MONTHS = (
+MONTHS = (
     "january february march april may june july august september october november december".split()
 )
 _DAYS = re.compile(
@@ -42,6 +42,19 @@ class ShownDay(NamedTuple):
     month: str
     day: int
     end: int
+
+    def midnight(self, language: str) -> datetime | None:
+        """Its begin in UTC, None where the month has no such day, or no such name in a language.
+
+        >>> ShownDay(2026, "2", 28, 0).midnight(""), ShownDay(2026, "2", 30, 0).midnight("")
+        (datetime.datetime(2026, 2, 28, 0, 0, tzinfo=datetime.timezone.utc), None)
+        """
+        name = self.month.casefold()
+        month = int(name) if name.isdecimal() else months(language).get(name, 0)
+        try:
+            return datetime(self.year, month, self.day, tzinfo=timezone.utc)
+        except ValueError:
+            return None
 
 
 def read_time(value: object) -> datetime | None:
@@ -115,6 +128,6 @@ def months(language: str) -> Mapping[str, int]:
             names = default_loader.get_locale(code).info
         except ValueError:
             continue
-        for number, month in enumerate(_MONTHS, 1):
+        for number, month in enumerate(MONTHS, 1):
             found.update((name.casefold(), number) for name in names.get(month, ()))
     return found

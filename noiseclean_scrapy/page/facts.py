@@ -55,7 +55,8 @@ _OTHER_TEXTS = etree.XPath(".//text()[not(ancestor::time)]")
 _SHORTEST_SENTENCE = 40  # characters; what is shorter may say who published when
 _SENTENCE_END = re.compile(r"[.!?…。！？][^\w.!?…。！？]*$")
 _WRAPPING = re.compile(r"[\s/*]*(?:<!--|<!\[CDATA\[)(?:<!--|<!\[CDATA\[|-->|[\s/*>])*")
-_OTHERS = re.compile(r'"(?:reviews?|comment|citation|mentions)"\s*:')
+_OTHERS = frozenset("review reviews comment citation mentions".split())
+_NAMES_OTHERS = re.compile(rf'"(?:{"|".join(sorted(_OTHERS))})"\s*:')
 _PLAIN_NAME = re.compile(r"[a-z][\w.-]*", re.IGNORECASE | re.ASCII)
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _LONG_STRING = re.compile(rf'"(?:[^"\\]|\\.){{{_LONGEST_VALUE - 1}}}', re.DOTALL)
@@ -142,7 +143,7 @@ def _read_json(text: str) -> Any:
 
 def _own_json(text: str) -> str:
     """JSON-LD by itself, without reviews and the like: others wrote them, on other days."""
-    if not _WRAPPING.match(text) and not _OTHERS.search(text):
+    if not _WRAPPING.match(text) and not _NAMES_OTHERS.search(text):
         return text
     try:
         return json.dumps(_own(_read_json(text), 0))
@@ -154,11 +155,7 @@ def _own(value: Any, depth: int) -> Any:
     if depth > _DEEPEST:
         return None
     if isinstance(value, dict):
-        return {
-            name: _own(part, depth + 1)
-            for name, part in value.items()
-            if not _OTHERS.fullmatch(f'"{name}":')
-        }
+        return {name: _own(part, depth + 1) for name, part in value.items() if name not in _OTHERS}
     return [_own(part, depth + 1) for part in value] if isinstance(value, list) else value
 
 

@@ -13,11 +13,10 @@ from noiseclean_scrapy.page.urls import host
 from noiseclean_scrapy.page.words import LONGEST, page_words, word_counts, words
 
 _COVERAGE = 0.8
-_BETWEEN = re.compile(r"(\s[|–—·•»«:/-]+\s|\s*[|｜：]\s*)")
+_SEPARATOR = r"\s[|–—·•»«:/-]+\s|\s*[|｜：]\s*"
+_BETWEEN = re.compile(f"({_SEPARATOR})")
 # Chinese, Japanese and Korean titles have no blanks there either.
-_BESIDE_NAME = re.compile(
-    rf"{_BETWEEN.pattern[:-1]}|(?<=[\u3000-\u9fff\uac00-\ud7a3\uff01-\uffee])[_-]+)"
-)
+_BESIDE_NAME = re.compile(rf"({_SEPARATOR}|(?<=[\u3000-\u9fff\uac00-\ud7a3\uff01-\uffee])[_-]+)")
 _DAY = re.compile(r"\d{1,4}([./-])\d{1,2}\1\d{1,4}")
 _DIGIT = re.compile(r"\d")
 _WORD = re.compile(r"[^\W_]+")

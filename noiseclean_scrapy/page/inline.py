@@ -39,7 +39,7 @@ _ATTACHED = frozenset({"sub", "sup", "ruby", "rb", "rt", "rp"})
 _RAISED = str.maketrans("0123456789+-\u2212=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿ")
 _RAISES = re.compile("[0-9+\\-\u2212=()n, ]+")
 """What is raised by characters of its own: 10⁶ and the numbers of notes, but not 20th."""
-_STOPS, _CURRENCIES = frozenset(".:;!?)•€"), frozenset("$€£")
+_ENDINGS, _CURRENCIES = frozenset(".:;!?)•€"), frozenset("$€£")
 _QUOTES = frozenset("\"'“”„‘’‚«»‹›「『")
 _SAFE = "!#$&'*+,-./:;=?@_~%"
 
@@ -273,7 +273,7 @@ def _stand_apart(before: str, between: Sequence[Token], after: str) -> bool:
     if ended.kind != "end" or not begun or any(token.value in _ATTACHED for token in between):
         return False
     last, first = before[-1:], after[0]
-    ends_word = last.isdigit() or last.islower() or last.isupper() or last in _STOPS  # no Chinese
+    ends_word = last.isdigit() or last.islower() or last.isupper() or last in _ENDINGS  # no Chinese
     if last == "." and first.isdigit() and before[-2:-1].isdigit():
         return False  # a fraction
     return ends_word and (first.isupper() or first.isdigit() or first in _CURRENCIES)

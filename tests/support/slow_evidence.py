@@ -145,8 +145,6 @@ def slow_apart(page: Page, chances: Sequence[float], lengths: Sequence[float]) -
 
 
 HEADINGS = ("h2", "h3", "h4", "h5", "h6")
-
-
 CELLS, LISTS = ("td", "th"), ("ul", "ol", "dl", "menu", "table")
 
 

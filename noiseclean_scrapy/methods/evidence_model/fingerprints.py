@@ -13,16 +13,14 @@ from noiseclean_scrapy.methods.evidence_model.near_duplicates import content_sig
 from noiseclean_scrapy.methods.evidence_model.places import page_places
 from noiseclean_scrapy.methods.evidence_model.text_features import FIELDS, text_table
 from noiseclean_scrapy.methods.evidence_model.tree_index import Floats
-from noiseclean_scrapy.methods.evidence_model.vocabulary import TAG_GROUPS
 from noiseclean_scrapy.page import Page
 from noiseclean_scrapy.page.hashes import hash64
+from noiseclean_scrapy.page.outline import CELLS, ITEMS
 from noiseclean_scrapy.page.words import words
 
 QUANTUM = 2.0**20
 """Means of log-odds are multiples of 1 / QUANTUM, so that sums are exact."""
 
-
-ITEMS, CELLS = frozenset({"li", "dt", "dd"}), frozenset(TAG_GROUPS["cell"].split())
 _LETTER = re.compile(r"[^\W\d_]")
 _ENDS_SENTENCE = list(FIELDS).index("ends_sentence")
 

@@ -73,7 +73,7 @@ class PageMeasures:
     @property
     def cell_lengths(self) -> Floats:
         """Mean length of the blocks in the TABLE around each block; infinite without one."""
-        tables = np.array([tag == "table" for tag in self.arrays.label_tags])[self.arrays.labels]
+        tables = self.arrays.tagged({"table"})
         table = self.arrays.nearest(tables)[self.arrays.element]
         blocks = np.maximum(self.arrays.end - self.arrays.first, 1)
         means = self.arrays.below(self.lengths) / blocks

@@ -239,7 +239,7 @@ def _announced(page: PageMeasures) -> Rows:
 def _page(page: PageMeasures) -> Rows:
     total, long = page.total, float(page.long.sum())
     long_blocks = int(np.count_nonzero(page.long))
-    cells = np.array([tag == "td" for tag in page.arrays.label_tags])[page.arrays.labels]
+    cells = page.arrays.tagged({"td"})
     yield np.log1p(len(page.lengths))
     yield np.log1p(total)
     yield page.linked.sum() / total

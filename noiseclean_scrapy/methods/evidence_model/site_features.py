@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from noiseclean_scrapy import kernels
 from noiseclean_scrapy.methods.evidence_model.exclusions import LINK_LIST, SHORT_CELL
-from noiseclean_scrapy.methods.evidence_model.fingerprints import CELLS, ITEMS, PageKeys, page_keys
+from noiseclean_scrapy.methods.evidence_model.fingerprints import PageKeys, page_keys
 from noiseclean_scrapy.methods.evidence_model.sample import PageSample, PageVotes
 from noiseclean_scrapy.methods.evidence_model.tree_index import (
     Floats,
@@ -25,6 +25,7 @@ from noiseclean_scrapy.methods.evidence_model.tree_index import (
 from noiseclean_scrapy.methods.evidence_model.vocabulary import TAG_GROUPS
 from noiseclean_scrapy.methods.trees.counts import read_number
 from noiseclean_scrapy.page import Page
+from noiseclean_scrapy.page.outline import CELLS, ITEMS
 
 PLACE_WEIGHT = 0.4
 """How far a block's log-odds move towards the mean of its place on other pages, at full support."""
@@ -59,8 +60,7 @@ ENTRIES = 125
 """Places and texts that are reckoned a page, to bound the number of pages that vote."""
 
 _HEADINGS = frozenset(TAG_GROUPS["heading"].split())
-_SECTION_HEADINGS = _HEADINGS - {"h1"}  # which names the site where it recurs
-_ABOVE = _SECTION_HEADINGS | {"dt"}
+_ABOVE = _HEADINGS - {"h1"} | {"dt"}  # H1 names the site where it recurs
 _LISTS = frozenset(("table", *TAG_GROUPS["list"].split()))
 _INSERT = re.compile(
     r"(?:^|[.#_-])(?:ads?|advert\w*|sponsored|newsletter|read-?also|also-?read|lire-?aussi"
@@ -291,8 +291,8 @@ def _parts_of_content(page: Page, scores: Floats, lost: Floats) -> list[int]:
 def _cells_of_content(page: Page, wanted: list[int], is_content: NDArray[np.bool_]) -> list[int]:
     """Which of the `wanted` blocks are in data tables of whose cells some are content; no links."""
     arrays, table = page_arrays(page), page.table
-    is_cell = np.array([tag in CELLS for tag in table.tags])[arrays.element]
-    tables = arrays.nearest(np.array([tag == "table" for tag in table.tags]))[arrays.element]
+    is_cell = arrays.tagged(CELLS)[arrays.element]
+    tables = arrays.nearest(arrays.tagged({"table"}))[arrays.element]
     lengths = np.array([len(text) for text in table.texts])
     cells = np.maximum(np.bincount(tables, is_cell), 1)
     is_part = np.bincount(tables, is_cell & is_content) / cells > CELLS_AMONG_CONTENT

@@ -61,9 +61,9 @@ class TextTable:
     """What the texts of a page's B blocks say by themselves.
 
     `features` (FIELDS, B); `lengths` (B) are characters, one of Han, Kana or Hangul counting 2.5,
-    as it says so much more, and `characters` (B) just that; `announced` (B) is the number of what a
-    short line announces, from 1 in the order of `PHRASES`, else 0; `keys` (B) are hashes of the
-    texts in lower case, digits masked.
+    as it says so much more, `characters` (B) just that, `digits` (B) those of them; `announced` (B)
+    is the number of what a short line announces, from 1 in the order of `PHRASES`, else 0; `keys`
+    (B) are hashes of the texts in lower case, digits masked.
     """
 
     def __init__(self, texts: Sequence[str]) -> None:

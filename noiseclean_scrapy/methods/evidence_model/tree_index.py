@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from functools import cached_property
 from typing import Any, TypeAlias, TypeVar
 
@@ -69,6 +69,11 @@ class PageArrays:
         found[0] = self.element
         for level in range(levels):
             self.parent.take(found[level], out=found[level + 1], mode="clip")
+        return found
+
+    def tagged(self, tags: Container[str]) -> NDArray[np.bool_]:
+        """For each element whether its tag is one of these."""
+        found: NDArray[np.bool_] = np.array([tag in tags for tag in self.label_tags])[self.labels]
         return found
 
     def below(self, values: Floats) -> Floats:
