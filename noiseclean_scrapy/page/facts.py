@@ -72,7 +72,7 @@ def page_facts(source: Html) -> _Element:
     facts: _Element = html.Element("html", {"lang": _html_language(root)})
     head, body = html.Element("head"), html.Element("body")
     facts.extend([head, body])
-    head.extend(map(_copy, _head_parts(root)))
+    head.extend(_head_parts(root))
     body.extend(map(_copy, _telling_parts(root)))
     _drop_long_values(facts)
     return facts
@@ -90,7 +90,7 @@ def _drop_long_values(facts: _Element) -> None:
         if node.tag == "title" and len(text_of(node)) > LONGEST_ADDRESS:
             node.clear()
     for script in facts.iterfind("head/script"):
-        script.text = without_long_strings(_own_json(script.text or ""))
+        script.text = without_long_strings(script.text or "")
 
 
 def _copy(node: _Element) -> _Element:
@@ -101,16 +101,19 @@ def _copy(node: _Element) -> _Element:
 
 
 def _head_parts(root: _Element) -> Iterator[_Element]:
+    """Copies of META, LINK, BASE, TITLE and JSON-LD, of this without what others wrote."""
     reviews: dict[_Element, bool] = {}
     left, json_left, unreadable = _MOST_PARTS, _MOST_JSON, _MOST_UNREADABLE
     # What JSON-LD says goes first, however many others there are.
     scripts = named_elements(root, ("script",))
     for node in chain(scripts, named_elements(root, ("base", "link", "meta", "title"))):
-        text = (node.text or "") if _name(node) == "script" else None
-        if text is not None:
+        own = None
+        if _name(node) == "script":
+            text = node.text or ""
             if "ld+json" not in node.get("type", "").lower() or len(text) > json_left:
                 continue
-            if _is_json(text):
+            own = _own_json(text)
+            if own is not None:
                 json_left -= len(text)
             else:
                 # It is searched by expressions that take quadratic time.
@@ -119,18 +122,13 @@ def _head_parts(root: _Element) -> Iterator[_Element]:
                     continue
         elif node.get("itemprop") and _is_below(node, _is_review, reviews):
             continue
-        yield node
+        part = _copy(node)
+        if own is not None:
+            part.text = own
+        yield part
         left -= 1
         if not left:
             return
-
-
-def _is_json(text: str) -> bool:
-    try:
-        _read_json(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
 
 
 def _read_json(text: str) -> Any:
@@ -141,14 +139,15 @@ def _read_json(text: str) -> Any:
     return json.loads(text, strict=False)
 
 
-def _own_json(text: str) -> str:
-    """JSON-LD by itself, without reviews and the like: others wrote them, on other days."""
+def _own_json(text: str) -> str | None:
+    """JSON-LD without reviews and the like: others wrote them, on other days; None if no JSON."""
+    try:
+        value = _read_json(text)
+    except (ValueError, RecursionError):
+        return None
     if not _WRAPPING.match(text) and not _NAMES_OTHERS.search(text):
         return text
-    try:
-        return json.dumps(_own(_read_json(text), 0))
-    except (ValueError, RecursionError):
-        return text
+    return json.dumps(_own(value, 0))
 
 
 def _own(value: Any, depth: int) -> Any:
