@@ -75,6 +75,14 @@ def test_json_ld() -> None:
     assert found.published == utc(2021, 7, 16, 1, 30)
 
 
+@pytest.mark.parametrize("control", ["\x01", "\x0b", "\x0c", "\x1f", "\x7f"])
+def test_json_ld_with_control_characters(control: str) -> None:
+    script = ARTICLE.replace("Ana", f"{control}Ana")
+    found = read(f'<script type="application/ld+json">{script}</script>')
+    assert found.author == "Ana Lima"
+    assert found.published == utc(2021, 7, 16, 1, 30)
+
+
 def test_meta_and_links() -> None:
     found = read(
         '<meta name="author" content="Ana Lima"><link rel="canonical" href="/2021/flood">'
@@ -487,6 +495,8 @@ def test_the_base_of_the_page_counts() -> None:
         '{"@type": "NewsArticle", "author": [1, null, {"name": {}}], "datePublished": []}',
         '{"@type": ["NewsArticle", 7], "author": {"name": ["A", 3]}, "datePublished": 20210715}',
         '{"@type": "NewsArticle", "datePublished": "9999-99-99T99:99:99Z"}',
+        '{"@type": "NewsArticle", "author": "A\x01"',
+        '{"@type": "NewsArticle", "author": "A\x0b", "articleBody": "%s\x0c"}' % ("x" * 3000),
     ],
 )
 def test_broken_json_ld_breaks_nothing(script: str) -> None:

@@ -8,6 +8,8 @@ import re
 _CONTROLS = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
 # Control characters but tab and newline; what turns the direction of what follows.
 _STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+# libxml2 reads these in HTML, and lxml refuses to write them.
+_UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 ZERO_WIDTH = ("\u200b", "\ufeff")
 
@@ -42,6 +44,15 @@ def inert(text: str) -> str:
     'Fog[2J\\tcloses the port\\n'
     """
     return _STEERING.sub("", text)
+
+
+def writable(text: str) -> str:
+    """The text without characters that an element of a tree cannot be given.
+
+    >>> writable("Fog\\x0b closes\\n")
+    'Fog closes\\n'
+    """
+    return _UNWRITABLE.sub("", text)
 
 
 def share_left_out(kept: float, visible: float) -> float:

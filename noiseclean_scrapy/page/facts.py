@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from lxml import etree, html
 
 from noiseclean_scrapy import kernels
+from noiseclean_scrapy.page.characters import writable
 from noiseclean_scrapy.page.days import shown_days
 from noiseclean_scrapy.page.document import LANGUAGE_ATTRIBUTES, named_elements
 from noiseclean_scrapy.page.parse import document_roots, parse_html
@@ -107,9 +108,9 @@ def _head_parts(root: _Element) -> Iterator[_Element]:
     # What JSON-LD says goes first, however many others there are.
     scripts = named_elements(root, ("script",))
     for node in chain(scripts, named_elements(root, ("base", "link", "meta", "title"))):
-        own = None
+        text = own = None
         if _name(node) == "script":
-            text = node.text or ""
+            text = writable(node.text or "")
             if "ld+json" not in node.get("type", "").lower() or len(text) > json_left:
                 continue
             own = _own_json(text)
@@ -123,8 +124,8 @@ def _head_parts(root: _Element) -> Iterator[_Element]:
         elif node.get("itemprop") and _is_below(node, _is_review, reviews):
             continue
         part = _copy(node)
-        if own is not None:
-            part.text = own
+        if text is not None:
+            part.text = text if own is None else own
         yield part
         left -= 1
         if not left:

@@ -16,6 +16,7 @@ import nh3
 from lxml import etree
 
 from noiseclean_scrapy.page.block import Block
+from noiseclean_scrapy.page.characters import writable
 from noiseclean_scrapy.page.element_paths import ElementPaths
 from noiseclean_scrapy.page.parse import document_roots, inner_text, parse_html
 from noiseclean_scrapy.report.templating import render
@@ -56,8 +57,6 @@ _LOADS = re.compile(
     re.IGNORECASE,
 )
 _ADDRESS = re.compile(r"""\burl\(\s*(?!['"]?data:)[^)]*\)?""", re.IGNORECASE)
-# libxml2 reads control characters in HTML, and lxml refuses to write them.
-_UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _ZERO_WIDTH = str.maketrans("", "", "\u200b\ufeff")
 _SEVERAL = -1
 
@@ -209,7 +208,7 @@ def _blocks_inside(texts: list[tuple[_Element, bool, int]]) -> dict[_Element, in
 def _wrap(owner: _Element, is_tail: bool) -> _Element:
     """Put a text of `owner`, or its tail, into a SPAN in the same place."""
     span = etree.Element("span")
-    text = _UNWRITABLE.sub("", (owner.tail if is_tail else owner.text) or "")
+    text = writable((owner.tail if is_tail else owner.text) or "")
     if is_tail:
         span.text, owner.tail = text, None
         owner.addnext(span)
