@@ -389,6 +389,47 @@ def test_lists_and_code_in_a_table_with_headers() -> None:
     assert "|" not in clean(f"<table>{rows}</table>").markdown
 
 
+@pytest.mark.parametrize(
+    ("html", "language"),
+    [
+        ('<pre><code class="hljs language-Python">x = 1\ny = 2</code></pre>', "python"),
+        ('<pre class="language-c++"><div>int a;</div><div>int b;</div></pre>', "c++"),
+        ('<pre><code class="lang-js"><div>a</div><div>b</div></code></pre>', "js"),
+        ('<pre class="src src-emacs-lisp">(a)</pre>', "emacs-lisp"),
+        ('<pre class="sourceCode"><code class="sourceCode c">int a;</code></pre>', "c"),
+        (
+            '<div class="highlight-python3 notranslate"><div class="highlight"><pre>x = 1</pre>'
+            "</div></div>",
+            "python",
+        ),
+        ('<div class="highlight highlight-source-shell"><pre>ls</pre></div>', "shell"),
+        (
+            '<div class="language-ruby highlighter-rouge"><div class="highlight"><pre><code>puts'
+            "</code></pre></div></div>",
+            "ruby",
+        ),
+        ('<div class="lang-en"><pre>x</pre></div>', ""),
+        ('<div class="highlight-box"><pre>x</pre></div>', ""),
+        ('<div class="language-c highlighter-rouge"><div><div><pre>x</pre></div></div></div>', ""),
+        ('<pre><code class="lang-auto">x</code></pre>', ""),
+        ('<pre><code class="language-`x` language-a\n#b">x</code></pre>', "a"),
+        ("<pre>x</pre>", ""),
+    ],
+)
+def test_code_names_its_language(html: str, language: str) -> None:
+    first, *_, last = clean(html).markdown.split("\n")
+    assert (first, last) == (f"```{language}", "```")
+    [fence] = [token for token in MarkdownIt().parse(clean(html).markdown) if token.type == "fence"]
+    assert fence.info == language
+    with kernels.in_python():
+        assert clean(html).markdown.startswith(f"```{language}\n")
+
+
+def test_a_long_class_of_code_is_not_searched_for_long() -> None:
+    page = clean(f'<pre><code class="{"sourceCode " * 100_000}">x</code></pre>')
+    assert page.markdown == "```\nx\n```"
+
+
 def test_a_table_in_a_cell_moves_no_other_cell() -> None:
     inner = "<table><tr><td></td></tr></table>"
     page = clean(f"<table><tr><td>a{inner}</td><td>b</td></tr><tr><td>c<td>d</table>")

@@ -25,6 +25,7 @@ from lxml.includes.tree cimport (
 from array import array
 
 from noiseclean_scrapy.page import attributes, characters, facts, inline, reader, sentences
+from noiseclean_scrapy.page.code_language import code_language
 from noiseclean_scrapy.page.hidden import LONGEST_SIGN, is_sign, numbers_line, style_hides
 from noiseclean_scrapy.page.page import PageTable
 from noiseclean_scrapy.page.tags import (
@@ -62,7 +63,7 @@ cdef enum:
 cdef int BLOCK = IS_BLOCK, SKIPPED = IS_SKIPPED, LINK = IS_LINK
 cdef int MARKED = IS_MARKED, VERBATIM = IS_VERBATIM, LOOSE = IS_LOOSE
 cdef int ANCHOR = reader.ANCHOR, IMAGE = reader.IMAGE
-cdef int LINE_BREAK = reader.LINE_BREAK, KEEPS_SPACE = reader.VERBATIM
+cdef int LINE_BREAK = reader.LINE_BREAK, KEEPS_SPACE = reader.VERBATIM, CODE = reader.CODE
 cdef bytes FORMULA = reader.FORMULA.encode()
 cdef Py_ssize_t MOST_MARKS = reader.MOST_MARKS
 cdef bytes BEGIN = inline.BEGIN.encode(), NAMED = inline.NAMED.encode()
@@ -176,7 +177,7 @@ cdef class NodeReader:
     cdef Numbers _parents, _numbers, _owners, _link_characters, _opened
     cdef Text _hidden
     cdef list _element_tags, _labels, _tests_of, _texts, _block_images, _block_links, _details
-    cdef dict _sources, _starts, _spans
+    cdef dict _sources, _starts, _spans, _languages
 
     def __cinit__(self):
         memset(self._names, 0, sizeof(self._names))
@@ -192,7 +193,7 @@ cdef class NodeReader:
         self._element_tags, self._labels, self._tests_of = [], [], []
         self._texts, self._block_images, self._block_links = [], [], []
         self._sources, self._details = {}, []
-        self._starts, self._spans = {}, {}
+        self._starts, self._spans, self._languages = {}, {}, {}
 
     def __dealloc__(self):
         free(self._frames)
@@ -230,6 +231,7 @@ cdef class NodeReader:
             self._details,
             self._starts,
             self._spans,
+            self._languages,
         )
 
     def walk(self, _Element top not None, str top_test, int top_number):
@@ -512,8 +514,12 @@ cdef class NodeReader:
         """Read an element that is more than its text, and tell what is to be done at its end."""
         cdef bytes mark = b""
         cdef object href = None
+        self._verbatim += role == KEEPS_SPACE
+        if (role == KEEPS_SPACE or role == CODE) and self._verbatim and self._open.size:
+            language = code_language(_attribute(node, b"class"))
+            if language:
+                self._languages.setdefault(self._open.data[self._open.size - 1], language)
         if role == KEEPS_SPACE:
-            self._verbatim += 1
             return VERBATIM
         if role == LINE_BREAK:
             return self._read_break()

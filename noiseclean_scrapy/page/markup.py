@@ -9,6 +9,7 @@ from html import escape
 from itertools import groupby, takewhile, zip_longest
 from typing import NamedTuple
 
+from noiseclean_scrapy.page.code_language import language_of
 from noiseclean_scrapy.page.inline import Inline, MarkupOptions
 from noiseclean_scrapy.page.inline_markdown import inline_markdown
 from noiseclean_scrapy.page.outline import HEADINGS, ITEMS, LISTS, Path, Paths, Step
@@ -33,12 +34,13 @@ class _Part:
     """What is written at once: a paragraph, a heading, lines of code, or the rows of a table.
 
     `containers` are the quotes, lists and list items around it. `rows` are those of a table, each
-    part of any other has a row of its own.
+    part of any other has a row of its own. `language` is that of code, where the page tells.
     """
 
     tag: str
     containers: tuple[Step, ...]
     rows: tuple[tuple[Cell, ...], ...]
+    language: str = ""
 
     @property
     def lines(self) -> str:
@@ -138,7 +140,8 @@ def _parts(blocks: Iterable[Source], table: PageTable) -> Iterator[_Part]:
             tag = next((tag for tag in ("pre", *HEADINGS) if tag in tags), "p")
             tag = "pre" if block.content.is_verbatim else tag
             lines = tuple((Cell((block.content,)),) for block, _ in members)
-            yield _Part(tag, _containers(steps, element), lines)
+            language = language_of(table, block.element) if tag == "pre" else ""
+            yield _Part(tag, _containers(steps, element), lines, language)
 
 
 def _containers(steps: Iterable[Step], end: int) -> tuple[Step, ...]:
@@ -238,7 +241,7 @@ def _markdown_lines(part: _Part, options: MarkupOptions) -> list[str]:
     if part.tag == "pre":
         text = part.lines
         fence = "`" * (1 + max([2, *map(len, re.findall("`+", text))]))
-        return [fence, *text.split("\n"), fence]
+        return [fence + part.language, *text.split("\n"), fence]
     if part.tag == "table":
         rows = [
             f"| {' | '.join(_markdown_cell(cell, options) for cell in row)} |" for row in part.rows

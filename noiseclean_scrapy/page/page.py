@@ -79,7 +79,8 @@ class PageTable:
     the address of a link, the address and the alternative text of an image.
 
     Of some elements the markup says more: `starts` are the numbers that lists (OL) begin with and
-    items (LI) show, `spans` how many columns and rows cells of tables cover.
+    items (LI) show, `spans` how many columns and rows cells of tables cover, `languages` what the
+    CODE in them is written in.
     """
 
     parents: array[int] = field(default_factory=_integers)
@@ -99,6 +100,7 @@ class PageTable:
     details: list[str] = field(default_factory=list)
     starts: dict[int, int] = field(default_factory=dict)
     spans: dict[int, tuple[int, int]] = field(default_factory=dict)
+    languages: dict[int, str] = field(default_factory=dict)
 
     @property
     def characters(self) -> int:

@@ -16,6 +16,7 @@ from noiseclean_scrapy.page.attributes import (
     span,
 )
 from noiseclean_scrapy.page.budget import PageBudget
+from noiseclean_scrapy.page.code_language import code_language
 from noiseclean_scrapy.page.document import collapse
 from noiseclean_scrapy.page.formula import symbols, tex
 from noiseclean_scrapy.page.hidden import hides, is_sign, numbers_line, style_hides
@@ -41,12 +42,13 @@ if TYPE_CHECKING:
 
 NEVER_HIDDEN = INLINE - {"span", "font", "b", "i", "em", "strong", "small", "a"}
 """Inline elements whose style is not read."""
-ANCHOR, IMAGE, LINE_BREAK, VERBATIM, MARKED = 1, 2, 3, 4, 5
+ANCHOR, IMAGE, LINE_BREAK, VERBATIM, MARKED, CODE = 1, 2, 3, 4, 5, 6
 ROLES = {
     **dict.fromkeys(INLINE - MATHML - {"wbr", "input", "picture", "source"}, MARKED),
     "a": ANCHOR,
     "img": IMAGE,
     "br": LINE_BREAK,
+    "code": CODE,
     **dict.fromkeys(VERBATIM_TAGS, VERBATIM),
 }
 FORMULA = "math"
@@ -268,8 +270,11 @@ class NodeReader:
 
     def _read_role(self, node: _Element, name: str, role: int) -> int:
         """Read an element that is more than its text, and tell what is to be done at its end."""
+        self._verbatim += role == VERBATIM
+        is_code = self._verbatim and role in (VERBATIM, CODE)
+        if is_code and (language := code_language(node.get("class"))):
+            self.table.languages.setdefault(self._open[-1], language)
         if role == VERBATIM:
-            self._verbatim += 1
             return IS_VERBATIM
         if role == LINE_BREAK:
             self._read_break()
