@@ -151,6 +151,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Crawled]:
         "postprocessing": ["scrapy.extensions.postprocessing.GzipPlugin"],
     }
     feeds["own.jsonl"] = {"format": "own"}
+    feeds["texts.csv"] = {"format": "csv", "fields": ["title", "text"]}
     exporters = {"own": f"{OwnExporter.__module__}.{OwnExporter.__qualname__}"}
     result = run(folder, StorySpider, feeds, NOISECLEAN_FINAL_FEEDS=True, FEED_EXPORTERS=exporters)
     return folder, result
@@ -222,7 +223,8 @@ def test_renamed_fields_and_batches(crawled: tuple[Path, Crawled]) -> None:
 def test_what_cannot_be_written_once_more_is_said(crawled: tuple[Path, Crawled]) -> None:
     folder, result = crawled
     warnings = result.lines("WARNING", "noiseclean_scrapy.crawl.final_feeds")
-    assert len(warnings) == 2
+    assert len(warnings) == 3
+    assert any("texts.csv" in line and "leaves out the field 'url'" in line for line in warnings)
     for name in ("packed.gz", "own.jsonl"):
         (line,) = [line for line in warnings if name in line]
         assert "keeps the texts of the moment: only jsonlines" in line

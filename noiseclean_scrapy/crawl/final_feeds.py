@@ -58,10 +58,12 @@ class FinalFeeds:
         self._given: dict[int, _Given] = {}
         self._feeds: dict[Path, _Feed] = {}
         self._address = config.address_field
+        self._items_have_addresses = False
 
     def note(self, item: Fields, sources: Mapping[str, str], key: str) -> None:
         """Remember the values that an item has been given, by its fields, and its page's key."""
         url = item_address(held(item, self._address))
+        self._items_have_addresses |= bool(url)
         for name, source in sources.items():
             if source in FINAL_VALUES:
                 value = _value_key(url, name, item.get(name))
@@ -111,9 +113,13 @@ class FinalFeeds:
             logger.error("Feeds keep the texts of the moment: %s", error)
 
     def _refresh_feed(self, feed: _Feed, final: FinalValues) -> None:
+        has_addresses = False
+
         def change(item: Fields) -> Fields:
+            nonlocal has_addresses
             named = {feed.fields.get(name, name): name for name in item}
             url = item_address(item.get(named.get(self._address, "")))
+            has_addresses |= bool(url)
             given = {
                 name: known
                 for field, name in named.items()
@@ -139,6 +145,13 @@ class FinalFeeds:
         except NoiseCleanError as error:
             logger.error("A feed keeps the texts of the moment: %s", error)
             return
+        if done.items and self._items_have_addresses and not has_addresses:
+            logger.warning(
+                "The feed %s keeps the texts of the moment: it leaves out the field %r, by which "
+                "its items are told apart; the database has the final ones",
+                feed.path,
+                self._address,
+            )
         self._tell(feed.path, done)
 
     def _tell(self, path: Path, done: Rewritten) -> None:
