@@ -110,6 +110,8 @@ def test_items_tell_the_tree_that_cleaned_them(crawls: list[Crawled]) -> None:
 def test_the_last_tree_is_built_at_the_end(crawls: list[Crawled], database: str) -> None:
     first, second, _ = crawls
     assert first.ours["trees/built"] == 3
+    kinds = ("waiting", "spooled", "provisional")
+    assert [first.ours[f"pages/{kind}"] for kind in kinds] == [0, 0, 0]
     # The page whose response completes a tree may have its text before or after.
     assert 3 + 2 + 2 <= first.ours["pages/recleaned"] <= 4 + 3 + 2
     assert second.ours["trees/built"] == second.ours["pages/learned"] / REFRESH == 1

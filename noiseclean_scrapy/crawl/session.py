@@ -156,13 +156,7 @@ class Crawl:
 
     async def tick(self) -> None:
         """What is to be done from time to time, whether pages come or not."""
-        provisional = sum(cluster.pages - cluster.covered for cluster in self.clusters)
-        for name, number in (
-            ("noiseclean/pages/waiting", self._pages.in_memory),
-            ("noiseclean/pages/spooled", self._pages.spool.pages),
-            ("noiseclean/pages/provisional", provisional),
-        ):
-            self.stats.set_value(name, number)
+        self._count_pages()
         if not self.config.read_only:
             await self._flush_if(any(cluster.due for cluster in self._clusters))
         if not self._pages.refused:
@@ -205,6 +199,17 @@ class Crawl:
         finally:
             self._note_damage()
             await self._pages.close()
+            self._count_pages()
+
+    def _count_pages(self) -> None:
+        """Tell how many pages wait, and of how many no tree knows."""
+        provisional = sum(cluster.pages - cluster.covered for cluster in self.clusters)
+        for name, number in (
+            ("noiseclean/pages/waiting", self._pages.in_memory),
+            ("noiseclean/pages/spooled", self._pages.spool.pages),
+            ("noiseclean/pages/provisional", provisional),
+        ):
+            self.stats.set_value(name, number)
 
     @property
     def clusters(self) -> list[PageCluster]:
