@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
 from noiseclean_scrapy.languages import ranking, text_language
-from noiseclean_scrapy.page import Html
+from noiseclean_scrapy.page import Html, build_page
 from noiseclean_scrapy.page.authors import is_plain_name, named_authors, split_names, turned
 from noiseclean_scrapy.page.characters import without_controls
-from noiseclean_scrapy.page.days import months, read_time, shown_days
+from noiseclean_scrapy.page.days import ShownDay, months, read_time, shown_days
 from noiseclean_scrapy.page.facts import language_code, page_facts, text_of
 from noiseclean_scrapy.page.linked_data import Article, plain_line, read_article, read_documents
 
@@ -40,6 +40,8 @@ _TELLS_CHANGE = re.compile("modif|updated")
 _OF_PICTURE = re.compile("caption|credit|photo", re.IGNORECASE)
 _URL_DAY = re.compile(r"[/_-]\d{4}[/_-]?\d\d[/_-]?\d\d(?!\d)", re.ASCII)
 _BESIDE = 4  # parts that tell of author or date, behind the headline
+_BEHIND, _BEFORE = 5, 8  # texts from the headline on, and before it
+_LONGEST_LINE = 150
 _META_NAMES = ("name", "property", "itemprop", "http-equiv")
 _DECLARATIONS = {
     "meta": (_META_NAMES, "content"),
@@ -70,36 +72,51 @@ class Metadata:
     image: str = ""
 
 
-def extract_metadata(source: Html, *, url: str, text: str = "") -> Metadata:
+def extract_metadata(
+    source: Html,
+    *,
+    url: str,
+    text: str = "",
+    language: Callable[[str, str], str] = text_language,
+) -> Metadata:
     """The facts that a page tells of itself.
 
-    `text` is the clean text, whose language is identified. Never raises and never changes
-    `source`. Without the extra `metadata` author and date are what JSON-LD, META and
-    the page's own marks say, and the language is the declared one.
+    `text` is the clean text: of it `language`, which is given what is declared as well, tells the
+    language, and beside its beginning a day may stand that nothing marks. Never raises and never
+    changes `source`. Without the extra `metadata` author and date are what JSON-LD, META and the
+    page's own marks say, days those without names of months, and the language is the declared one.
 
     >>> page = "<html lang=pt><link rel=canonical href=/flood><p>O rio subiu.</p>"
     >>> facts = extract_metadata(page, url="https://news.example.com/flood?page=1")
     >>> facts.language, facts.canonical_url
     ('pt', 'https://news.example.com/flood')
     """
-    return read_facts(page_facts(source), url=url, text=text)
+    return read_facts(
+        page_facts(source),
+        url=url,
+        text=text,
+        language=language,
+        lines=lambda: build_page(source).table.texts,
+    )
 
 
 def read_facts(
     facts: _Element,
     *,
     url: str,
-    text: str = "",
-    language: Callable[[str, str], str] = text_language,
+    text: str,
+    language: Callable[[str, str], str],
+    lines: Callable[[], Sequence[str]],
 ) -> Metadata:
-    """What `page_facts` took from a page tells; `language` is given the text and what is declared.
+    """What `page_facts` took from a page tells, and the `text`; see `extract_metadata`.
 
-    See `extract_metadata`.
+    `lines` gives all texts of the page: it is asked where nothing that is marked tells of the day.
     """
     declared = _declared(facts)
     article = read_article(read_documents(facts.iter("script")))
     spoken = language(text, _declared_language(declared))
-    author, published = _author_and_date(facts, article, declared, url, spoken)
+    beside = partial(_day_beside, text, lines, spoken)
+    author, published = _author_and_date(facts, article, declared, url, spoken, beside)
     images = (*(declared.get(name, "") for name in _IMAGES), article.image)
     address = partial(_address, _address(url, declared.get("base", "")) or url)
     return Metadata(
@@ -141,9 +158,18 @@ def _document_reader() -> Callable[..., Any] | None:
 
 
 def _author_and_date(
-    facts: _Element, article: Article, declared: Mapping[str, str], url: str, language: str
+    facts: _Element,
+    article: Article,
+    declared: Mapping[str, str],
+    url: str,
+    language: str,
+    beside: Callable[[datetime], datetime | None],
 ) -> tuple[str, datetime | None]:
-    """What JSON-LD says of the article, then META, then its marks; and what the libraries find."""
+    """What JSON-LD says of the article, then META, then its marks; and what the libraries find.
+
+    Last the day that the page shows: in what is marked, or `beside` the clean text. Where no
+    headline is marked the first one may be that of today.
+    """
     latest = datetime.now(timezone.utc) + timedelta(days=1)
     author = named_authors("; ".join(article.authors)) or _stated_author(facts)
     stated = [article.published, *(read_time(declared.get(name)) for name in _TIMES)]
@@ -157,7 +183,14 @@ def _author_and_date(
     if not author or not told:
         other_author, other_published = _found_author_and_date(facts, url, latest)
         author, published = author or other_author, published or other_published
-    return author, published or _shown_day(facts, language, latest) or _modified(declared, latest)
+    shown = partial(_shown_day, facts, language)
+    ways = (shown, beside) if any(True for _ in facts.iter("h1")) else (beside, shown)
+    if published is None:
+        modified = _modified(declared, latest)
+        published = ways[0](latest) or ways[1](latest) or modified
+        if published and modified and _is_same(published, modified):
+            published = modified  # with its hour
+    return author, published
 
 
 def _is_same(first: datetime, time: datetime) -> bool:
@@ -273,15 +306,36 @@ def _shown_day(facts: _Element, language: str, latest: datetime) -> datetime | N
     Before it pages may show the day of today.
     """
     titles = (" ".join(text_of(node).split()) for node in facts.iter("title"))
-    ends = (day for text in titles for day in shown_days(text) if day.end == len(text))
+    ends = (day for text in titles for day in _days(text) if day.end == len(text))
     own = (part for _, part in _parts(facts) if not _OF_PICTURE.search(part.get("class", "")))
     lines = (" ".join(text_of(part).split()) for part in own)
-    days = (day for line in lines for day in shown_days(line))
-    for day in chain(ends, days):
-        date = day.midnight(language)
-        if date and _EARLIEST <= date <= latest:
-            return date
-    return None
+    days = (day for line in lines for day in _days(line))
+    return _first_date(chain(ends, days), language, latest)
+
+
+def _day_beside(
+    text: str, lines: Callable[[], Sequence[str]], language: str, latest: datetime
+) -> datetime | None:
+    """The day in a short line of a page right behind the headline, or shortly before it.
+
+    The headline is the first line of the page that is one of the clean text as well.
+    """
+    kept = set(filter(None, text.splitlines()))
+    shown = lines() if kept else ()
+    first = next((number for number, line in enumerate(shown) if line in kept), None)
+    if first is None:
+        return None
+    near = (*shown[first + 1 : first + _BEHIND], *reversed(shown[max(first - _BEFORE, 0) : first]))
+    days = (day for line in near if len(line) <= _LONGEST_LINE for day in _days(line))
+    return _first_date(days, language, latest)
+
+
+_days = partial(shown_days, numbers=True)
+
+
+def _first_date(days: Iterable[ShownDay], language: str, latest: datetime) -> datetime | None:
+    dates = filter(None, (day.midnight(language) for day in days))
+    return next((date for date in dates if _EARLIEST <= date <= latest), None)
 
 
 def _found_author_and_date(

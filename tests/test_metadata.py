@@ -287,6 +287,57 @@ def test_a_day_in_the_title_or_beside_the_author(
 
 
 @pytest.mark.parametrize(
+    ("before", "behind", "language", "published"),
+    [
+        ("", "<p>2021-07-05 17:32 Courier</p>", "", utc(2021, 7, 5)),
+        ("", "<p>Courier</p><p>(2021/7/5)</p>", "", utc(2021, 7, 5)),
+        ("<p>2021.7.5.</p>", "", "", utc(2021, 7, 5)),
+        ("<p>News</p><p>5 July 2021</p><p>Print</p>", "", "", utc(2021, 7, 5)),
+        ("<p>1 May 2020</p>", "<p>5 July 2021</p>", "", utc(2021, 7, 5)),
+        ("<p>4 May 2020</p><p>5 July 2021</p>", "", "", utc(2021, 7, 5)),
+        ("", "<p>Cập nhật: 05/07/2021</p>", "vi", utc(2021, 7, 5)),
+        ("", "<p>05-07-2021</p>", "pt", utc(2021, 7, 5)),
+        ("", "<p>07/15/2021</p>", "en", utc(2021, 7, 15)),
+        ("", "<p>15/07/2021</p>", "en", utc(2021, 7, 15)),
+        ("", "<p>05/05/2021</p>", "en", utc(2021, 5, 5)),
+        ("", "<p>05/07/2021</p>", "en", None),
+        ("", "<p>05/07/2021</p>", "", None),
+        ("", "<p>2021-07-05-01</p><p>tel. 2021-07-055</p><p>a/2021/07/05/b</p>", "", None),
+        ("", "<p>2021-02-30</p><p>1899-01-01</p><p>2999-01-01</p>", "", None),
+        ("", f"<p>2021-07-05 {'fog ' * 40}</p>", "", None),
+        ("", "<p>a</p><p>b</p><p>c</p><p>d</p><p>2021-07-05</p>", "", None),
+        ("<p>2021-07-05</p>" + "<p>x</p>" * 8, "", "", None),
+    ],
+)
+def test_a_day_beside_the_headline_that_nothing_marks(
+    before: str, behind: str, language: str, published: datetime | None
+) -> None:
+    body = f"{before}<p>Fog on 2020-01-31</p>{behind}<p>It rose.</p>"
+    page = f"<html lang='{language}'><body>{body}</body></html>"
+    found = extract_metadata(page, url=URL, text="Fog on 2020-01-31\nIt rose.")
+    assert found.published == published
+    assert extract_metadata(page, url=URL).published is None
+    assert extract_metadata(page, url=URL, text="It fell.").published is None
+
+
+def test_a_page_without_a_marked_headline_may_begin_with_the_day_of_today() -> None:
+    today = "<p class=source>Courier, 9 April 2022</p><p>News</p>"
+    page = f"{today}<p><b>Fog</b></p><p>5 July 2021</p><p>It rose.</p>"
+    text = "Fog\nIt rose."
+    assert extract_metadata(page, url="", text=text).published == utc(2021, 7, 5)
+    marked = page.replace("<p>5 July", "<p class=source>6 July").replace("b>", "h1>")
+    assert extract_metadata(marked, url="", text=text).published == utc(2021, 7, 6)
+
+
+def test_a_shown_day_has_the_hour_of_the_last_change_on_that_day() -> None:
+    changed = '<meta property="article:modified_time" content="2021-07-05T08:30:00+02:00">'
+    for day, published in (("2021-07-05", "2021-07-05T08:30:00+02:00"), ("2021-07-04", None)):
+        found = read(changed, f"<p>Fog</p><p>{day}</p><p>It rose.</p>", "Fog\nIt rose.", "")
+        assert found.published
+        assert found.published.isoformat() == (published or f"{day}T00:00:00+00:00")
+
+
+@pytest.mark.parametrize(
     ("language", "day"),
     [
         ("es", "5 de julio de 2021"),

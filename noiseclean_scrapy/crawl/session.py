@@ -135,7 +135,13 @@ class Crawl:
                 self._has_libraries = True
             facts = page_facts(visit.record.html or "") if visit.facts is None else visit.facts
             language = partial(self._languages.language, visit.record.cluster)
-            visit.metadata = read_facts(facts, url=page.url, text=page.text, language=language)
+            visit.metadata = read_facts(
+                facts,
+                url=page.url,
+                text=page.text,
+                language=language,
+                lines=lambda: visit.page.table.texts,
+            )
         return visit.metadata
 
     async def keep(self, visit: Visit) -> None:

@@ -25,8 +25,7 @@ from scrapy.utils.asyncio import run_in_thread
 from noiseclean_scrapy.clusters.training import Training, TrainingResult, load_learner
 from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.languages import SiteLanguages
-from noiseclean_scrapy.metadata import Metadata, read_facts
-from noiseclean_scrapy.page.facts import page_facts
+from noiseclean_scrapy.metadata import Metadata, extract_metadata
 from noiseclean_scrapy.store import PageRecord, Store, Written
 
 logger = logging.getLogger(__name__)
@@ -59,8 +58,9 @@ def _with_metadata(record: PageRecord) -> PageRecord:
         return record
     language = partial(_languages.language, record.cluster)
     try:
-        facts, text = page_facts(record.html), record.cleaned.text
-        found = read_facts(facts, url=record.url, text=text, language=language)
+        found = extract_metadata(
+            record.html, url=record.url, text=record.cleaned.text, language=language
+        )
     except Exception as error:  # of one page: the others of the batch are to be written
         logger.error("The metadata of %s could not be read", record.url, exc_info=error)
         found = Metadata()

@@ -26,29 +26,47 @@ _FRACTION = re.compile(r"\.(\d{1,6})\d*")
 MONTHS = (
     "january february march april may june july august september october november december".split()
 )
-_DAYS = re.compile(
+_DAY = (
     r"(?<![\d.])(\d{1,2})\.(\d{1,2})\.(\d{4}|\d{2})(?![\d.]\d)(?!\d)"
     r"|(?<!\d)(\d{4})\s?[年년]\s?(\d{1,2})\s?[月월]\s?(\d{1,2})\s?[日号일]"
     r"|(?<![\d.])(\d{1,2})(?:\.|º|er)?\s(?:de\s)?([^\W\d_]{3,15})[.,]?\s(?:de\s)?(\d{4})(?!\d)"
-    r"|(?<![^\W_])([^\W\d_]{3,15})\.?\s(\d{1,2})(?:st|nd|rd|th)?,?\s(\d{4})(?!\d)",
+    r"|(?<![^\W_])([^\W\d_]{3,15})\.?\s(\d{1,2})(?:st|nd|rd|th)?,?\s(\d{4})(?!\d)"
 )
+_DAY_OF_NUMBERS = (
+    r"(?<![\d./-])(\d{4})-(\d{1,2})-(\d{1,2})(?![\d/-])"
+    r"|(?<![\d./-])(\d{4})/(\d{1,2})/(\d{1,2})(?![\d/-])"
+    r"|(?<![\d./-])(\d{4})\.(\d{1,2})\.(\d{1,2})(?![\d/-]|\.\d)"
+    r"|(?<![\d./-])(\d{1,2})-(\d{1,2})-(\d{4})(?![\d/-])"
+    r"|(?<![\d./-])(\d{1,2})/(\d{1,2})/(\d{4})(?![\d/-])"
+)
+_DAYS = {False: re.compile(_DAY), True: re.compile(f"{_DAY}|{_DAY_OF_NUMBERS}")}
+_DAY_FIRST = re.compile(r"\d+[/-]\d+[/-]\d{4}")
+_LAST_MONTH = 12
 _MOST_DAYS = 20  # that are looked at in one text
 
 
 class ShownDay(NamedTuple):
-    """A day as a text shows it, and where it ends there; the month is a number or a name."""
+    """A day as a text shows it, and where it ends there; the month is a number or a name.
+
+    Of one that `may_be_turned` day and month may be the other way round, as in America.
+    """
 
     year: int
     month: str
     day: int
     end: int
+    may_be_turned: bool = False
 
     def midnight(self, language: str) -> datetime | None:
         """Its begin in UTC, None where the month has no such day, or no such name in a language.
 
+        And where English may mean another day.
+
         >>> ShownDay(2026, "2", 28, 0).midnight(""), ShownDay(2026, "2", 30, 0).midnight("")
         (datetime.datetime(2026, 2, 28, 0, 0, tzinfo=datetime.timezone.utc), None)
         """
+        if self.may_be_turned and language in {"", "en"}:
+            return None
         name = self.month.casefold()
         month = int(name) if name.isdecimal() else months(language).get(name, 0)
         try:
@@ -99,20 +117,28 @@ def _with_offset(zone: re.Match[str]) -> str:
     return f"{digit}{_ZONES[name]:+03}:00" if name in _ZONES else zone[0]
 
 
-def shown_days(text: str) -> Iterator[ShownDay]:
+def shown_days(text: str, *, numbers: bool = False) -> Iterator[ShownDay]:
     """The days in a text, as 31.1.2026, 2026年1月31日, 31 January 2026 or 31 de enero de 2026.
+
+    With `numbers` also as 2026-01-31, 2026/1/31, 31/1/2026 or 1/31/2026.
 
     >>> [day[:3] for day in shown_days("31.1.26, 2026年2月1日; 3 March 2026 (April 5, 2026)")]
     [(2026, '1', 31), (2026, '2', 1), (2026, 'March', 3), (2026, 'April', 5)]
+    >>> [day[:3] for day in shown_days("2026-01-31 12:00, 31/1/2026, 1/31/2026", numbers=True)]
+    [(2026, '01', 31), (2026, '1', 31), (2026, '1', 31)]
     """
-    for found in islice(_DAYS.finditer(text), _MOST_DAYS):
+    for found in islice(_DAYS[numbers].finditer(text), _MOST_DAYS):
         first, second, third = filter(None, found.groups())
+        is_of_numbers = bool(_DAY_FIRST.fullmatch(found[0]))
         if first.isalpha():
             first, second = second, first
         elif len(first) == 4:
             first, third = third, first
+        elif is_of_numbers and int(second) > _LAST_MONTH:
+            first, second = second, first
+        may_be_turned = is_of_numbers and int(first) <= _LAST_MONTH and first != second
         year = int(third)
-        yield ShownDay(year + 2000 * (year < 100), second, int(first), found.end())
+        yield ShownDay(year + 2000 * (year < 100), second, int(first), found.end(), may_be_turned)
 
 
 @lru_cache(maxsize=100)
