@@ -153,6 +153,17 @@ def test_an_organisation_is_one_author(name: str) -> None:
         ("By April May", "April May"),
         ("About the author", ""),
         ("Author", ""),
+        ("Author Ana Lima", "Ana Lima"),
+        ("Autor: Ana Lima", "Ana Lima"),
+        ("Автор Анна Лима", "Анна Лима"),
+        ("This post was written by Ana Lima", "Ana Lima"),
+        ("Article by Ana Lima", "Ana Lima"),
+        ("Ana Lima Monday", "Ana Lima"),
+        ("Ana Lima; January", "Ana Lima"),
+        ("本文栏目： 上海 作者： 陈鑫", "陈鑫"),
+        ("Written By", ""),
+        ("Tuesday", ""),
+        ("Dec", ""),
     ],
 )
 def test_what_stands_around_a_name_is_no_part_of_it(line: str, author: str) -> None:

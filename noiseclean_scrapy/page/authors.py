@@ -31,11 +31,21 @@ _ROLE = re.compile(
 )
 _NO_NAME = re.compile(r"https?:|www\.|@|^\W*(?:\d+\W*)?$")
 _PLAIN_NAME = re.compile(r"[^\W\d_][^\W\d_'’-]*(?: (?:(?:[^\W\d_]\.)+|[^\W\d_][^\W\d_'’-]+)){1,3}")
-_NOBODY = re.compile(r"(?:about )?(?:the )?authors?|by|follow|share", re.IGNORECASE)
 _MONTH = rf"(?:{'|'.join(name[:3] for name in MONTHS)})[a-z]*"
+_NAMED_AS_MONTHS = {"april", "may", "june"}
+_WEEKDAY = "(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+_NOBODY = re.compile(
+    r"(?:about )?(?:the )?authors?|(?:(?:posted|published|written) )?by|published|follow|share|作者"
+    rf"|undefined|null|none|false|facebook|twitter|{_WEEKDAY}|"
+    + "|".join(rf"{name[:3]}(?:{name[3:]})?" for name in MONTHS if name not in _NAMED_AS_MONTHS),
+    re.IGNORECASE,
+)
 _AROUND_NAME = re.compile(
-    r"^(?:(?:view )?all (?:articles|posts|stories) by|(?:posted|published|written) by)\s+"
+    r"^(?:(?:view )?all (?:articles|posts|stories) by|(?:posted|published|written) by"
+    r"|(?:this )?(?:article|post|story) (?:was )?(?:written )?by|(?:aut(?:h?o|eu)r|автор):?)\s+"
+    r"|^(?:.*\s)?作者\s?[:：]\s?"
     rf"|(?:^|\s+)(?:(?:(?:last )?updated|published|posted|is an?)\s.*|{_MONTH}\.? \d{{1,2}})$"
+    rf"|\s+{_WEEKDAY}$"
     r"|\s+(?:follow(?:ing)?|share|updated|published|posted)(?:\s+@\w*)?$",
     re.IGNORECASE,
 )
