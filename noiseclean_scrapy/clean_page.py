@@ -90,7 +90,7 @@ class CleanPage:
         """Author, date, language, addresses; all empty where the source was not at hand."""
         if self._read_metadata is None or self.other:
             return Metadata()
-        return self._read_metadata(text=self.text)
+        return self._read_metadata(text=self.text, lines=self._page.table.texts)
 
     @property
     def author(self) -> str:

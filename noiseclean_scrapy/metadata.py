@@ -78,13 +78,15 @@ def extract_metadata(
     url: str,
     text: str = "",
     language: Callable[[str, str], str] = text_language,
+    lines: Sequence[str] | None = None,
 ) -> Metadata:
     """The facts that a page tells of itself.
 
     `text` is the clean text: of it `language`, which is given what is declared as well, tells the
-    language, and beside its beginning a day may stand that nothing marks. Never raises and never
-    changes `source`. Without the extra `metadata` author and date are what JSON-LD, META and the
-    page's own marks say, days those without names of months, and the language is the declared one.
+    language, and beside its beginning a day may stand that nothing marks. `lines` are the texts of
+    all blocks, where they are at hand. Never raises and never changes `source`. Without the extra
+    `metadata` author and date are what JSON-LD, META and the page's own marks say, days those
+    without names of months, and the language is the declared one.
 
     >>> page = "<html lang=pt><link rel=canonical href=/flood><p>O rio subiu.</p>"
     >>> facts = extract_metadata(page, url="https://news.example.com/flood?page=1")
@@ -96,7 +98,7 @@ def extract_metadata(
         url=url,
         text=text,
         language=language,
-        lines=lambda: build_page(source).table.texts,
+        lines=lambda: build_page(source).table.texts if lines is None else lines,
     )
 
 
