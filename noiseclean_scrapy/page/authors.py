@@ -40,6 +40,11 @@ _NOBODY = re.compile(
     + "|".join(rf"{name[:3]}(?:{name[3:]})?" for name in MONTHS if name not in _NAMED_AS_MONTHS),
     re.IGNORECASE,
 )
+_OF_FORM = re.compile(
+    r"(?:log|sign)[ -]?(?:in|on|up)|register|регистрация|вход|.*(?:登\s?录|注册|密码|登入).*",
+    re.IGNORECASE,
+)
+"""What a form says in which readers make themselves known."""
 _AROUND_NAME = re.compile(
     r"^(?:(?:view )?all (?:articles|posts|stories) by|(?:posted|published|written) by"
     r"|(?:this )?(?:article|post|story) (?:was )?(?:written )?by|(?:aut(?:h?o|eu)r|автор):?)\s+"
@@ -98,10 +103,15 @@ def turned(name: str) -> str:
 
 
 def named_authors(found: str | None) -> str:
-    """Names without what stands around them in the line of an author; empty where that is long."""
+    """Names without what stands around them in the line of an author.
+
+    Empty where that is long, or a form.
+    """
     line = " ".join(without_controls(found or "").split())
     names = (_AROUND_NAME.sub("", name.strip()) for name in line.split(";"))
     named = [name for name in names if name and not _NOBODY.fullmatch(name)]
+    if any(map(_OF_FORM.fullmatch, named)):
+        return ""
     author = "; ".join(without_roles(named))
     return author if len(author) <= _LONGEST else ""
 
