@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
@@ -17,7 +17,7 @@ from urllib.parse import urljoin, urlsplit
 
 from noiseclean_scrapy.languages import ranking, text_language
 from noiseclean_scrapy.page import Html, build_page
-from noiseclean_scrapy.page.authors import is_plain_name, named_authors, split_names, turned
+from noiseclean_scrapy.page.authors import byline, is_plain_name, named_authors, split_names, turned
 from noiseclean_scrapy.page.characters import without_controls
 from noiseclean_scrapy.page.days import ShownDay, months, read_time, shown_days
 from noiseclean_scrapy.page.facts import language_code, page_facts, text_of
@@ -117,7 +117,7 @@ def read_facts(
     declared = _declared(facts)
     article = read_article(read_documents(facts.iter("script")))
     spoken = language(text, _declared_language(declared))
-    beside = partial(_day_beside, text, lines, spoken)
+    beside = cache(lambda: _beside(text, lines() if text else ()))
     author, published = _author_and_date(facts, article, declared, url, spoken, beside)
     images = (*(declared.get(name, "") for name in _IMAGES), article.image)
     address = partial(_address, _address(url, declared.get("base", "")) or url)
@@ -165,12 +165,12 @@ def _author_and_date(
     declared: Mapping[str, str],
     url: str,
     language: str,
-    beside: Callable[[datetime], datetime | None],
+    beside: Callable[[], tuple[list[str], list[str]]],
 ) -> tuple[str, datetime | None]:
     """What JSON-LD says of the article, then META, then its marks; and what the libraries find.
 
-    Last the day that the page shows: in what is marked, or `beside` the clean text. Where no
-    headline is marked the first one may be that of today.
+    Last the day that the page shows in what is marked, or `beside` the headline; where none is
+    marked the first day of a page may be that of today. And a byline beside the headline.
     """
     latest = datetime.now(timezone.utc) + timedelta(days=1)
     author = named_authors("; ".join(article.authors)) or _stated_author(facts)
@@ -185,11 +185,15 @@ def _author_and_date(
     if not author or not told:
         other_author, other_published = _found_author_and_date(facts, url, latest)
         author, published = author or other_author, published or other_published
-    shown = partial(_shown_day, facts, language)
-    ways = (shown, beside) if any(True for _ in facts.iter("h1")) else (beside, shown)
+    if not author:
+        author = named_authors(next(filter(None, map(byline, beside()[0])), ""))
     if published is None:
         modified = _modified(declared, latest)
-        published = ways[0](latest) or ways[1](latest) or modified
+        near = (day for part in (0, 1) for line in beside()[part] for day in _days(line))
+        ways = (_shown_days(facts), near)
+        is_headed = any(True for _ in facts.iter("h1"))
+        days = chain.from_iterable(ways if is_headed else reversed(ways))
+        published = _first_date(days, language, latest) or modified
         if published and modified and _is_same(published, modified):
             published = modified  # with its hour
     return author, published
@@ -302,8 +306,8 @@ def _tells_change(meta: _Element) -> bool:
     return any(_TELLS_CHANGE.search(meta.get(name, "").lower()) for name in _META_NAMES)
 
 
-def _shown_day(facts: _Element, language: str, latest: datetime) -> datetime | None:
-    """The day at the end of TITLE, or the first from the headline on in what tells of the author.
+def _shown_days(facts: _Element) -> Iterator[ShownDay]:
+    """The days at the end of TITLE, and from the headline on in what tells of the author.
 
     Before it pages may show the day of today.
     """
@@ -311,25 +315,20 @@ def _shown_day(facts: _Element, language: str, latest: datetime) -> datetime | N
     ends = (day for text in titles for day in _days(text) if day.end == len(text))
     own = (part for _, part in _parts(facts) if not _OF_PICTURE.search(part.get("class", "")))
     lines = (" ".join(text_of(part).split()) for part in own)
-    days = (day for line in lines for day in _days(line))
-    return _first_date(chain(ends, days), language, latest)
+    return chain(ends, (day for line in lines for day in _days(line)))
 
 
-def _day_beside(
-    text: str, lines: Callable[[], Sequence[str]], language: str, latest: datetime
-) -> datetime | None:
-    """The day in a short line of a page right behind the headline, or shortly before it.
+def _beside(text: str, lines: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The short lines of a page right behind the headline, and those before it, nearest first.
 
     The headline is the first line of the page that is one of the clean text as well.
     """
     kept = set(filter(None, text.splitlines()))
-    shown = lines() if kept else ()
-    first = next((number for number, line in enumerate(shown) if line in kept), None)
+    first = next((number for number, line in enumerate(lines) if line in kept), None)
     if first is None:
-        return None
-    near = (*shown[first + 1 : first + _BEHIND], *reversed(shown[max(first - _BEFORE, 0) : first]))
-    days = (day for line in near if len(line) <= _LONGEST_LINE for day in _days(line))
-    return _first_date(days, language, latest)
+        return [], []
+    short = [line if len(line) <= _LONGEST_LINE else "" for line in lines[: first + _BEHIND]]
+    return short[first + 1 :], short[max(first - _BEFORE, 0) : first][::-1]
 
 
 _days = partial(shown_days, numbers=True)

@@ -334,6 +334,32 @@ def test_a_day_beside_the_headline_that_nothing_marks(
     assert extract_metadata(page, url=URL, text="It fell.").published is None
 
 
+@pytest.mark.parametrize(
+    ("behind", "author"),
+    [
+        ("<p>By Ana Lima</p>", "Ana Lima"),
+        ("<p>Courier</p><p>Written by: Ana de Lima and Rui Melo</p>", "Ana de Lima; Rui Melo"),
+        ("<p>By ANA LIMA, Associated Press Writer 2 minutes ago</p>", "ANA LIMA"),
+        ("<p>By Ana Lima Monday, January 16, 2012</p>", "Ana Lima"),
+        ("<p>Posted by Ana Lima on March 8 | Fog</p>", "Ana Lima"),
+        ("<p>by Ana Lima (AFP) – 17 hours ago</p>", "Ana Lima"),
+        ("<p>By clicking here you agree</p>", ""),
+        ("<p>By fog</p>", ""),
+        ("<p>Bye Ana Lima</p>", ""),
+        ("<p>By 2026 it rose.</p>", ""),
+        ("<p>By Senior Editor</p>", ""),
+        (f"<p>By Ana Lima, {'fog ' * 40}</p>", ""),
+        ("<p>a</p><p>b</p><p>c</p><p>d</p><p>By Ana Lima</p>", ""),
+    ],
+)
+def test_a_byline_beside_the_headline_that_nothing_marks(behind: str, author: str) -> None:
+    page = f"<p>By Rui Melo</p><p>Fog</p>{behind}<p>It rose.</p>"
+    assert extract_metadata(page, url=URL, text="Fog\nIt rose.").author == author
+    assert extract_metadata(page, url=URL).author == ""
+    marked = f'<meta name="author" content="Eva Silva">{page}'
+    assert extract_metadata(marked, url=URL, text="Fog\nIt rose.").author == "Eva Silva"
+
+
 def test_a_page_without_a_marked_headline_may_begin_with_the_day_of_today() -> None:
     today = "<p class=source>Courier, 9 April 2022</p><p>News</p>"
     page = f"{today}<p><b>Fog</b></p><p>5 July 2021</p><p>It rose.</p>"

@@ -54,6 +54,12 @@ _AROUND_NAME = re.compile(
     r"|\s+(?:follow(?:ing)?|share|updated|published|posted)(?:\s+@\w*)?$",
     re.IGNORECASE,
 )
+_BYLINE = re.compile(
+    r"(?:(?:written|posted|published|story|words|text) )?by:?\s+(?=[^\W\d_])", re.IGNORECASE
+)
+_BEHIND_NAME = re.compile(
+    rf"\s*[,;:|•·/(–—\d].*|\s(?:-|on|of|for|at|in|with|{_WEEKDAY}|{_MONTH})\s.*", re.IGNORECASE
+)
 _LONGEST = 200  # characters of all names
 
 
@@ -78,6 +84,21 @@ def split_names(text: str) -> Iterator[str]:
             name = _SIGN.sub("", name).strip()
             if name and not _NO_NAME.search(name):
                 yield name
+
+
+def byline(line: str) -> str:
+    """The people whom a line names as its authors; empty where it is no plain byline.
+
+    >>> byline("By Ana Sousa and Rui Melo, Courier | 5 July"), byline("By clicking Start you agree")
+    ('Ana Sousa; Rui Melo', '')
+    """
+    found = _BYLINE.match(line)
+    if found is None:
+        return ""
+    names = _JOINED.split(_BEHIND_NAME.sub("", line[found.end() :], count=1))
+    is_plain = all(is_plain_name(name) and not _ROLE.search(name) for name in names)
+    is_called = all(word[0].isupper() for name in names for word in (name, name.split()[-1]))
+    return "; ".join(names) if is_plain and is_called else ""
 
 
 def without_roles(names: Sequence[str]) -> list[str]:
