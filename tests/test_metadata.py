@@ -766,6 +766,28 @@ def test_the_store_has_the_facts(crawled: tuple[Crawled, Path, str]) -> None:
     assert len(stored) == PAGES
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("in_process", [False, True])
+def test_what_stands_beside_the_headline_is_found_in_a_crawl(
+    tmp_path: Path, *, in_process: bool
+) -> None:
+    beside = "</h1><p>By Ana Lima, Courier</p><p>2021-07-{:02} 08:00</p>"
+    pages = {
+        f"/{n}": page(n).replace(HEAD.format(number=n), "").replace("</h1>", beside.format(n))
+        for n in range(1, PAGES + 1)
+    }
+    settings = SETTINGS | {"NOISECLEAN_WRITER_PROCESS": in_process}
+    result = crawling.crawl_pages(tmp_path, FactsSpider, pages, settings)
+    found = [(item["author"], item["published"]) for item in result.items if "author" in item]
+    expected = [("Ana Lima", f"2021-07-{n:02}T00:00:00+00:00") for n in range(1, PAGES + 1)]
+    assert sorted(found) == expected
+    with Store(f"sqlite:///{tmp_path}/facts.db", read_only=True) as store:
+        stored = [record.metadata for record in store.pages.with_text()]
+    assert {(known.author, known.published) for known in stored if known} == {
+        ("Ana Lima", utc(2021, 7, n)) for n in range(1, PAGES + 1)
+    }
+
+
 def test_facts_can_be_switched_off(tmp_path: Path) -> None:
     pages = {f"/{n}": page(n) for n in range(1, PAGES + 1)}
     settings = SETTINGS | {"NOISECLEAN_METADATA": False}
