@@ -85,8 +85,8 @@ def extract_metadata(
     `text` is the clean text: of it `language`, which is given what is declared as well, tells the
     language, and beside its beginning a day may stand that nothing marks. `lines` are the texts of
     all blocks, where they are at hand. Never raises and never changes `source`. Without the extra
-    `metadata` author and date are what JSON-LD, META and the page's own marks say, days those
-    without names of months, and the language is the declared one.
+    `metadata` author and date are what JSON-LD, META and the page's own marks say, names of months
+    are English ones, and the language is the declared one.
 
     >>> page = "<html lang=pt><link rel=canonical href=/flood><p>O rio subiu.</p>"
     >>> facts = extract_metadata(page, url="https://news.example.com/flood?page=1")

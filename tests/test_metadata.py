@@ -28,6 +28,7 @@ from noiseclean_scrapy.metadata import (
     _stated_time,
     extract_metadata,
 )
+from noiseclean_scrapy.page.days import months
 from noiseclean_scrapy.page.facts import page_facts, text_of
 from noiseclean_scrapy.page.urls import site_name
 from noiseclean_scrapy.store import Store
@@ -397,6 +398,15 @@ def test_names_of_months_are_those_of_the_language(language: str, day: str) -> N
     page = f'<html lang="{language}"><h1>Ok</h1><p class="date">{day}</p>'
     found = extract_metadata(page, url="https://news.example.com/").published
     assert found == utc(2021, 7, 1 if day.startswith("1") else 5)
+
+
+def test_english_names_of_months_need_no_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_library = months.__wrapped__("")
+    assert with_library == months.__wrapped__("en")
+    assert months.__wrapped__("pl")["lipca"] == 7
+    monkeypatch.setitem(sys.modules, "dateparser.languages.loader", None)
+    assert months.__wrapped__("pl") == with_library
+    assert len(with_library) == 12 + 11 + 1
 
 
 @pytest.mark.parametrize(

@@ -143,17 +143,20 @@ def shown_days(text: str, *, numbers: bool = False) -> Iterator[ShownDay]:
 
 @lru_cache(maxsize=100)
 def months(language: str) -> Mapping[str, int]:
-    """The months by their names in a language and in English, as far as the libraries have them."""
+    """The months by their names in English, and in a language that the libraries have.
+
+    >>> months("en")["december"], months("en")["sept"]
+    (12, 9)
+    """
+    numbered = list(enumerate(MONTHS, 1))
+    found = {name: number for number, month in numbered for name in (month, month[:3])}
+    found["sept"] = found["sep"]
     try:
         from dateparser.languages.loader import default_loader
-    except ImportError:
-        return {}
-    found: dict[str, int] = {}
-    for code in ("en", {"no": "nb"}.get(language, language)):
-        try:
-            names = default_loader.get_locale(code).info
-        except ValueError:
-            continue
-        for number, month in enumerate(MONTHS, 1):
-            found.update((name.casefold(), number) for name in names.get(month, ()))
+
+        names = default_loader.get_locale({"no": "nb"}.get(language, language)).info
+    except (ImportError, ValueError):
+        return found
+    for number, month in numbered:
+        found.update((name.casefold(), number) for name in names.get(month, ()))
     return found
