@@ -189,8 +189,7 @@ def _author_and_date(
         author = named_authors(next(filter(None, map(byline, beside()[0])), ""))
     if published is None:
         modified = _modified(declared, latest)
-        near = (day for part in (0, 1) for line in beside()[part] for day in _days(line))
-        ways = (_shown_days(facts), near)
+        ways = (_shown_days(facts), _days_beside(beside))
         is_headed = any(True for _ in facts.iter("h1"))
         days = chain.from_iterable(ways if is_headed else reversed(ways))
         published = _first_date(days, language, latest) or modified
@@ -329,6 +328,12 @@ def _beside(text: str, lines: Sequence[str]) -> tuple[list[str], list[str]]:
         return [], []
     short = [line if len(line) <= _LONGEST_LINE else "" for line in lines[: first + _BEHIND]]
     return short[first + 1 :], short[max(first - _BEFORE, 0) : first][::-1]
+
+
+def _days_beside(beside: Callable[[], Iterable[Iterable[str]]]) -> Iterator[ShownDay]:
+    """The days in these lines, which are asked for with the first day."""
+    for line in chain.from_iterable(beside()):
+        yield from _days(line)
 
 
 _days = partial(shown_days, numbers=True)
