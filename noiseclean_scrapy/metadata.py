@@ -22,6 +22,7 @@ from noiseclean_scrapy.page.characters import without_controls
 from noiseclean_scrapy.page.days import ShownDay, months, read_time, shown_days
 from noiseclean_scrapy.page.facts import language_code, page_facts, text_of
 from noiseclean_scrapy.page.linked_data import Article, plain_line, read_article, read_documents
+from noiseclean_scrapy.page.parse import parse_html
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -83,7 +84,7 @@ def extract_metadata(
     """The facts that a page tells of itself.
 
     `text` is the clean text: of it `language`, which is given what is declared as well, tells the
-    language, and beside its beginning a day may stand that nothing marks. `lines` are the texts of
+    language, and beside its beginning day and byline may stand unmarked. `lines` are the texts of
     all blocks, where they are at hand. Never raises and never changes `source`. Without the extra
     `metadata` author and date are what JSON-LD, META and the page's own marks say, names of months
     are English ones, and the language is the declared one.
@@ -93,12 +94,13 @@ def extract_metadata(
     >>> facts.language, facts.canonical_url
     ('pt', 'https://news.example.com/flood')
     """
+    root = parse_html(source).root
     return read_facts(
-        page_facts(source),
+        page_facts(root),
         url=url,
         text=text,
         language=language,
-        lines=lambda: build_page(source).table.texts if lines is None else lines,
+        lines=lambda: build_page(root).table.texts if lines is None else lines,
     )
 
 
@@ -112,7 +114,7 @@ def read_facts(
 ) -> Metadata:
     """What `page_facts` took from a page tells, and the `text`; see `extract_metadata`.
 
-    `lines` gives all texts of the page: it is asked where nothing that is marked tells of the day.
+    `lines` gives the texts of all blocks: it is asked where no mark tells of the author or the day.
     """
     declared = _declared(facts)
     article = read_article(read_documents(facts.iter("script")))

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -359,6 +360,13 @@ def test_a_byline_beside_the_headline_that_nothing_marks(behind: str, author: st
     assert extract_metadata(page, url=URL).author == ""
     marked = f'<meta name="author" content="Eva Silva">{page}'
     assert extract_metadata(marked, url=URL, text="Fog\nIt rose.").author == "Eva Silva"
+
+
+def test_a_file_is_read_once_for_all_facts() -> None:
+    page = "<title>Fog</title><p>Fog</p><p>By Ana Lima</p><p>2021-07-05</p><p>It rose.</p>"
+    for source in (page, page.encode(), BytesIO(page.encode()), Selector(page)):
+        found = extract_metadata(source, url=URL, text="Fog\nIt rose.")
+        assert (found.author, found.published) == ("Ana Lima", utc(2021, 7, 5))
 
 
 def test_a_page_without_a_marked_headline_may_begin_with_the_day_of_today() -> None:
