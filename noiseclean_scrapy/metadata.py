@@ -313,10 +313,10 @@ def _shown_days(facts: _Element) -> Iterator[ShownDay]:
     Before it pages may show the day of today.
     """
     titles = (" ".join(text_of(node).split()) for node in facts.iter("title"))
-    ends = (day for text in titles for day in _days(text) if day.end == len(text))
+    ends = (day for text in titles for day in shown_days(text) if day.end == len(text))
     own = (part for _, part in _parts(facts) if not _OF_PICTURE.search(part.get("class", "")))
     lines = (" ".join(text_of(part).split()) for part in own)
-    return chain(ends, (day for line in lines for day in _days(line)))
+    return chain(ends, (day for line in lines for day in shown_days(line)))
 
 
 def _beside(text: str, lines: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -328,17 +328,15 @@ def _beside(text: str, lines: Sequence[str]) -> tuple[list[str], list[str]]:
     first = next((number for number, line in enumerate(lines) if line in kept), None)
     if first is None:
         return [], []
-    short = [line if len(line) <= _LONGEST_LINE else "" for line in lines[: first + _BEHIND]]
-    return short[first + 1 :], short[max(first - _BEFORE, 0) : first][::-1]
+    parts = lines[first + 1 : first + _BEHIND], lines[max(first - _BEFORE, 0) : first][::-1]
+    behind, before = ([line for line in part if len(line) <= _LONGEST_LINE] for part in parts)
+    return behind, before
 
 
 def _days_beside(beside: Callable[[], Iterable[Iterable[str]]]) -> Iterator[ShownDay]:
     """The days in these lines, which are asked for with the first day."""
     for line in chain.from_iterable(beside()):
-        yield from _days(line)
-
-
-_days = partial(shown_days, numbers=True)
+        yield from shown_days(line)
 
 
 def _first_date(days: Iterable[ShownDay], language: str, latest: datetime) -> datetime | None:

@@ -12,9 +12,10 @@ _LISTED = re.compile(r"\s*[;|、]\s*")
 _AND = r"(?:and|und|y|et|e|og|och|en|&)\s+"
 _JOINED = re.compile(rf"\s*,\s+(?:{_AND})?|\s+{_AND}")
 _SIGN = re.compile(r"(?<=\S)\s+\([^()]{1,20}\)$")
+_WRITTEN = "(?:posted|published|written)"
+_WRITTEN_BY = rf"(?:(?:{_WRITTEN}|story|words|text) )?by"
 _BY = re.compile(
-    r"(?:(?:(?:written|posted|published|story|words|text) )?by|von|par|por|di|door|av)"
-    r"\s+(?=[^\W\d_])",
+    rf"(?:{_WRITTEN_BY}|von|par|por|di|door|av)\s+(?=[^\W\d_])",
     re.IGNORECASE,
 )
 _BODY = (
@@ -35,7 +36,7 @@ _MONTH = rf"(?:{'|'.join(name[:3] for name in MONTHS)})[a-z]*"
 _NAMED_AS_MONTHS = {"april", "may", "june"}
 _WEEKDAY = "(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _NOBODY = re.compile(
-    r"(?:about )?(?:the )?authors?|(?:(?:posted|published|written) )?by|published|follow|share|作者"
+    rf"(?:about )?(?:the )?authors?|(?:{_WRITTEN} )?by|published|follow|share|作者"
     rf"|undefined|null|none|false|facebook|twitter|{_WEEKDAY}|"
     + "|".join(rf"{name[:3]}(?:{name[3:]})?" for name in MONTHS if name not in _NAMED_AS_MONTHS),
     re.IGNORECASE,
@@ -46,7 +47,7 @@ _OF_FORM = re.compile(
 )
 """What a form says in which readers make themselves known."""
 _AROUND_NAME = re.compile(
-    r"^(?:(?:view )?all (?:articles|posts|stories) by|(?:posted|published|written) by"
+    rf"^(?:(?:view )?all (?:articles|posts|stories) by|{_WRITTEN} by"
     r"|(?:this )?(?:article|post|story) (?:was )?(?:written )?by|(?:aut(?:h?o|eu)r|автор):?)\s+"
     r"|^(?:.*\s)?作者\s?[:：]\s?"
     rf"|(?:^|\s+)(?:(?:(?:last )?updated|published|posted|is an?)\s.*|{_MONTH}\.? \d{{1,2}})$"
@@ -54,9 +55,7 @@ _AROUND_NAME = re.compile(
     r"|\s+(?:follow(?:ing)?|share|updated|published|posted)(?:\s+@\w*)?$",
     re.IGNORECASE,
 )
-_BYLINE = re.compile(
-    r"(?:(?:written|posted|published|story|words|text) )?by:?\s+(?=[^\W\d_])", re.IGNORECASE
-)
+_BYLINE = re.compile(rf"{_WRITTEN_BY}:?\s+(?=[^\W\d_])", re.IGNORECASE)
 _BEHIND_NAME = re.compile(
     rf"\s*[,;:|•·/(–—\d].*|\s(?:-|on|of|for|at|in|with|{_WEEKDAY}|{_MONTH})\s.*", re.IGNORECASE
 )

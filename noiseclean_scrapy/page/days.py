@@ -117,14 +117,14 @@ def _with_offset(zone: re.Match[str]) -> str:
     return f"{digit}{_ZONES[name]:+03}:00" if name in _ZONES else zone[0]
 
 
-def shown_days(text: str, *, numbers: bool = False) -> Iterator[ShownDay]:
+def shown_days(text: str, *, numbers: bool = True) -> Iterator[ShownDay]:
     """The days in a text, as 31.1.2026, 2026年1月31日, 31 January 2026 or 31 de enero de 2026.
 
-    With `numbers` also as 2026-01-31, 2026/1/31, 31/1/2026 or 1/31/2026.
+    Unless without `numbers`, also as 2026-01-31, 2026/1/31, 31/1/2026 or 1/31/2026.
 
     >>> [day[:3] for day in shown_days("31.1.26, 2026年2月1日; 3 March 2026 (April 5, 2026)")]
     [(2026, '1', 31), (2026, '2', 1), (2026, 'March', 3), (2026, 'April', 5)]
-    >>> [day[:3] for day in shown_days("2026-01-31 12:00, 31/1/2026, 1/31/2026", numbers=True)]
+    >>> [day[:3] for day in shown_days("2026-01-31 12:00, 31/1/2026, 1/31/2026")]
     [(2026, '01', 31), (2026, '1', 31), (2026, '1', 31)]
     """
     for found in islice(_DAYS[numbers].finditer(text), _MOST_DAYS):
