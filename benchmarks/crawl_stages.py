@@ -36,7 +36,8 @@ STAGES = {
     "judging, text": "methods.evidence:SiteModel.judge clean_page:clean_page "
     "clean_page:CleanPage.text page.headline:find_headline page.headline:choose_title",
     "author, date, language": "page.facts:page_facts metadata:extract_metadata "
-    "metadata:read_facts metadata:_author_and_date languages:_asked_language",
+    "metadata:read_facts metadata:_author_and_date page.publication:author_and_date "
+    "languages:_asked_language",
     "blocks as stored": "clusters.cleaning:to_record store.stored_blocks:StoredBlocks.of "
     "store.stored_blocks:StoredBlocks._read store.block_verdicts:BlockVerdicts.read",
     "compressing": "store.stored_blocks:compress store.stored_blocks:decompress "

@@ -25,12 +25,11 @@ from noiseclean_scrapy.metadata import (
     LIBRARIES_MISSING,
     Metadata,
     _declared,
-    _stated_author,
-    _stated_time,
     extract_metadata,
 )
 from noiseclean_scrapy.page.days import months
 from noiseclean_scrapy.page.facts import page_facts, text_of
+from noiseclean_scrapy.page.publication import _stated_author, _stated_time
 from noiseclean_scrapy.page.urls import site_name
 from noiseclean_scrapy.store import Store
 from tests.support import crawl_site, crawling

@@ -1,0 +1,268 @@
+"""Who published a page, and when: what it declares, marks and shows, and what libraries find."""
+
+from __future__ import annotations
+
+import logging
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from datetime import datetime, timedelta, timezone
+from functools import cache
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from noiseclean_scrapy.page.authors import byline, is_plain_name, named_authors, split_names, turned
+from noiseclean_scrapy.page.days import ShownDay, read_time, shown_days
+from noiseclean_scrapy.page.facts import text_of
+from noiseclean_scrapy.page.linked_data import Article, plain_line
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+logger = logging.getLogger(__name__)
+
+META_NAMES = ("name", "property", "itemprop", "http-equiv")
+"""The attributes in which META says what its content is."""
+_EARLIEST = datetime(1990, 1, 1, tzinfo=timezone.utc)
+_DATE_FORMAT = "%Y-%m-%dT%H:%M:%S%z"
+_TELLS_TIME = re.compile("date|time|publi|modif|created|issued")
+_TELLS_CHANGE = re.compile("modif|updated")
+_OF_PICTURE = re.compile("caption|credit|photo", re.IGNORECASE)
+_URL_DAY = re.compile(r"[/_-]\d{4}[/_-]?\d\d[/_-]?\d\d(?!\d)", re.ASCII)
+_BESIDE = 4  # parts that tell of author or date, behind the headline
+_BEHIND, _BEFORE = 5, 8  # texts from the headline on, and before it
+_LONGEST_LINE = 150
+_TIMES = ("article:published_time", "og:article:published_time", "datepublished")
+
+
+def author_and_date(
+    facts: _Element,
+    article: Article,
+    declared: Mapping[str, str],
+    url: str,
+    language: str,
+    beside: Callable[[], tuple[list[str], list[str]]],
+) -> tuple[str, datetime | None]:
+    """What JSON-LD says of the article, then META, then its marks; and what the libraries find.
+
+    Last the day that the page shows in what is marked, or `beside` the headline; where none is
+    marked the first day of a page may be that of today. And a byline beside the headline.
+    """
+    latest = datetime.now(timezone.utc) + timedelta(days=1)
+    author = named_authors("; ".join(article.authors)) or _stated_author(facts)
+    stated = [article.published, *(read_time(declared.get(name)) for name in _TIMES)]
+    if not any(stated):
+        stated.append(_stated_time(facts, declared, url))
+    told = [time for time in stated if time and time >= _EARLIEST]
+    times = [time for time in told if time <= latest]
+    # Of one moment told twice, that of the publisher's own clock.
+    by_own_clock = (time for time in times if _is_same(times[0], time) and time.utcoffset())
+    published = next(by_own_clock, times[0] if times else None)
+    if not author or not told:
+        other_author, other_published = _found_author_and_date(facts, url, latest)
+        author, published = author or other_author, published or other_published
+    if not author:
+        author = named_authors(next(filter(None, map(byline, beside()[0])), ""))
+    if published is None:
+        modified = _modified(declared, latest)
+        ways = (_shown_days(facts), _days_beside(beside))
+        is_headed = any(True for _ in facts.iter("h1"))
+        days = chain.from_iterable(ways if is_headed else reversed(ways))
+        published = _first_date(days, language, latest) or modified
+        if published and modified and _is_same(published, modified):
+            published = modified  # with its hour
+    return author, published
+
+
+def _is_same(first: datetime, time: datetime) -> bool:
+    """Whether two times are one moment, of which the first may lack the offset or the hour."""
+    if first == time or first.utcoffset():
+        return first == time
+    is_day = first.time() == datetime.min.time()
+    return first.date() == time.date() and (is_day or first.time() == time.time())
+
+
+def _stated_author(facts: _Element) -> str:
+    """The one author of META, or of the links that are marked so; empty where it is no plain name.
+
+    All authors where META cites them one by one, as for papers.
+
+    Several names, those of agencies and of accounts are for the libraries to tell apart.
+    """
+    cited = [node.get("content", "") for node in facts.iter("meta") if _is_cited(node)]
+    if cited:
+        return named_authors("; ".join(dict.fromkeys(map(turned, map(plain_line, cited)))))
+    stated = {plain_line(node.get("content")) for node in facts.iter("meta") if _is_author(node)}
+    if not any(stated):
+        links = facts.iterfind("body//a")
+        stated = {
+            plain_line(text_of(node)) for node in links if "author" in node.get("rel", "").split()
+        }
+    names = {name for line in stated for name in split_names(line)}
+    name = named_authors(names.pop()) if len(names) == 1 else ""
+    return name if is_plain_name(name) else ""
+
+
+def _is_cited(node: _Element) -> bool:
+    return node.get("name", "").strip().lower() == "citation_author"
+
+
+def _is_author(node: _Element) -> bool:
+    return "author" in {node.get(name, "").lower() for name in ("name", "property")}
+
+
+def _stated_time(facts: _Element, declared: Mapping[str, str], url: str = "") -> datetime | None:
+    """The only time that the page marks, or the one beside the headline; or marked as published.
+
+    None where META or the address tells of one in its own way.
+    """
+    if any(_TELLS_TIME.search(name) and not _TELLS_CHANGE.search(name) for name in declared):
+        return None
+    found = [
+        (_mark_rank(node), not 0 <= number < _BESIDE, number, time)
+        for number, part in _parts(facts)
+        for node in part.iter("time")
+        if (time := read_time(node.get("datetime")))
+    ]
+    if not found:
+        return None
+    rank, is_elsewhere, _, time = min(found)
+    has_rivals = len({other for mark, *_, other in found if mark == rank}) > 1
+    return None if has_rivals and (is_elsewhere or _URL_DAY.search(url)) else time
+
+
+def _parts(facts: _Element) -> list[tuple[int, _Element]]:
+    """The parts of a page that tell of author or date, with their numbers after the headline.
+
+    Those before it are last, with negative numbers; all are where none is shown.
+    """
+    parts = list(facts.iterfind("body/*"))
+    headlines = (number for number, part in enumerate(parts) if any(True for _ in part.iter("h1")))
+    first = next(headlines, len(parts))
+    numbered = [(number - first, part) for number, part in enumerate(parts)]
+    return numbered[first:] + numbered[:first]
+
+
+def _mark_rank(time: _Element) -> int:
+    """Low for times that are marked as those of publication, high for those of a change."""
+    marks = " ".join(
+        (*map(str, time.keys()), time.get("class", ""), time.get("itemprop", ""))
+    ).lower()
+    is_first = "pub" in marks or "entry-date" in marks
+    return 0 if is_first else 1 + bool(_TELLS_CHANGE.search(marks))
+
+
+def _modified(declared: Mapping[str, str], latest: datetime) -> datetime | None:
+    """When META says that the page was changed, which is better than nothing."""
+    times = (read_time(value) for name, value in declared.items() if _TELLS_CHANGE.search(name))
+    return next((time for time in times if time and _EARLIEST <= time <= latest), None)
+
+
+def _without_changes(facts: _Element) -> _Element:
+    """Facts without what libraries take for the day of publication: that of the last change.
+
+    A copy where there is such a META.
+
+    >>> from lxml.html import document_fromstring
+    >>> head = '<meta name=author content=A><meta name=last-modified content=2024-05-03>'
+    >>> [node.get("name") for node in _without_changes(document_fromstring(head)).iter("meta")]
+    ['author']
+    """
+    if not any(map(_tells_change, facts.iterfind("head/meta"))):
+        return facts
+    copy = deepcopy(facts)
+    for head in copy.iterfind("head"):
+        for node in filter(_tells_change, head.findall("meta")):
+            head.remove(node)
+    return copy
+
+
+def _tells_change(meta: _Element) -> bool:
+    return any(_TELLS_CHANGE.search(meta.get(name, "").lower()) for name in META_NAMES)
+
+
+def _shown_days(facts: _Element) -> Iterator[ShownDay]:
+    """The days at the end of TITLE, and from the headline on in what tells of the author.
+
+    Before it pages may show the day of today.
+    """
+    titles = (" ".join(text_of(node).split()) for node in facts.iter("title"))
+    ends = (day for text in titles for day in shown_days(text) if day.end == len(text))
+    own = (part for _, part in _parts(facts) if not _OF_PICTURE.search(part.get("class", "")))
+    lines = (" ".join(text_of(part).split()) for part in own)
+    return chain(ends, (day for line in lines for day in shown_days(line)))
+
+
+def _days_beside(beside: Callable[[], Iterable[Iterable[str]]]) -> Iterator[ShownDay]:
+    """The days in these lines, which are asked for with the first day."""
+    for line in chain.from_iterable(beside()):
+        yield from shown_days(line)
+
+
+def _first_date(days: Iterable[ShownDay], language: str, latest: datetime) -> datetime | None:
+    dates = filter(None, (day.midnight(language) for day in days))
+    return next((date for date in dates if _EARLIEST <= date <= latest), None)
+
+
+def _found_author_and_date(
+    facts: _Element, url: str, latest: datetime
+) -> tuple[str, datetime | None]:
+    read_document = document_reader()
+    if read_document is None:
+        return "", None
+    dates = {
+        "original_date": True,
+        "extensive_search": False,
+        "outputformat": _DATE_FORMAT,
+        "deferred_url_extractor": True,  # META has the time of day, a URL at most the day
+        "min_date": _EARLIEST.date().isoformat(),
+        "max_date": latest.date().isoformat(),
+    }
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # such as of unknown time zones
+            found = read_document(
+                _without_changes(facts), default_url=url or None, extensive=False, date_config=dates
+            )
+    except Exception:  # the libraries raise all kinds of errors on damaged pages
+        logger.debug("The author and date of %s could not be read", url, exc_info=True)
+        return "", None
+    return named_authors(found.author), _date(found.date, latest)
+
+
+def _date(found: str | None, latest: datetime) -> datetime | None:
+    try:
+        date = datetime.strptime(found or "", _DATE_FORMAT)
+    except ValueError:
+        try:
+            date = datetime.strptime(found or "", _DATE_FORMAT.removesuffix("%z"))
+        except ValueError:
+            return None
+        date = date.replace(tzinfo=timezone.utc)
+    return date if _EARLIEST <= date <= latest else None
+
+
+def lines_beside(text: str, lines: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The short lines of a page right behind the headline, and those before it, nearest first.
+
+    The headline is the first line of the page that is one of the clean text as well.
+    """
+    kept = set(filter(None, text.splitlines()))
+    first = next((number for number, line in enumerate(lines) if line in kept), None)
+    if first is None:
+        return [], []
+    parts = lines[first + 1 : first + _BEHIND], lines[max(first - _BEFORE, 0) : first][::-1]
+    behind, before = ([line for line in part if len(line) <= _LONGEST_LINE] for part in parts)
+    return behind, before
+
+
+@cache
+def document_reader() -> Callable[..., Any] | None:
+    """What the extra `metadata` brings: it takes longer to import than all else of this package."""
+    try:
+        from trafilatura.metadata import extract_metadata as read_document
+    except ImportError:
+        return None
+    reader: Callable[..., Any] = read_document
+    return reader
