@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 
 import numpy as np
 from numpy.typing import NDArray
 
+from noiseclean_scrapy.page.outline import HEADINGS
 from noiseclean_scrapy.page.page import Page
 from noiseclean_scrapy.page.urls import host
 from noiseclean_scrapy.page.words import LONGEST, page_words, word_counts, words
 
 _COVERAGE = 0.8
+_LIKE = 0.4  # Dice coefficient with a title, of an H1 with other words as well
+_NEARLY = 0.8  # the same with a title's first part, which may be a word
+_H1_BONUS, _HEADING_BONUS = 0.3, 0.1  # on top of that coefficient
 _SEPARATOR = r"\s[|–—·•»«:/-]+\s|\s*[|｜：]\s*"
 _BETWEEN = re.compile(f"({_SEPARATOR})")
 # Chinese, Japanese and Korean titles have no blanks there either.
@@ -28,9 +32,10 @@ _SHORTEST_NAME, _LONGEST_NAME = 5, 100  # characters
 def find_headline(page: Page, common: Sequence[bool] = ()) -> int | None:
     """The number of the block that shows the title, None where none is visible.
 
-    It is the block whose words stand in TITLE and make up most of it, H1 first; without such a
-    block that of a title that the page declares, then the page's only H1. The site's name and what
-    is `common`, by the number of the block, are no headlines.
+    It is the one that is most like a title of the page (see `_Titles`), headings first, of the
+    blocks whose words stand in TITLE, or in another title of the page, and make up most of it, and
+    of the H1; without such a block the page's only H1. The site's name and what is `common`, by the
+    number of the block, are no headlines.
     """
     table = page.table
     site = SiteNames(page)
@@ -42,16 +47,15 @@ def find_headline(page: Page, common: Sequence[bool] = ()) -> int | None:
         # Texts are counted with their digits masked: "Part 3" may be the headline of its page.
         return not common or not common[number] or _DIGIT.search(text) is not None
 
-    found = _showing(page, page.title, page_words(page), may_show)
-    titles = iter(page.declared.titles)
-    while found is None and (title := next(titles, "")):
+    first = [n for n, owner in enumerate(table.owners) if table.tags[owner] == "h1" and may_show(n)]
+    titles = _Titles(page, site)
+    candidates = filter(may_show, _showing(page, page.title, page_words(page)))
+    found = titles.nearest(candidates, first)
+    declared = iter(page.declared.titles)
+    while found is None and (title := next(declared, "")):
         counts = word_counts(table.texts, frozenset(words(title)))
-        found = _showing(page, title, counts, may_show)
-    if found is None:
-        h1 = {index for index, tag in enumerate(table.tags) if tag == "h1"}
-        headings = [n for n, owner in enumerate(table.owners) if owner in h1 and may_show(n)]
-        found = headings[0] if len(headings) == 1 else None
-    return found
+        found = titles.nearest(filter(may_show, _showing(page, title, counts)), ())
+    return first[0] if found is None and len(first) == 1 else found
 
 
 def choose_title(page: Page, headline: str) -> str:
@@ -101,32 +105,63 @@ def _is_part(title: str, longer: str) -> bool:
     )
 
 
-def _showing(
-    page: Page, title: str, counts: NDArray[np.int64], may_show: Callable[[int], bool]
-) -> int | None:
-    """The block that shows a title; `counts` are the words of each block, and those in the title.
+def _showing(page: Page, title: str, counts: NDArray[np.int64]) -> Iterator[int]:
+    """The blocks that show a title; `counts` are the words of each block, and those in the title.
 
-    Its words are most of the block's, and three of the title's or its whole first part. The last
-    part mostly names the site: a block that shows no more comes after others.
+    Its words are most of the block's, and three of the title's or its whole first part.
     """
-    table = page.table
     least = max(1, min(3, len(set(words(title)))))
-    parts = [_squashed(part) for part in _BETWEEN.split(title)]
-    first, last = (parts[0] or None, parts[-1] or None) if len(parts) > 1 else (None, None)
+    first = _squashed(_BETWEEN.split(title)[0])
     fitting = (counts[1] > 0) & (counts[1] >= _COVERAGE * counts[0])
-    best: tuple[tuple[bool, int, bool, int], int] | None = None
-    for index in np.flatnonzero(fitting).tolist():
-        text = table.texts[index]
-        if not may_show(index):
-            continue
-        shown = _squashed(text)
-        if counts[1, index] < least and shown != first:
-            continue
-        is_h1 = table.tags[table.owners[index]] == "h1"
-        rank = (shown != last, int(counts[1, index]), is_h1, -index)
-        if best is None or rank > best[0]:
-            best = (rank, index)
-    return best[1] if best else None
+    for number in np.flatnonzero(fitting).tolist():
+        if counts[1, number] >= least or _squashed(page.table.texts[number]) == first != "":
+            yield number
+
+
+class _Titles:
+    """What the titles of a page say without the site's name, to compare blocks with.
+
+    They are those of META and JSON-LD, TITLE, and its first part where that is not the site's. The
+    last part mostly names the site: a block that shows no more comes after others.
+    """
+
+    def __init__(self, page: Page, site: SiteNames) -> None:
+        self._table = page.table
+        titles = map(site.without, (page.title, *page.declared.titles))
+        self._titles = list(filter(None, {frozenset(words(title)) for title in titles}))
+        parts = _BETWEEN.split(page.title)
+        has_first = len(parts) > 1 and not site.is_part(parts[0])
+        self._first = frozenset(words(parts[0])) if has_first else frozenset()
+        self._last = _squashed(parts[-1]) if len(parts) > 1 else ""
+
+    def nearest(self, showing: Iterable[int], headings: Sequence[int]) -> int | None:
+        """The best of the blocks that show a title and of the H1 that are like one."""
+        texts = self._table.texts
+        fits = {number: self._fit(texts[number]) for number in showing}
+        near = {number: self._fit(texts[number]) for number in headings if number not in fits}
+        fits |= {number: fit for number, fit in near.items() if fit >= _LIKE}
+
+        def rank(number: int) -> tuple[bool, float, int]:
+            is_last = self._last != "" and _squashed(texts[number]) == self._last
+            return not is_last, fits[number] + self._bonus(number), -number
+
+        return max(fits, key=rank, default=None)
+
+    def _fit(self, text: str) -> float:
+        """The largest Dice coefficient of the words of a text and of a title, in [0, 1]."""
+        own = frozenset(words(text))
+        first = _dice(own, self._first)
+        fits = [_dice(own, title) for title in self._titles]
+        return max([*fits, first if first >= _NEARLY else 0.0])
+
+    def _bonus(self, number: int) -> float:
+        tag = self._table.tags[self._table.owners[number]]
+        return _H1_BONUS if tag == "h1" else _HEADING_BONUS if tag in HEADINGS else 0.0
+
+
+def _dice(one: Set[str], other: Set[str]) -> float:
+    """What two sets have in common, of what they have on the average."""
+    return 2 * len(one & other) / max(len(one) + len(other), 1)
 
 
 class SiteNames:
@@ -150,15 +185,15 @@ class SiteNames:
             parts = _BESIDE_NAME.split(title)
             if len(parts) < 3:
                 break
-            if self._is_sites(parts[-1]):
+            if self.is_part(parts[-1]):
                 title = "".join(parts[:-2])
-            elif self._is_sites(parts[0]):
+            elif self.is_part(parts[0]):
                 title = "".join(parts[2:])
             else:
                 break
         return title.strip()
 
-    def _is_sites(self, part: str) -> bool:
+    def is_part(self, part: str) -> bool:
         """Whether a part of a title is the site's: its name, with a word more or less, or a day."""
         own, squashed = words(part), _squashed(part)
         if squashed in self._names or _DAY.fullmatch(part.strip()):
