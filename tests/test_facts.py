@@ -86,10 +86,52 @@ def test_what_ends_a_title_is_no_headline_where_its_beginning_is_shown(
 ) -> None:
     banner, heading = shown
     html = f"<title>{title}</title><div>{banner}</div><h1>{heading}</h1><p>It rose."
+    assert headline_of(html) == heading
+
+
+HEADLINE = "Ships wait off the port of Aber"
+
+
+@pytest.mark.parametrize(
+    ("title", "other"),
+    [
+        (f"{HEADLINE} - Old Harbour Press Company", "<p>Old Harbour Press Company"),
+        (f"{HEADLINE} - Old Harbour Press", "<p>© 2026 Old Harbour Press"),
+        (f"{HEADLINE} - Old Harbour Press", f"<nav>Old Harbour Press » Ships » {HEADLINE}</nav>"),
+        (f"{HEADLINE} - Harbour", "<h2>Ships wait off the port</h2>"),
+        (f"{HEADLINE} - Harbour", f"<li>{HEADLINE}</li>"),
+        ("Fog at the port: why ships wait", "<h2>Fog at the port: why ships wait, part 2</h2>"),
+        ("", "<h2>Ships</h2>"),
+    ],
+)
+def test_the_headline_is_the_h1_that_is_like_a_title(title: str, other: str) -> None:
+    html = f"<title>{title}</title>{other}<div><h1>{HEADLINE}</h1><p>They did."
+    assert headline_of(html) == HEADLINE
+    assert headline_of(f"<title>{title}</title><h1>{HEADLINE}</h1><p>They did.{other}") == HEADLINE
+
+
+@pytest.mark.parametrize(
+    ("title", "h1", "headline"),
+    [
+        ("Fog closes port", "Harbour Blog", "Fog closes port"),
+        ("Fog closes port | Harbour Blog", "Harbour Blog", "Fog closes port"),
+        ("Fog closes port | Harbour Blog", "Menu of the port", "Fog closes port"),
+        ("Harbour Blog: Fog closes port", "Harbour Blog", "Fog closes port"),
+    ],
+)
+def test_a_banner_in_h1_is_no_headline(title: str, h1: str, headline: str) -> None:
+    html = (
+        f"<title>{title}</title><meta property=og:site_name content='Harbour Blog'>"
+        f"<h1>{h1}</h1><h2>{headline}</h2><p>It did.<li>{headline}"
+    )
+    assert headline_of(html) == headline
+
+
+def headline_of(html: str) -> str:
     found = build_page(html, url=URL)
     headline = find_headline(found)
     assert headline is not None
-    assert found.table.texts[headline] == heading
+    return found.table.texts[headline]
 
 
 def test_the_name_of_the_site_is_no_headline() -> None:
@@ -97,10 +139,7 @@ def test_the_name_of_the_site_is_no_headline() -> None:
         "<title>Fog closes the port LIVE | News | COURIER-ONLINE.COM</title>"
         "<div>COURIER-ONLINE.COM</div><h1>Harbour: fog closes port, ferries stay</h1><p>It did."
     )
-    found = build_page(html, url=URL)
-    headline = find_headline(found)
-    assert headline is not None
-    assert found.table.texts[headline] == "Harbour: fog closes port, ferries stay"
+    assert headline_of(html) == "Harbour: fog closes port, ferries stay"
 
 
 def test_what_most_pages_of_a_site_show_is_no_headline() -> None:

@@ -61,6 +61,25 @@ def test_styles_that_hide(style: str) -> None:
         assert asked.blocks[-1].text == f"Seen {SECRET}!too"
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["sr-only", "u-sr-only", "visually-hidden", "plugin-screen-reader-text", "mw-editsection"],
+)
+def test_what_a_class_keeps_from_readers_is_no_part_of_a_line(name: str) -> None:
+    html = f"<p>Read <a href=/x>this<span class='icon {name}'> (in a <i>new</i> tab)</span></a> now"
+    assert build_page(html).table.texts == ["Read this now"]
+    asked = build_page(html, budget=PageBudget(hidden=True))
+    assert asked.table.texts == ["Read this (in a new tab) now"]
+    for other in ("not-sr-only", "md:sr-only", "sr-only-focusable"):
+        assert build_page(html.replace(name, other)).table.texts == asked.table.texts
+
+
+def test_what_a_search_is_to_find_is_not_hidden() -> None:
+    assert hides({"hidden": ""})
+    assert hides({"hidden": "hidden"})
+    assert not hides({"hidden": "until-found"})
+
+
 def zip_hidden(page: Page) -> list[TextBlock]:
     return [b for b, hidden in zip(page.blocks, hidden_blocks(page), strict=True) if hidden]
 

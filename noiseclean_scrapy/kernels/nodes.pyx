@@ -26,7 +26,7 @@ from array import array
 
 from noiseclean_scrapy.page import attributes, characters, facts, inline, reader, sentences
 from noiseclean_scrapy.page.code_language import code_language
-from noiseclean_scrapy.page.hidden import LONGEST_SIGN, is_sign, numbers_line, style_hides
+from noiseclean_scrapy.page.hidden import LONGEST_SIGN, is_sign, is_unseen, numbers_line, style_hides
 from noiseclean_scrapy.page.page import PageTable
 from noiseclean_scrapy.page.tags import (
     IS_BLOCK,
@@ -386,8 +386,11 @@ cdef class NodeReader:
         if self._reads_hidden:
             return False
         style = _attribute(node, b"style")
-        if style:
-            return style_hides(style[:LONGEST_VALUE])
+        if style and style_hides(style[:LONGEST_VALUE]):
+            return True
+        name = _attribute(node, b"class")
+        if name and is_unseen(name[:LONGEST_VALUE]):
+            return True
         return _find(node, b"hidden") != NULL
 
     cdef bint _holds_block(self, xmlNode* top, bint is_loose) except -1:

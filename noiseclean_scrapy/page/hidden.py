@@ -13,12 +13,19 @@ UNFOLDED = 0.5
 LONG = 80
 """Characters from which on a block is long text, unless half of it is links."""
 
+UNTIL_FOUND = "until-found"
+"""The value of HIDDEN that leaves the element to a search within the page, which shows it."""
+
 LONGEST_SIGN = 8
 _SIGNS = frozenset("¶#§∞^↑↩⏎🔗⚓\uf0c1\u200b\ufe0e\ufe0f")
 """Pilcrows, arrows, chains (one of an icon font), and what turns a letter into a picture."""
 _BESIDE_CODE = re.compile(r"gutter|line-?n(?:o|um)", re.IGNORECASE)
 _LINE_CLASSES = frozenset({"ln", "lnt"})
 _NUMBERS = re.compile(r"\d{1,6}(?: \d{1,6})*", re.ASCII)
+_UNSEEN = re.compile(
+    r"(?:^|[\s_-])(?<!not-)(?:sr-only|visually-?hidden|screen-reader-(?:text|only)|mw-editsection"
+    r"|element-invisible)(?=\s|$)"
+)
 _FAR = -500.0
 _FOLDS_ABOVE = 3  # elements, the hidden one itself among them
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)")
@@ -39,7 +46,8 @@ def hides(attributes: Mapping[str, str]) -> bool:
     >>> hides({"style": "opacity: 0.5"}), hides({"style": "left:-5px; position:absolute"})
     (False, False)
     """
-    if "hidden" in attributes or attributes.get("aria-hidden") == "true":
+    hidden = attributes.get("hidden", UNTIL_FOUND)
+    if hidden != UNTIL_FOUND or attributes.get("aria-hidden") == "true":
         return True
     style = attributes.get("style", "")
     return bool(style) and style_hides(style)
@@ -71,6 +79,18 @@ def numbers_line(text: str, name: str) -> bool:
     """
     is_number = len(text) <= LONGEST_SIGN and text.strip().isdecimal()
     return is_number and (name in _LINE_CLASSES or bool(_BESIDE_CODE.search(name)))
+
+
+@lru_cache(maxsize=10_000)
+def is_unseen(name: str) -> bool:
+    """Whether the class of an inline element says that its text is for screen readers, or no text.
+
+    Of the gold of eight corpora 1 in 20 of such texts is a part, by chance and by prices.
+
+    >>> is_unseen("link visually-hidden"), is_unseen("mw-editsection"), is_unseen("not-sr-only")
+    (True, True, False)
+    """
+    return bool(_UNSEEN.search(name))
 
 
 def hidden_blocks(page: Page) -> list[bool]:

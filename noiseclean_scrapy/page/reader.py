@@ -19,7 +19,7 @@ from noiseclean_scrapy.page.budget import PageBudget
 from noiseclean_scrapy.page.code_language import code_language
 from noiseclean_scrapy.page.document import collapse
 from noiseclean_scrapy.page.formula import symbols, tex
-from noiseclean_scrapy.page.hidden import hides, is_sign, numbers_line, style_hides
+from noiseclean_scrapy.page.hidden import hides, is_sign, is_unseen, numbers_line, style_hides
 from noiseclean_scrapy.page.inline import BEGIN, BREAK, END, MARKS, NAMED
 from noiseclean_scrapy.page.labels import PUBLISHED_ATTRIBUTES, element_label, published_label
 from noiseclean_scrapy.page.page import PageTable, Rule
@@ -189,7 +189,7 @@ class NodeReader:
                     self.add(node.tail)
 
     def _is_hidden(self, node: _Element) -> bool:
-        """Whether inline content is a sign, or hidden by its style and not asked for."""
+        """Whether inline content is a sign, or hidden by its style or class and not asked for."""
         if self._has_formula and node.get("class") == FORMULA_PICTURE:
             return True  # what it shows has been read
         if not len(node):
@@ -198,9 +198,14 @@ class NodeReader:
                 return True
             if node.tag == "a" and is_sign(text, node.get("href") or ""):
                 return True
-        style = node.get("style")
-        found = style_hides(style[:LONGEST_VALUE]) if style else node.get("hidden") is not None
-        return found and not self._reads_hidden
+        if self._reads_hidden:
+            return False
+        style, name = node.get("style"), node.get("class")
+        if (style and style_hides(style[:LONGEST_VALUE])) or (
+            name and is_unseen(name[:LONGEST_VALUE])
+        ):
+            return True
+        return node.get("hidden") is not None
 
     def _holds_block(self, node: _Element, is_loose: int) -> bool:
         """Whether an inline element holds a block-level one, and so is one; notes what else is.
