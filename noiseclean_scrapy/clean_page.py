@@ -174,14 +174,18 @@ class CleanPage:
     def html(self) -> str:
         """The kept text as plain HTML: headings, paragraphs, lists, quotes, code, tables.
 
-        Nothing in it is active: it has no attributes but the numbers that lists begin with, and the
-        addresses of links and pictures where they are asked for (see `to_html`). Text is escaped.
+        It begins with the headline as a heading. Nothing in it is active: it has no attributes but
+        the numbers that lists begin with, and the addresses of links and pictures where they are
+        asked for (see `to_html`). Text is escaped.
         """
         return self.to_html()
 
     @property
     def markdown(self) -> str:
-        """The kept text as Markdown (CommonMark, with tables and `~~` as GitHub writes them)."""
+        """The kept text as Markdown (CommonMark, with tables and `~~` as GitHub writes them).
+
+        It begins with the headline as a heading.
+        """
         return self.to_markdown()
 
     def to_html(self, **options: bool) -> str:
@@ -292,7 +296,7 @@ class CleanPage:
         for index in self._kept_indices(with_pictures=markup.include_images):
             content = self._content(index)
             if self.table.texts[index] or content.shows(markup):
-                yield Source(content, self.table.owners[index])
+                yield Source(content, self.table.owners[index], index == self._headline)
 
 
 def clean_page(

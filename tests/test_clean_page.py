@@ -349,6 +349,31 @@ def test_the_headline_comes_first_in_all_forms() -> None:
     assert page.markdown == "# The flood\n\nYesterday.\n\nIt rose."
 
 
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<ul><li><h1>The flood</h1></li></ul><p>It rose.",
+        "<blockquote><div>The <i>flood</i></div></blockquote><p>It rose.",
+        "<table><tr><td>The flood<td>3<tr><td>rain<td>4</table><p>It rose.",
+        "<pre>The flood</pre><p>It rose.",
+        "<dl><dt>The flood<dd>It rose.</dl>",
+    ],
+)
+def test_the_headline_is_a_heading_of_its_own_wherever_it_stands(html: str) -> None:
+    page = SiteCleaner("style-tree").clean(f"<title>The flood</title>{html}")
+    heading, _, rest = page.markdown.partition("\n\n")
+    assert heading.replace("*", "") == "# The flood"
+    assert rest.endswith("It rose.")
+    assert page.html.startswith(("<h1>The flood</h1>\n", "<h1>The <em>flood</em></h1>\n"))
+    left_out = SiteCleaner("style-tree", headline=False).clean(f"<title>The flood</title>{html}")
+    assert "flood" not in left_out.markdown
+
+
+def test_a_headline_keeps_its_level() -> None:
+    page = SiteCleaner("style-tree").clean("<title>Fog</title><li><h3>Fog</h3></li><h4>It rose")
+    assert page.markdown == "### Fog\n\n#### It rose"
+
+
 # Notebooks
 
 

@@ -23,10 +23,14 @@ _MOST_INDENTED = 200_000
 
 
 class Source(NamedTuple):
-    """A text block: its content and the number of its element."""
+    """A text block: its content, the number of its element, and whether it is the headline.
+
+    The headline is a heading, and stands in no list, quote or table.
+    """
 
     content: Inline
     element: int
+    is_headline: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +128,9 @@ def _parts(blocks: Iterable[Source], table: PageTable) -> Iterator[_Part]:
     numbered = enumerate(placed)
 
     def unit(entry: tuple[int, tuple[Source, Path]]) -> int:
-        number, (_, steps) = entry
+        number, (block, steps) = entry
+        if block.is_headline:
+            return ~number
         wholes = {} if is_caption(steps) else tables
         whole = (s.element for s in steps if s.tag == "pre" or s.element in wholes)
         return next(whole, ~number)
@@ -137,6 +143,10 @@ def _parts(blocks: Iterable[Source], table: PageTable) -> Iterator[_Part]:
             yield _Part("table", _containers(steps, element), rows_of(cells, tables[element]))
         else:
             tags = {table.tags[block.element], *(step.tag for step in steps)}
+            if block.is_headline:
+                tag = next((tag for tag in HEADINGS if tag in tags), "h1")
+                yield _Part(tag, (), ((Cell((block.content,)),),))
+                continue
             tag = next((tag for tag in ("pre", *HEADINGS) if tag in tags), "p")
             tag = "pre" if block.content.is_verbatim else tag
             lines = tuple((Cell((block.content,)),) for block, _ in members)
