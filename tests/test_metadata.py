@@ -863,6 +863,15 @@ def test_the_first_image_that_has_an_address(head: str, image: str) -> None:
     assert read(head).image == expected
 
 
+def test_what_is_to_be_loaded_takes_no_room_of_what_tells() -> None:
+    loaded = "<link rel=modulepreload href=a.js><link rel='Preload icon' href=b.png>" * 300
+    told = '<link rel="Canonical nofollow" href=/flood><meta property=og:image content=/a.jpg>'
+    found = read(f"<head>{loaded}{told}<link rel=image_src href=/b.jpg></head>")
+    assert found.canonical_url == "https://news.example.com/flood"
+    assert found.image == "https://news.example.com/a.jpg"
+    assert read(f"<head>{loaded}<link rel=image_src href=/b.jpg></head>").image.endswith("/b.jpg")
+
+
 @pytest.mark.parametrize(
     ("stated", "published"),
     [

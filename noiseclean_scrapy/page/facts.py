@@ -41,6 +41,7 @@ _TELLING = re.compile(
 _ELSEWHERE = re.compile(r"comment|related|sidebar|footer|widget|teaser", re.IGNORECASE)
 _AUTHOR_AND_DATE = 2
 _MOST_PARTS = 200
+_RELATIONS = frozenset({"canonical", "image_src"})  # of LINK; most others load something
 _MOST_TELLING = 40
 _MOST_DESCENDANTS = 40
 _LONGEST_PART = 500
@@ -102,7 +103,7 @@ def _copy(node: _Element) -> _Element:
 
 
 def _head_parts(root: _Element) -> Iterator[_Element]:
-    """Copies of META, LINK, BASE, TITLE and JSON-LD, of this without what others wrote."""
+    """Copies of META, telling LINK, BASE, TITLE and JSON-LD, of this without what others wrote."""
     reviews: dict[_Element, bool] = {}
     left, json_left, unreadable = _MOST_PARTS, _MOST_JSON, _MOST_UNREADABLE
     # What JSON-LD says goes first, however many others there are.
@@ -122,6 +123,8 @@ def _head_parts(root: _Element) -> Iterator[_Element]:
                 if unreadable < 0:
                     continue
         elif node.get("itemprop") and _is_below(node, _is_review, reviews):
+            continue
+        elif _name(node) == "link" and _RELATIONS.isdisjoint(node.get("rel", "").lower().split()):
             continue
         part = _copy(node)
         if text is not None:
