@@ -35,6 +35,7 @@ from rich.table import Table
 from benchmarks.corpora import SHARED, CorpusPage, environment, load_scorer, read_corpus
 from benchmarks.extraction import NO_CLEANING
 from benchmarks.grafts import content_element, graft, join, split, wrap
+from benchmarks.title_block import find_title_block
 from noiseclean_scrapy.clean_page import clean_page
 from noiseclean_scrapy.methods.evidence import EvidenceMethod, SiteModel
 from noiseclean_scrapy.methods.evidence_model import naming as naming_module
@@ -48,7 +49,6 @@ from noiseclean_scrapy.methods.evidence_model.page_features import PAGE, PageFea
 from noiseclean_scrapy.methods.evidence_model.tree_index import PageArrays
 from noiseclean_scrapy.methods.evidence_model.wording import Wording, gram_counts, grams
 from noiseclean_scrapy.page import PageBudget, build_page
-from noiseclean_scrapy.page.headline import find_headline
 
 Floats: TypeAlias = NDArray[np.float64]
 Hashed: TypeAlias = tuple[Wording, Naming]
@@ -252,9 +252,9 @@ def make_example(corpus: str, shared: Path, source: CorpusPage) -> Example | Non
         labels = aligned_shares(tokens, gold)
     else:
         labels = snippet_labels(tokens, source.row, scorer)
-    headline = find_headline(page)
-    if headline is not None:
-        labels[headline] = -1
+    title = find_title_block(page)
+    if title is not None:
+        labels[title] = -1
     if not page.blocks or labels.max() < 0:
         return None
     return Example(

@@ -122,9 +122,7 @@ def _head_parts(root: _Element) -> Iterator[_Element]:
                 unreadable -= len(text)
                 if unreadable < 0:
                     continue
-        elif node.get("itemprop") and _is_below(node, _is_review, reviews):
-            continue
-        elif _name(node) == "link" and _RELATIONS.isdisjoint(node.get("rel", "").lower().split()):
+        elif _is_others(node, reviews):
             continue
         part = _copy(node)
         if text is not None:
@@ -133,6 +131,13 @@ def _head_parts(root: _Element) -> Iterator[_Element]:
         left -= 1
         if not left:
             return
+
+
+def _is_others(node: _Element, reviews: dict[_Element, bool]) -> bool:
+    """Whether a META is of a review, or a LINK loads something."""
+    if _name(node) == "link":
+        return _RELATIONS.isdisjoint(node.get("rel", "").lower().split())
+    return bool(node.get("itemprop")) and _is_below(node, _is_review, reviews)
 
 
 def _read_json(text: str) -> Any:

@@ -17,8 +17,9 @@ _COVERAGE = 0.8
 _LIKE = 0.4  # Dice coefficient with a title, of an H1 with other words as well
 _NEARLY = 0.8  # the same with a title's first part, which may be a word
 _H1_BONUS, _HEADING_BONUS = 0.3, 0.1  # on top of that coefficient
+_MOST_H1 = 50  # that are compared
 _SEPARATOR = r"\s[|–—·•»«:/-]+\s|\s*[|｜：]\s*"
-_BETWEEN = re.compile(f"({_SEPARATOR})")
+_BETWEEN = re.compile(_SEPARATOR)
 # Chinese, Japanese and Korean titles have no blanks there either.
 _BESIDE_NAME = re.compile(rf"({_SEPARATOR}|(?<=[\u3000-\u9fff\uac00-\ud7a3\uff01-\uffee])[_-]+)")
 _DAY = re.compile(r"\d{1,4}([./-])\d{1,2}\1\d{1,4}")
@@ -47,15 +48,15 @@ def find_headline(page: Page, common: Sequence[bool] = ()) -> int | None:
         # Texts are counted with their digits masked: "Part 3" may be the headline of its page.
         return not common or not common[number] or _DIGIT.search(text) is not None
 
-    first = [n for n, owner in enumerate(table.owners) if table.tags[owner] == "h1" and may_show(n)]
+    h1 = [n for n, owner in enumerate(table.owners) if table.tags[owner] == "h1" and may_show(n)]
     titles = _Titles(page, site)
-    candidates = filter(may_show, _showing(page, page.title, page_words(page)))
-    found = titles.nearest(candidates, first)
+    candidates = filter(may_show, title_blocks(page, page.title, page_words(page)))
+    found = titles.nearest(candidates, h1[:_MOST_H1])
     declared = iter(page.declared.titles)
     while found is None and (title := next(declared, "")):
         counts = word_counts(table.texts, frozenset(words(title)))
-        found = titles.nearest(filter(may_show, _showing(page, title, counts)), ())
-    return first[0] if found is None and len(first) == 1 else found
+        found = titles.nearest(filter(may_show, title_blocks(page, title, counts)), ())
+    return h1[0] if found is None and len(h1) == 1 else found
 
 
 def choose_title(page: Page, headline: str) -> str:
@@ -105,17 +106,22 @@ def _is_part(title: str, longer: str) -> bool:
     )
 
 
-def _showing(page: Page, title: str, counts: NDArray[np.int64]) -> Iterator[int]:
+def title_blocks(page: Page, title: str, counts: NDArray[np.int64]) -> Iterator[int]:
     """The blocks that show a title; `counts` are the words of each block, and those in the title.
 
     Its words are most of the block's, and three of the title's or its whole first part.
     """
     least = max(1, min(3, len(set(words(title)))))
-    first = _squashed(_BETWEEN.split(title)[0])
+    first = squashed(split_title(title)[0])
     fitting = (counts[1] > 0) & (counts[1] >= _COVERAGE * counts[0])
     for number in np.flatnonzero(fitting).tolist():
-        if counts[1, number] >= least or _squashed(page.table.texts[number]) == first != "":
+        if counts[1, number] >= least or squashed(page.table.texts[number]) == first != "":
             yield number
+
+
+def split_title(title: str) -> list[str]:
+    """The parts of a title: its own words, the section, the site's name."""
+    return _BETWEEN.split(title)
 
 
 class _Titles:
@@ -129,10 +135,10 @@ class _Titles:
         self._table = page.table
         titles = map(site.without, (page.title, *page.declared.titles))
         self._titles = list(filter(None, {frozenset(words(title)) for title in titles}))
-        parts = _BETWEEN.split(page.title)
+        parts = split_title(page.title)
         has_first = len(parts) > 1 and not site.is_part(parts[0])
         self._first = frozenset(words(parts[0])) if has_first else frozenset()
-        self._last = _squashed(parts[-1]) if len(parts) > 1 else ""
+        self._last = squashed(parts[-1]) if len(parts) > 1 else ""
 
     def nearest(self, showing: Iterable[int], headings: Sequence[int]) -> int | None:
         """The best of the blocks that show a title and of the H1 that are like one."""
@@ -142,7 +148,7 @@ class _Titles:
         fits |= {number: fit for number, fit in near.items() if fit >= _LIKE}
 
         def rank(number: int) -> tuple[bool, float, int]:
-            is_last = self._last != "" and _squashed(texts[number]) == self._last
+            is_last = self._last != "" and squashed(texts[number]) == self._last
             return not is_last, fits[number] + self._bonus(number), -number
 
         return max(fits, key=rank, default=None)
@@ -173,11 +179,11 @@ class SiteNames:
         label = max(name.split(".")[:-1], key=len, default="")
         names = (*page.declared.site_names, name, name.removeprefix("www."), label)
         self._label = label
-        self._names = set(filter(None, map(_squashed, names)))
+        self._names = set(filter(None, map(squashed, names)))
 
     def is_name(self, text: str) -> bool:
         """Whether a text is the site's name, as its banner may show it."""
-        return len(text) <= _LONGEST_NAME and _squashed(text) in self._names
+        return len(text) <= _LONGEST_NAME and squashed(text) in self._names
 
     def without(self, title: str) -> str:
         """A title without the site's name, and what stands beyond it, at its end; or before it."""
@@ -195,17 +201,18 @@ class SiteNames:
 
     def is_part(self, part: str) -> bool:
         """Whether a part of a title is the site's: its name, with a word more or less, or a day."""
-        own, squashed = words(part), _squashed(part)
-        if squashed in self._names or _DAY.fullmatch(part.strip()):
+        own, name = words(part), squashed(part)
+        if name in self._names or _DAY.fullmatch(part.strip()):
             return True
         if own and own[0] == self._label and len(own) <= _LONGEST_REST:
             return True
-        return len(squashed) >= _SHORTEST_NAME and any(
-            name.endswith(squashed) or (squashed.endswith(name) and len(squashed) < 2 * len(name))
-            for name in self._names
-            if len(name) >= _SHORTEST_NAME
+        return len(name) >= _SHORTEST_NAME and any(
+            known.endswith(name) or (name.endswith(known) and len(name) < 2 * len(known))
+            for known in self._names
+            if len(known) >= _SHORTEST_NAME
         )
 
 
-def _squashed(text: str) -> str:
+def squashed(text: str) -> str:
+    """The letters and digits of a short text, to be compared with others; empty if it is long."""
     return "".join(_WORD.findall(text.casefold())) if len(text) <= _LONGEST_NAME else ""
