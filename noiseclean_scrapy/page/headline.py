@@ -48,14 +48,19 @@ def find_headline(page: Page, common: Sequence[bool] = ()) -> int | None:
         # Texts are counted with their digits masked: "Part 3" may be the headline of its page.
         return not common or not common[number] or _DIGIT.search(text) is not None
 
-    h1 = [n for n, owner in enumerate(table.owners) if table.tags[owner] == "h1" and may_show(n)]
-    titles = _Titles(page, site)
-    candidates = filter(may_show, title_blocks(page, page.title, page_words(page)))
-    found = titles.nearest(candidates, h1[:_MOST_H1])
+    tags = map(table.tags.__getitem__, table.owners)
+    h1 = [number for number, tag in enumerate(tags) if tag == "h1" and may_show(number)]
+
+    def nearest(title: str, counts: NDArray[np.int64], h1: Sequence[int] = ()) -> int | None:
+        showing = [*filter(may_show, title_blocks(page, title, counts))]
+        if len({*showing, *h1}) == len(showing) < 2:
+            return next(iter(showing), None)
+        return _Titles(page, site).nearest(showing, h1)
+
+    found = nearest(page.title, page_words(page), h1[:_MOST_H1])
     declared = iter(page.declared.titles)
     while found is None and (title := next(declared, "")):
-        counts = word_counts(table.texts, frozenset(words(title)))
-        found = titles.nearest(filter(may_show, title_blocks(page, title, counts)), ())
+        found = nearest(title, word_counts(table.texts, frozenset(words(title))))
     return h1[0] if found is None and len(h1) == 1 else found
 
 
