@@ -36,6 +36,9 @@ def article(**values: Any) -> dict[str, Any]:
     return {"@context": "https://schema.org", "@type": "NewsArticle", **values}
 
 
+MAYOR = 'Mayor calls port "closed"'
+
+
 @pytest.mark.parametrize(
     ("html", "title"),
     [
@@ -67,6 +70,10 @@ def article(**values: Any) -> dict[str, Any]:
             "A",
         ),
         (page("A", "", {"og:title": "x" * 2000}), "A"),
+        # An attribute ends at a quotation mark that is not escaped.
+        (page("Mayor calls port &quot;closed&quot;", "", {"og:title": "Mayor calls port "}), MAYOR),
+        (page("A", "Fog &quot;on the port&quot;", {"og:title": "Fog "}), 'Fog "on the port"'),
+        (page("A", "&quot;Fog&quot;", {"og:title": "Rain"}), "Rain"),
     ],
 )
 def test_titles(html: str, title: str) -> None:

@@ -79,7 +79,10 @@ def choose_title(page: Page, headline: str) -> str:
     'Fog | Sport'
     """
     site = SiteNames(page)
-    titles = [*(site.without(title) for title in page.declared.titles), headline]
+    # An attribute ends at a quotation mark that is not escaped.
+    cut = [found.partition('"')[0].strip() for found in (headline, page.title) if '"' in found]
+    declared = [title for title in page.declared.titles if title.strip() not in cut]
+    titles = [*map(site.without, declared), headline]
     titles = [title for title in titles if title and not site.is_name(title)]
     if not titles:
         return site.without(page.title)
