@@ -14,6 +14,7 @@ from noiseclean_scrapy.methods.base import Late, Model, PageVerdict
 from noiseclean_scrapy.notebook import page_card
 from noiseclean_scrapy.page import Page, PageTable
 from noiseclean_scrapy.page.block import Block, LocatedBlock
+from noiseclean_scrapy.page.characters import JOINERS
 from noiseclean_scrapy.page.headline import choose_title, find_headline
 from noiseclean_scrapy.page.hidden import hidden_blocks
 from noiseclean_scrapy.page.inline import BEGIN, BREAK, PLAIN, Inline, MarkupOptions, References
@@ -251,13 +252,13 @@ class CleanPage:
         return self._verdict.scores
 
     def _kept_indices(self, *, with_pictures: bool = False) -> Iterator[int]:
-        """The kept blocks with a text; pictures alone where the texts around them are kept."""
+        """The kept blocks that show a text; pictures alone where the texts around are kept."""
         if self._headline >= 0:
             yield self._headline
         pictures: list[int] = []
         follows_kept = False
         for index, text in enumerate(self._page.table.texts):
-            if not text:
+            if not text.strip(JOINERS):
                 if with_pictures and follows_kept:
                     pictures.append(index)
                 continue

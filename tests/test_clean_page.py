@@ -369,6 +369,13 @@ def test_the_headline_is_a_heading_of_its_own_wherever_it_stands(html: str) -> N
     assert "flood" not in left_out.markdown
 
 
+def test_a_block_of_joiners_alone_is_no_line() -> None:
+    page = SiteCleaner("style-tree").clean("<p>Fog<p>\u200d<p>\u2060\u00ad<p>\u200dRain")
+    assert page.text == "Fog\n\u200dRain"
+    assert page.markdown == "Fog\n\n\u200dRain"
+    assert page.kept_characters == 8
+
+
 def test_a_headline_keeps_its_level() -> None:
     page = SiteCleaner("style-tree").clean("<title>Fog</title><li><h3>Fog</h3></li><h4>It rose")
     assert page.markdown == "### Fog\n\n#### It rose"

@@ -12,6 +12,8 @@ _STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 ZERO_WIDTH = ("\u200b", "\ufeff")
+JOINERS = "\u00ad\u200c\u200d\u2060"
+"""Soft hyphens and joiners, which stand in words and are no letters of them."""
 
 
 def with_blanks(text: str) -> str:

@@ -17,6 +17,7 @@ from typing import Literal, NamedTuple
 
 import snowballstemmer  # type: ignore[import-untyped]
 
+from noiseclean_scrapy.page.characters import JOINERS
 from noiseclean_scrapy.page.stemming import stemmer_name
 
 # Thai, Lao, Burmese, Khmer, Japanese, Chinese, Korean; marks included, digits and signs not.
@@ -32,10 +33,8 @@ _MARKS = "".join(
     for character in map(chr, range(0x300, 0xFFFF))
     if unicodedata.category(character) in {"Mn", "Mc"}
 )
-# Soft hyphens and joiners, which stand in words and are no letters of them.
-_UNSEEN = "\u00ad\u200c\u200d\u2060"
-_WORD = re.compile(rf"[{_PAIRED}]+|[^\W_{_PAIRED}]+(?:[{_MARKS}{_UNSEEN}]+[^\W_{_PAIRED}]*)*")
-_WITHOUT_UNSEEN = str.maketrans("", "", _UNSEEN)
+_WORD = re.compile(rf"[{_PAIRED}]+|[^\W_{_PAIRED}]+(?:[{_MARKS}{JOINERS}]+[^\W_{_PAIRED}]*)*")
+_WITHOUT_JOINERS = str.maketrans("", "", JOINERS)
 _IS_PAIRED = re.compile(rf"[{_PAIRED}]")
 _HALF_WIDTH = re.compile("[\uff66-\uffdc]")
 _ACCENTS = re.compile("[\u0300-\u036f]+")
@@ -148,7 +147,7 @@ class _Vocabulary:
         self._lock = threading.Lock()
 
     def stem(self, word: str) -> str:
-        seen = word[:_WORD_CHARACTERS].translate(_WITHOUT_UNSEEN)
+        seen = word[:_WORD_CHARACTERS].translate(_WITHOUT_JOINERS)
         folded = unicodedata.normalize("NFKC", seen).casefold()
         # Of the Turkish capital with a dot, casefold leaves the dot as an accent.
         folded = folded.replace("i\u0307", "i")[:_TERM_CHARACTERS]
