@@ -41,7 +41,7 @@ class TestHelp:
     def test_each_command_tells_its_options(self, tmp_path: Path, command: str) -> None:
         done = noiseclean(tmp_path, command, "--help")
         assert done.stdout.startswith(f"Usage\n=====\n  scrapy noiseclean {command} ")
-        assert "-s NAME=VALUE" in done.stdout
+        assert "--set NAME=VALUE" in done.stdout
         # Scrapy's formatter takes a line that ends with a colon for a heading.
         headings = re.findall(r"^(.+)\n=+$", done.stdout, re.MULTILINE)
         assert set(headings) <= {"Usage", "Positional Arguments", "Options"}
