@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import signal
-import sqlite3
 import subprocess
 import time
 from pathlib import Path
@@ -21,7 +20,7 @@ from tests.support.command_line import (
     noiseclean,
     scrapy_command,
 )
-from tests.support.databases import stored_texts
+from tests.support.databases import change, stored_texts
 
 
 def newest_cleaner(database: Path) -> tuple[int, SiteCleaner]:
@@ -35,8 +34,7 @@ def newest_cleaner(database: Path) -> tuple[int, SiteCleaner]:
 
 class TestIndex:
     def test_what_a_crawl_left_out_is_indexed_later(self, tmp_path: Path, demo: DemoCrawl) -> None:
-        with sqlite3.connect(demo.database) as database:
-            database.execute("DELETE FROM noiseclean_search")
+        change(demo.database, "DELETE FROM noiseclean_search")
         found = noiseclean(tmp_path, "search", "the", code=1)
         assert found.stderr == (
             "Nothing found.\nNot all pages are in the index: scrapy noiseclean index\n"
@@ -101,17 +99,13 @@ class TestReclean:
         assert rules["keep"] is True
 
     def test_pages_without_html_are_told(self, tmp_path: Path, demo: DemoCrawl) -> None:
-        with sqlite3.connect(demo.database) as connection:
-            connection.execute(
-                "DELETE FROM noiseclean_page_html WHERE key IN "
-                "(SELECT key FROM noiseclean_page ORDER BY key LIMIT 5)"
-            )
+        some = "SELECT key FROM noiseclean_page ORDER BY key LIMIT 5"
+        change(demo.database, f"DELETE FROM noiseclean_page_html WHERE key IN ({some})")
         pages = len(demo.pages)
         done = noiseclean(tmp_path, "reclean", demo.site)
         assert f"{pages - 5} of {pages} pages cleaned again" in done.stderr
         assert "5 have no HTML stored" in done.stderr
-        with sqlite3.connect(demo.database) as connection:
-            connection.execute("DELETE FROM noiseclean_page_html")
+        change(demo.database, "DELETE FROM noiseclean_page_html")
         before = demo.database.read_bytes()
         done = noiseclean(tmp_path, "reclean", demo.site, "--method", "style-tree", code=1)
         assert f"no HTML of {demo.site} is stored to learn from" in done.stderr

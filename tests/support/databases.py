@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import secrets
+import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,12 @@ KINDS = ("sqlite", pytest.param("postgresql", marks=pytest.mark.services))
 POSTGRESQL_URL = os.environ.get(
     "NOISECLEAN_TEST_POSTGRESQL", "postgresql+psycopg://postgres@127.0.0.1:5432/test"
 )
+
+
+def change(database: Path, statement: str) -> None:
+    """Run a statement on an SQLite file; `with sqlite3.connect(...)` would not close it."""
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute(statement)
 
 
 @contextmanager
