@@ -141,15 +141,14 @@ def _parts(blocks: Iterable[Source], table: PageTable) -> Iterator[_Part]:
         if element in tables:
             cells = ((block.content, steps) for block, steps in members)
             yield _Part("table", _containers(steps, element), rows_of(cells, tables[element]))
+            continue
+        tags = {table.tags[block.element], *(step.tag for step in steps)}
+        lines = tuple((Cell((block.content,)),) for block, _ in members)
+        if block.is_headline:
+            yield _Part(next((tag for tag in HEADINGS if tag in tags), "h1"), (), lines)
         else:
-            tags = {table.tags[block.element], *(step.tag for step in steps)}
-            if block.is_headline:
-                tag = next((tag for tag in HEADINGS if tag in tags), "h1")
-                yield _Part(tag, (), ((Cell((block.content,)),),))
-                continue
             tag = next((tag for tag in ("pre", *HEADINGS) if tag in tags), "p")
             tag = "pre" if block.content.is_verbatim else tag
-            lines = tuple((Cell((block.content,)),) for block, _ in members)
             language = language_of(table, block.element) if tag == "pre" else ""
             yield _Part(tag, _containers(steps, element), lines, language)
 
