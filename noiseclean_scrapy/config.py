@@ -22,7 +22,7 @@ from noiseclean_scrapy.page.inline import MarkupOptions
 from noiseclean_scrapy.page.overrides import NO_OVERRIDES, Overrides
 from noiseclean_scrapy.page.patterns import Pattern
 from noiseclean_scrapy.page.urls import CLUSTERINGS, HOST_NAME, host, host_name
-from noiseclean_scrapy.service_urls import database_url, object_store_url, shown_url
+from noiseclean_scrapy.service_urls import database_text, database_url, object_store_url, shown_url
 from noiseclean_scrapy.topic import Topic
 
 if TYPE_CHECKING:
@@ -203,7 +203,7 @@ def _options(name: str, value: Any) -> Mapping[str, Any]:
 
 def _database_url(name: str, value: Any) -> str:
     try:
-        return database_url(value).render_as_string(hide_password=False)
+        return database_text(database_url(value))
     except ValueError as error:
         expected = f"a database URL such as sqlite:///noiseclean.db ({error})"
         given = shown_url(value) if isinstance(value, str) else value

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 if TYPE_CHECKING:
     from sqlalchemy import URL
@@ -51,9 +52,18 @@ def database_url(text: str | URL) -> URL:
         raise ValueError("it is no URL") from None
     except ValueError:
         raise ValueError("its port is no number") from None
+    if isinstance(text, str) and url.database and _leaves_names():
+        url = url.set(database=unquote(url.database))
     if "@" in (url.host or ""):
         raise ValueError("an @ in a name or a password is written %40")
     return url
+
+
+def database_text(url: URL) -> str:
+    """A database URL as one text, with its password, as `database_url` reads it."""
+    if url.database and _leaves_names():
+        url = url.set(database=quote(url.database, safe=" +/"))
+    return url.render_as_string(hide_password=False)
 
 
 def sqlite_url(path: str | Path) -> str:
@@ -64,7 +74,15 @@ def sqlite_url(path: str | Path) -> str:
     """
     from sqlalchemy import URL
 
-    return URL.create("sqlite", database=str(path)).render_as_string(hide_password=False)
+    return database_text(URL.create("sqlite", database=str(path)))
+
+
+@cache
+def _leaves_names() -> bool:
+    """Whether the name of a database is read and written as it is, as SQLAlchemy 2.0 does."""
+    from sqlalchemy import make_url
+
+    return make_url("sqlite:///%20").database == "%20"
 
 
 def object_store_url(url: str) -> str:
