@@ -296,7 +296,7 @@ class CleanPage:
         """The kept blocks for HTML and Markdown, with pictures between them if they are wanted."""
         for index in self._kept_indices(with_pictures=markup.include_images):
             content = self._content(index)
-            if self.table.texts[index] or content.shows(markup):
+            if self.table.texts[index].strip(JOINERS) or content.shows(markup):
                 yield Source(content, self.table.owners[index], index == self._headline)
 
 

@@ -373,6 +373,7 @@ def test_a_block_of_joiners_alone_is_no_line() -> None:
     page = SiteCleaner("style-tree").clean("<p>Fog<p>\u200d<p>\u2060\u00ad<p>\u200dRain")
     assert page.text == "Fog\n\u200dRain"
     assert page.markdown == "Fog\n\n\u200dRain"
+    assert page.to_markdown(include_images=True) == page.markdown
     assert page.kept_characters == 8
 
 

@@ -13,7 +13,7 @@ from html import escape
 from typing import Literal, NamedTuple
 from urllib.parse import quote, urljoin, urlsplit
 
-from noiseclean_scrapy.page.characters import with_blanks, without_controls
+from noiseclean_scrapy.page.characters import JOINERS, with_blanks, without_controls
 from noiseclean_scrapy.page.urls import LONGEST_ADDRESS, host_name
 
 BEGIN, NAMED, END, BREAK = "\x01", "\x02", "\x03", "\x04"
@@ -137,8 +137,8 @@ class Inline:
         return _html(shown, self.references, options)
 
     def shows(self, options: MarkupOptions) -> bool:
-        """Whether anything is left of it: a picture may have no address."""
-        return any(True for _ in self.tokens(options))
+        """Whether anything is left of it: a picture may have no address, a text be of joiners."""
+        return any(t.kind != "text" or t.value.strip(JOINERS) for t in self.tokens(options))
 
     def tokens(self, options: MarkupOptions) -> Iterable[Token]:
         """The content in order, for Markdown."""
