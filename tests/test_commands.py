@@ -23,7 +23,7 @@ from tests.support.command_line import (
     scrapy_command,
 )
 from tests.support.crawl_site import story, story_text
-from tests.support.databases import change, stored_texts
+from tests.support.databases import run_statement, stored_texts
 
 COMMANDS = (
     "clean search sites show explain inspect reclean export export-tree import-tree forget".split()
@@ -138,7 +138,7 @@ class TestMissing:
         "arguments", [("show", "--raw"), ("show", "--markdown"), ("explain",), ("inspect",)]
     )
     def test_html(self, tmp_path: Path, demo: DemoCrawl, arguments: tuple[str, ...]) -> None:
-        change(demo.database, "DELETE FROM noiseclean_page_html")
+        run_statement(f"sqlite:///{demo.database}", "DELETE FROM noiseclean_page_html")
         url, _ = demo.article()
         done = noiseclean(tmp_path, *arguments, url, code=1)
         (line,) = done.stderr.splitlines()

@@ -20,7 +20,7 @@ from tests.support.command_line import (
     noiseclean,
     scrapy_command,
 )
-from tests.support.databases import change, stored_texts
+from tests.support.databases import run_statement, stored_texts
 
 
 def newest_cleaner(database: Path) -> tuple[int, SiteCleaner]:
@@ -34,7 +34,7 @@ def newest_cleaner(database: Path) -> tuple[int, SiteCleaner]:
 
 class TestIndex:
     def test_what_a_crawl_left_out_is_indexed_later(self, tmp_path: Path, demo: DemoCrawl) -> None:
-        change(demo.database, "DELETE FROM noiseclean_search")
+        run_statement(f"sqlite:///{demo.database}", "DELETE FROM noiseclean_search")
         found = noiseclean(tmp_path, "search", "the", code=1)
         assert found.stderr == (
             "Nothing found.\nNot all pages are in the index: scrapy noiseclean index\n"
@@ -100,12 +100,14 @@ class TestReclean:
 
     def test_pages_without_html_are_told(self, tmp_path: Path, demo: DemoCrawl) -> None:
         some = "SELECT key FROM noiseclean_page ORDER BY key LIMIT 5"
-        change(demo.database, f"DELETE FROM noiseclean_page_html WHERE key IN ({some})")
+        run_statement(
+            f"sqlite:///{demo.database}", f"DELETE FROM noiseclean_page_html WHERE key IN ({some})"
+        )
         pages = len(demo.pages)
         done = noiseclean(tmp_path, "reclean", demo.site)
         assert f"{pages - 5} of {pages} pages cleaned again" in done.stderr
         assert "5 have no HTML stored" in done.stderr
-        change(demo.database, "DELETE FROM noiseclean_page_html")
+        run_statement(f"sqlite:///{demo.database}", "DELETE FROM noiseclean_page_html")
         before = demo.database.read_bytes()
         done = noiseclean(tmp_path, "reclean", demo.site, "--method", "style-tree", code=1)
         assert f"no HTML of {demo.site} is stored to learn from" in done.stderr

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import secrets
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +23,6 @@ KINDS = ("sqlite", pytest.param("postgresql", marks=pytest.mark.services))
 POSTGRESQL_URL = os.environ.get(
     "NOISECLEAN_TEST_POSTGRESQL", "postgresql+psycopg://postgres@127.0.0.1:5432/test"
 )
-
-
-def change(database: Path, statement: str) -> None:
-    """Run a statement on an SQLite file; `with sqlite3.connect(...)` would not close it."""
-    with closing(sqlite3.connect(database)) as connection, connection:
-        connection.execute(statement)
 
 
 @contextmanager
