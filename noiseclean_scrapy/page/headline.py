@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +43,7 @@ def find_headline(page: Page, common: Sequence[bool] = ()) -> int | None:
 
     def may_show(number: int) -> bool:
         text = table.texts[number]
-        if not 0 < len(text) <= LONGEST or site.is_name(text):
+        if not site.allows(text):
             return False
         # Texts are counted with their digits masked: "Part 3" may be the headline of its page.
         return not common or not common[number] or _DIGIT.search(text) is not None
@@ -51,11 +51,11 @@ def find_headline(page: Page, common: Sequence[bool] = ()) -> int | None:
     tags = map(table.tags.__getitem__, table.owners)
     h1 = [number for number, tag in enumerate(tags) if tag == "h1" and may_show(number)]
 
-    def nearest(title: str, counts: NDArray[np.int64], h1: Sequence[int] = ()) -> int | None:
+    def nearest(title: str, counts: NDArray[np.int64], headings: Sequence[int] = ()) -> int | None:
         showing = [*filter(may_show, title_blocks(page, title, counts))]
-        if len({*showing, *h1}) == len(showing) < 2:
+        if len({*showing, *headings}) == len(showing) < 2:
             return next(iter(showing), None)
-        return _Titles(page, site).nearest(showing, h1)
+        return _Titles(page, site).nearest(showing, headings)
 
     found = nearest(page.title, page_words(page), h1[:_MOST_H1])
     declared = iter(page.declared.titles)
@@ -120,16 +120,17 @@ def title_blocks(page: Page, title: str, counts: NDArray[np.int64]) -> Iterator[
     Its words are most of the block's, and three of the title's or its whole first part.
     """
     least = max(1, min(3, len(set(words(title)))))
-    first = squashed(split_title(title)[0])
+    first = squashed(_BETWEEN.split(title)[0])
     fitting = (counts[1] > 0) & (counts[1] >= _COVERAGE * counts[0])
     for number in np.flatnonzero(fitting).tolist():
         if counts[1, number] >= least or squashed(page.table.texts[number]) == first != "":
             yield number
 
 
-def split_title(title: str) -> list[str]:
-    """The parts of a title: its own words, the section, the site's name."""
-    return _BETWEEN.split(title)
+def last_part(title: str) -> str:
+    """What ends a title of several parts, mostly the site's name, as `squashed`; else empty."""
+    *before, last = _BETWEEN.split(title)
+    return squashed(last) if before else ""
 
 
 class _Titles:
@@ -143,12 +144,12 @@ class _Titles:
         self._table = page.table
         titles = map(site.without, (page.title, *page.declared.titles))
         self._titles = list(filter(None, {frozenset(words(title)) for title in titles}))
-        parts = split_title(page.title)
-        has_first = len(parts) > 1 and not site.is_part(parts[0])
-        self._first = frozenset(words(parts[0])) if has_first else frozenset()
-        self._last = squashed(parts[-1]) if len(parts) > 1 else ""
+        first, *further = _BETWEEN.split(page.title)
+        has_first = bool(further) and not site.is_part(first)
+        self._first = frozenset(words(first)) if has_first else frozenset()
+        self._last = last_part(page.title)
 
-    def nearest(self, showing: Iterable[int], headings: Sequence[int]) -> int | None:
+    def nearest(self, showing: Sequence[int], headings: Sequence[int]) -> int | None:
         """The best of the blocks that show a title and of the H1 that are like one."""
         texts = self._table.texts
         fits = {number: self._fit(texts[number]) for number in showing}
@@ -192,6 +193,10 @@ class SiteNames:
     def is_name(self, text: str) -> bool:
         """Whether a text is the site's name, as its banner may show it."""
         return len(text) <= _LONGEST_NAME and squashed(text) in self._names
+
+    def allows(self, text: str) -> bool:
+        """Whether a text may be a headline: there is one, not a long one, not the site's name."""
+        return 0 < len(text) <= LONGEST and not self.is_name(text)
 
     def without(self, title: str) -> str:
         """A title without the site's name, and what stands beyond it, at its end; or before it."""
