@@ -140,6 +140,19 @@ def test_read_only_creates_nothing(database_url: str, tmp_path: Path) -> None:
         databases.read_rows(database_url, VERSION)
 
 
+def test_the_last_one_that_closes_leaves_one_complete_file(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'noiseclean.db'}"
+    with Store(url) as writer:
+        reader = Store(url, read_only=True)
+        writer.pages.write([PAGE], method="evidence")
+        assert reader.pages.count().pages == 1
+    reader.close()
+    assert [path.name for path in tmp_path.iterdir()] == ["noiseclean.db"]
+    with Store(url, read_only=True) as reader:
+        assert list(reader.pages.provisional("a")) == [PAGE]
+    assert [path.name for path in tmp_path.iterdir()] == ["noiseclean.db"]
+
+
 def test_odd_file_names(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'a b#c%20d.db'}"
     with Store(url) as store:

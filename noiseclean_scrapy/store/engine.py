@@ -100,7 +100,8 @@ def _read_only_file(url: URL) -> URL:
     path = Path(str(url.database)).absolute()
     if not path.is_file():
         raise StoreError(f"there is no database file {url.database!r} to read")
-    query = {**url.query, "uri": "true", "mode": "ro"}
+    # Whoever closes the file as the last one clears its log away, which mode "ro" could not.
+    query = {**url.query, "uri": "true", "mode": "rw"}
     # On a read-only medium SQLite cannot make the shared-memory file that goes with WAL.
     if not os.access(path.parent, os.W_OK) and not Path(f"{path}-wal").exists():
         query["immutable"] = "1"
@@ -129,7 +130,9 @@ def _set_up_sqlite(engine: Engine, *, read_only: bool) -> None:
         connection.execute("PRAGMA foreign_keys = ON")
         # A damaged text would take all rows of its query along.
         connection.text_factory = _decode
-        if not read_only:
+        if read_only:
+            connection.execute("PRAGMA query_only = ON")
+        else:
             # A killed process loses nothing this way; only a power cut could take the last commits.
             _use_wal(connection)
             connection.execute("PRAGMA synchronous = NORMAL")

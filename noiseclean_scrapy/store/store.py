@@ -30,11 +30,11 @@ class Store:
     raises DamagedError where it alone is asked for; listings leave it out, with a line in the log.
 
     ``url`` is an SQLAlchemy URL, ``sqlite:///noiseclean.db`` or ``postgresql://user@host/name``.
-    ``read_only`` neither creates nor changes a database (SQLite may put its empty ``-wal`` and
-    ``-shm`` files next to it). ``store_html`` keeps the HTML of all pages, not only of the
-    provisional ones. Without ``search`` pages that are written leave the full-text index, or never
-    get there, until `index_missing`. With an ``html_store``, a URL as fsspec has them, HTML is
-    written there, before the rows that name it; StoreError is raised when it refuses as well.
+    ``read_only`` neither creates nor changes a database. ``store_html`` keeps the HTML of all
+    pages, not only of the provisional ones. Without ``search`` pages that are written leave the
+    full-text index, or never get there, until `index_missing`. With an ``html_store``, a URL as
+    fsspec has them, HTML is written there, before the rows that name it; StoreError is raised when
+    it refuses as well.
     """
 
     def __init__(
