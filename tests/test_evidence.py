@@ -121,7 +121,7 @@ def test_is_one_of_the_methods() -> None:
     assert METHODS["evidence"] is EvidenceMethod
     assert set(method_parameters("evidence")) >= {
         *("lean", "include_comments", "include_tables", "drop_captions", "drop_link_lists"),
-        "max_tree_nodes",
+        *("include_repeats", "max_tree_nodes"),
     }
 
 

@@ -46,6 +46,7 @@ WRONG_OPTIONS: dict[str, dict[str, list[Any]]] = {
         "include_tables": ["no"],
         "drop_captions": [0],
         "drop_link_lists": ["keep"],
+        "include_repeats": ["once", 0],
         "max_tree_nodes": ["many", 0, -1, 2.0, True, 10**400],
     },
     "style-tree": {**WRONG_THRESHOLD, **WRONG_SWITCH, "max_tree_nodes": ["many", 0, None]},

@@ -19,6 +19,7 @@ from noiseclean_scrapy.methods.evidence_model.evidence_page import EvidencePage
 from noiseclean_scrapy.methods.evidence_model.exclusions import excluded
 from noiseclean_scrapy.methods.evidence_model.explanation import PageEvidence
 from noiseclean_scrapy.methods.evidence_model.model import EvidenceModel, load_model
+from noiseclean_scrapy.methods.evidence_model.repeats import repeats
 from noiseclean_scrapy.methods.evidence_model.site_features import SiteEvidence
 from noiseclean_scrapy.methods.evidence_model.threshold import (
     APART,
@@ -38,7 +39,7 @@ class EvidenceMethod(Method):
     `lean` is "balanced", "precision" (only what is sure) or "recall" (also what is doubtful).
     `include_comments` keeps readers' comments on pages that are no discussion, `include_tables`
     False leaves out data tables, `drop_captions` the captions of images, `drop_link_lists` blocks
-    that are links.
+    that are links. `include_repeats` keeps passages as often as the page shows them.
     """
 
     name = "evidence"
@@ -51,6 +52,7 @@ class EvidenceMethod(Method):
         include_tables: bool = True,
         drop_captions: bool = False,
         drop_link_lists: bool = False,
+        include_repeats: bool = False,
         max_tree_nodes: Count = DEFAULT_NODES,
     ) -> None:
         self.lean = lean
@@ -61,6 +63,7 @@ class EvidenceMethod(Method):
             "link_lists": drop_link_lists,
         }
         self.left_out = tuple(name for name, is_dropped in kinds.items() if is_dropped)
+        self.include_repeats = include_repeats
         self.site = SiteEvidence(max_tree_nodes)
 
     @property
@@ -82,7 +85,7 @@ class EvidenceMethod(Method):
         """Nothing: pages are compared within their layout, and votes drawn from all layouts."""
 
     def model(self) -> SiteModel:
-        return SiteModel(self.site.copy(), LEANS[self.lean], self.left_out)
+        return SiteModel(self.site.copy(), LEANS[self.lean], self.left_out, self.include_repeats)
 
     def state(self) -> dict[str, Any]:
         return self.site.state()
@@ -94,10 +97,17 @@ class EvidenceMethod(Method):
 class SiteModel(Model):
     """The page model, and what the site's pages have shown. `fit`: characters at known places."""
 
-    def __init__(self, site: SiteEvidence, lean: float, left_out: tuple[str, ...]) -> None:
+    def __init__(
+        self,
+        site: SiteEvidence,
+        lean: float,
+        left_out: tuple[str, ...],
+        include_repeats: bool = False,
+    ) -> None:
         self.site = site
         self.lean = lean
         self.left_out = left_out
+        self.include_repeats = include_repeats
 
     @property
     def page_model(self) -> EvidenceModel:
@@ -118,7 +128,11 @@ class SiteModel(Model):
         chance = _chances(scores + apart)
         least = threshold(chance[eligible], reading.lengths[eligible], self.lean)
         kept = eligible & (chance >= least)
-        evidence = PageEvidence(page, self.page_model, terms, apart, least)
+        again = np.zeros_like(kept)
+        if not self.include_repeats:
+            again = repeats(page, kept, reading.lengths)
+            kept &= ~again
+        evidence = PageEvidence(page, self.page_model, terms, apart, least, again)
         characters = reading.characters
         known = float(characters[terms.known].sum()) / max(float(characters.sum()), 1.0)
         fit = known if self.site.pages else 1.0

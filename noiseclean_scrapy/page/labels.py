@@ -26,6 +26,7 @@ _TRANSIENT = re.compile(
     r"(?:category|tag|author|postid|pageid|term|taxonomy|hashtag|topic)-.+)$",
     re.IGNORECASE,
 )
+_IDENTITY = re.compile(r"#[\w-]+")
 _MOST_TOKENS = 100
 _LONGEST_VALUE = 100
 _LONGEST_LABEL = 1000
@@ -56,6 +57,15 @@ def element_label(tag: str, attributes: Mapping[str, str]) -> str:
         if (value := attributes.get(name, "")[:_LONGEST_VALUE])
     ]
     return "".join(parts)[:_LONGEST_LABEL]
+
+
+def without_identity(label: str) -> str:
+    """An `element_label` without the id: what it has in common with other parts of its kind.
+
+    >>> without_identity("section#day-0.day[role=tabpanel]"), without_identity("td[bgcolor=#fff]")
+    ('section.day[role=tabpanel]', 'td[bgcolor=#fff]')
+    """
+    return _IDENTITY.sub("", label, count=1) if "#" in label.partition("[")[0] else label
 
 
 def published_label(tag: str, attributes: Mapping[str, str]) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from noiseclean_scrapy.clean_page import CleanPage
+from noiseclean_scrapy.methods.evidence_model.explanation import AGAIN
 from noiseclean_scrapy.methods.evidence_model.plain_reasons import BECAUSE, VAGUE
 from noiseclean_scrapy.page.block import Block
 
@@ -50,7 +51,7 @@ def verdict_in_words(block: Block, *, headline: bool) -> str:
         bar = f", the threshold {evidence['threshold']:.2f}" if "threshold" in evidence else ""
         return f"{verdict}: its importance is {block.score:.2f}{bar}."
     odds, threshold = evidence["log_odds"], evidence["threshold"]
-    if (odds >= threshold) != block.kept:
+    if (odds >= threshold) != block.kept and AGAIN not in evidence:
         return f"{verdict}: an option of the method says so (log-odds {odds:+.1f})."
     words = "; ".join(plain_reasons(block)) or "many small reasons, none of which stands out"
     return f"{verdict}: {words}."
@@ -58,6 +59,8 @@ def verdict_in_words(block: Block, *, headline: bool) -> str:
 
 def plain_reasons(block: Block) -> list[str]:
     """The strongest reasons for the verdict in words that anyone understands, three at most."""
+    if AGAIN in block.evidence:
+        return ["the page says the same further up"]
     parts = [
         (float(value), words)
         for name, value in block.evidence.items()

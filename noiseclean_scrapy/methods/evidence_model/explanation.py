@@ -21,6 +21,8 @@ from noiseclean_scrapy.page import Page
 from noiseclean_scrapy.page.characters import counted
 
 _BLOCKS_AT_ONCE = 256
+AGAIN = "said above"
+"""Names a block that repeats, in another part of the page, what a kept block before it says."""
 STRONGEST = 5
 """Features of the page and its neighbours that are named."""
 _FEATURES = (*PAGE.features, *CONTEXT.features)
@@ -30,7 +32,8 @@ _FEATURES = (*PAGE.features, *CONTEXT.features)
 class PageEvidence:
     """What explanations of a page's blocks are worked out from: the page, its site, the cut.
 
-    `apart` is what each block's log-odds lose where it stands apart from the main text.
+    `apart` is what each block's log-odds lose where it stands apart from the main text, `again`
+    tells of those that would be kept which say again what stands above.
     """
 
     page: Page
@@ -38,6 +41,7 @@ class PageEvidence:
     terms: SiteTerms
     apart: Floats
     threshold: float
+    again: NDArray[np.bool_]
     _worked_out: dict[int, tuple[Floats, Floats]] = field(default_factory=dict, init=False)
 
     @cached_property
@@ -51,10 +55,10 @@ class PageEvidence:
         """Log-odds of the block of a number, by what they come from.
 
         `prior`, `page`, `neighbours` and `site` add up to `log_odds`. A block is kept where these
-        are at least `threshold`, unless an option leaves it out or it is the headline. Next come
-        the terms of the site and the strongest features, named in words, each with its part of the
-        sum of its kind. What begins with `because: ` says the same in plain words, features of one
-        meaning together.
+        are at least `threshold`, unless an option leaves it out, it says again what stands above
+        (`AGAIN`), or it is the headline. Next come the terms of the site and the strongest
+        features, named in words, each with its part of the sum of its kind. What begins with
+        `because: ` says the same in plain words, features of one meaning together.
         """
         prior, terms, row = self.model.together.base, self.terms, self.matrix[index]
         changes, _ = self._changes(index)
@@ -65,6 +69,8 @@ class PageEvidence:
         found |= {"page": 0.0, "neighbours": apart, "site": place + repetition}
         for feature, change in zip(_FEATURES, changes.tolist(), strict=True):
             found[feature.kind] += change
+        if self.again[index]:
+            found[AGAIN] = 1.0
         if pages := terms.place_pages[index]:
             found[f"site: this place on {pages:.0f} other pages"] = place
         if shown := terms.text_pages[index]:
