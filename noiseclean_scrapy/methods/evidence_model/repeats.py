@@ -22,15 +22,15 @@ def repeats(page: Page, kept: NDArray[np.bool_], lengths: Floats) -> NDArray[np.
     A passage is a run of shown blocks of `LONG` characters or more, by their `lengths` (B), with
     the texts of an earlier run. It is left out in a quotation, and where the two stand in parts of
     the page that are not alike: posts, rows and packages of one list may say the same, and code is
-    shown again where it is needed again. Shown is what is kept, as far as neither the page's markup
-    nor the user hides it.
+    shown again where it is needed again. Shown is what is kept, by a rule of the user as well, and
+    neither by a rule nor by the page's markup hidden.
     """
-    table = page.table
+    table, rules = page.table, page.table.rules
     found = np.zeros(len(kept), dtype=bool)
-    shown = [number for number, text in enumerate(table.texts) if kept[number] and text]
+    shown = [n for n, text in enumerate(table.texts) if text and (kept[n] or rules[n] == "keep")]
     if len({table.texts[number] for number in shown}) == len(shown):
         return found
-    hidden, rules = hidden_blocks(page), table.rules
+    hidden = hidden_blocks(page)
     shown = [n for n in shown if rules[n] == "keep" or not (hidden[n] or rules[n])]
     for origin, start, end in repeated_runs([table.texts[number] for number in shown]):
         run = shown[start:end]
