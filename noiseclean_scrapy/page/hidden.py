@@ -77,8 +77,11 @@ def numbers_line(text: str, name: str) -> bool:
     >>> numbers_line(" 7 ", "linenos"), numbers_line("7", "mi")
     (True, False)
     """
-    is_number = len(text) <= LONGEST_SIGN and text.strip().isdecimal()
-    return is_number and (name in _LINE_CLASSES or bool(_BESIDE_CODE.search(name)))
+    return _is_number(text) and (name in _LINE_CLASSES or bool(_BESIDE_CODE.search(name)))
+
+
+def _is_number(text: str) -> bool:
+    return len(text) <= LONGEST_SIGN and text.strip().isdecimal()
 
 
 @lru_cache(maxsize=10_000)
@@ -135,8 +138,10 @@ def _hidden(table: PageTable) -> list[bool]:
 def _line_numbers(table: PageTable) -> Iterator[int]:
     """Blocks that number lines of code: all of a PRE in a cell, or in what is called so.
 
-    In a PRE elsewhere they are what a program has printed.
+    In a PRE elsewhere they are what a program has printed, unless each stands in an element of its
+    own and the lines in others.
     """
+    yield from _numbers_within_code(table)
     for index, owner in enumerate(table.owners):
         if table.tags[owner] == "pre" and _NUMBERS.fullmatch(table.texts[index]):
             first, *others = map(int, table.texts[index].split())
@@ -147,6 +152,25 @@ def _line_numbers(table: PageTable) -> Iterator[int]:
                 is_cell or any(_BESIDE_CODE.search(table.labels[one]) for one in around if one >= 0)
             ):
                 yield index
+
+
+def _numbers_within_code(table: PageTable) -> Iterator[int]:
+    """Blocks below a PRE that count the others in it, one by one."""
+    below: dict[int, tuple[list[int], list[int]]] = {}
+    code = -1  # the PRE that was met last
+    for index, owner in enumerate(table.owners):
+        element = owner
+        while element > code and table.tags[element] != "pre":
+            element = table.parents[element]
+        if element >= 0 and table.tags[element] == "pre":
+            code = element
+            is_number = owner != code and _is_number(table.texts[index])
+            below.setdefault(code, ([], []))[not is_number].append(index)
+    for numbers, lines in below.values():
+        found = [int(table.texts[index]) for index in numbers]
+        is_count = len(found) > 1 and found == [*range(found[0], found[0] + len(found))]
+        if is_count and 2 * len(lines) >= len(found):
+            yield from numbers
 
 
 def _is_folded(table: PageTable, element: int) -> bool:
