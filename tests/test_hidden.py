@@ -200,3 +200,23 @@ def test_numbers_of_lines_of_code_are_no_text(numbers: str, is_text: bool) -> No
     assert page.text.endswith("def fog():\n    lift()\n    return 3")
     everything = SiteCleaner("style-tree", budget=PageBudget(hidden=True)).clean(html)
     assert everything.dropped_characters == 0
+
+
+@pytest.mark.parametrize(
+    ("lines", "numbers"),
+    [
+        (
+            "<div><span>7</span><div>import os</div></div><div><b>8</b><div>os.sync()</div></div>",
+            ["7", "8"],
+        ),
+        ("<div>7</div><div>import os</div><div>9</div><div>os.sync()</div>", []),
+        ("<div>1</div><div>2</div><div>3</div><div>done</div>", []),
+        ("7\nimport os\n8\nos.sync()", []),
+    ],
+)
+def test_numbers_in_elements_of_their_own_count_the_lines_of_code(
+    lines: str, numbers: list[str]
+) -> None:
+    page = SiteCleaner().clean(f"<body><h1>Fog</h1>{STORY}<pre>{lines}</pre>{STORY}Seen.")
+    assert [block.text for block in page.blocks if block.hidden] == numbers
+    assert any("os.sync()" in block.text or block.text == "done" for block in page.blocks)

@@ -84,7 +84,7 @@ def test_left_out_in_another_part_and_in_quotations(first: str, second: str) -> 
 @pytest.mark.parametrize(
     "body",
     [
-        "<div class=card id=one>Small {}</div><div class=card id=two>Large {}</div>",
+        "<div class=card id=one>Small<p>{}</div><div class=card id=two>Large<p>{}</div>",
         "<div class=card><p>Small<p>{}</div><div class=card><p>Large<p>{}</div>",
         "<section id=a><p>{}</section><section id=b><p>{}</section>",
         "<table><tr><td>Monday<td>{}<tr><td>Tuesday<td>{}</table>",
