@@ -98,7 +98,8 @@ def judged(page: Page, scores: list[float]) -> list[float]:
     """Log-odds with what blocks lose that stand apart; comments that are left out are not sure."""
     features = load_model().features(page)
     kinds = {"comments": exclusions.comments(features)}
-    left_out = exclusions.excluded(("comments",), kinds, features.lengths, np.array(scores))
+    found = exclusions.excluded(("comments",), kinds, features.lengths, np.array(scores))
+    left_out = found.get("comments", np.zeros(len(scores), dtype=bool))
     chances = [
         0.0 if out else 1 / (1 + math.exp(-score))
         for score, out in zip(scores, left_out, strict=True)
@@ -422,14 +423,14 @@ def test_what_makes_a_discussion() -> None:
     )
     features = PageFeatures(page)
     for scores, expected in (
-        ([1, 1, 1], [False, True, True]),  # 10 characters of content and 20 of comments
-        ([-1, 1, 1], [False] * 3),
-        ([1, -1, -1], [False, True, True]),
-        ([-1, -1, -1], [False, True, True]),
+        ([1, 1, 1], {"comments": [False, True, True]}),  # 10 characters of content, 20 of comments
+        ([-1, 1, 1], {}),
+        ([1, -1, -1], {"comments": [False, True, True]}),
+        ([-1, -1, -1], {"comments": [False, True, True]}),
     ):
         kinds = {"comments": exclusions.comments(features)}
         found = exclusions.excluded(["comments"], kinds, features.lengths, np.array(scores))
-        assert found.tolist() == expected
+        assert {name: blocks.tolist() for name, blocks in found.items()} == expected
 
 
 def test_declared_discussions_keep_their_comments() -> None:

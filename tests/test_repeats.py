@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from noiseclean_scrapy import CleanPage, SiteCleaner
-from noiseclean_scrapy.methods.evidence_model.explanation import AGAIN
+from noiseclean_scrapy.methods.evidence_model.explanation import LEFT_OUT
 from noiseclean_scrapy.methods.evidence_model.repeats import repeated_runs, repeats
 from noiseclean_scrapy.page import build_page
 from noiseclean_scrapy.page.overrides import Overrides
@@ -58,11 +58,11 @@ def test_an_option_keeps_it_twice() -> None:
 
 def test_the_reason_is_told() -> None:
     first, second = [block for block in clean(TWICE).blocks if block.text == LINES[0]]
-    assert AGAIN not in first.evidence
-    assert second.evidence[AGAIN] == 1.0
-    assert plain_reasons(second) == ["the page says the same further up"]
-    told = verdict_in_words(second, headline=False)
-    assert told == "Left out: the page says the same further up."
+    words = "the page says the same further up (include_repeats)"
+    assert f"{LEFT_OUT}: {words}" not in first.evidence
+    assert second.evidence[f"{LEFT_OUT}: {words}"] == 1.0
+    assert plain_reasons(second) == [words]
+    assert verdict_in_words(second, headline=False) == f"Left out: {words}."
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,8 @@ class EvidenceMethod(Method):
     `lean` is "balanced", "precision" (only what is sure) or "recall" (also what is doubtful).
     `include_comments` keeps readers' comments on pages that are no discussion, `include_tables`
     False leaves out data tables, `drop_captions` the captions of images, `drop_link_lists` blocks
-    that are links. `include_repeats` keeps passages as often as the page shows them.
+    that are links. `include_repeats` keeps passages as often as the page shows them. Dialogs that
+    ask for consent to cookies are always left out.
     """
 
     name = "evidence"
@@ -57,6 +58,7 @@ class EvidenceMethod(Method):
     ) -> None:
         self.lean = lean
         kinds = {
+            "consent": True,
             "comments": not include_comments,
             "tables": not include_tables,
             "captions": drop_captions,
@@ -121,18 +123,20 @@ class SiteModel(Model):
         arrays = page_arrays(page)  # which are dropped with the tables that keys are made of
         terms = self.site.terms(page, reading.scores)
         scores = reading.scores + terms.total
-        eligible = ~excluded(self.left_out, reading.kinds, reading.lengths, scores)
+        of_kinds = excluded(self.left_out, reading.kinds, reading.lengths, scores)
+        eligible = ~np.any([*of_kinds.values()], axis=0)
         is_apart = stand_apart(arrays, _chances(scores) * eligible, reading.lengths)
         apart = np.where(is_apart, -APART, 0.0)
         EvidencePage.of(page).drop_tables()
         chance = _chances(scores + apart)
         least = threshold(chance[eligible], reading.lengths[eligible], self.lean)
-        kept = eligible & (chance >= least)
-        again = np.zeros_like(kept)
+        enough = chance >= least
+        kept = eligible & enough
+        left_out = {name: enough & blocks for name, blocks in of_kinds.items()}
         if not self.include_repeats:
-            again = repeats(page, kept, reading.lengths)
-            kept &= ~again
-        evidence = PageEvidence(page, self.page_model, terms, apart, least, again)
+            left_out["repeats"] = repeats(page, kept, reading.lengths)
+            kept &= ~left_out["repeats"]
+        evidence = PageEvidence(page, self.page_model, terms, apart, least, left_out)
         characters = reading.characters
         known = float(characters[terms.known].sum()) / max(float(characters.sum()), 1.0)
         fit = known if self.site.pages else 1.0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from noiseclean_scrapy.clean_page import CleanPage
-from noiseclean_scrapy.methods.evidence_model.explanation import AGAIN
+from noiseclean_scrapy.methods.evidence_model.explanation import LEFT_OUT
 from noiseclean_scrapy.methods.evidence_model.plain_reasons import BECAUSE, VAGUE
 from noiseclean_scrapy.page.block import Block
 
@@ -51,16 +51,16 @@ def verdict_in_words(block: Block, *, headline: bool) -> str:
         bar = f", the threshold {evidence['threshold']:.2f}" if "threshold" in evidence else ""
         return f"{verdict}: its importance is {block.score:.2f}{bar}."
     odds, threshold = evidence["log_odds"], evidence["threshold"]
-    if (odds >= threshold) != block.kept and AGAIN not in evidence:
-        return f"{verdict}: an option of the method says so (log-odds {odds:+.1f})."
+    if (odds >= threshold) != block.kept and not _left_out(evidence):
+        return f"{verdict}: an option of the cleaner says so (log-odds {odds:+.1f})."
     words = "; ".join(plain_reasons(block)) or "many small reasons, none of which stands out"
     return f"{verdict}: {words}."
 
 
 def plain_reasons(block: Block) -> list[str]:
     """The strongest reasons for the verdict in words that anyone understands, three at most."""
-    if AGAIN in block.evidence:
-        return ["the page says the same further up"]
+    if left_out := _left_out(block.evidence):
+        return left_out
     parts = [
         (float(value), words)
         for name, value in block.evidence.items()
@@ -69,6 +69,12 @@ def plain_reasons(block: Block) -> list[str]:
     ]
     parts.sort(key=lambda part: (part[1] in VAGUE, -abs(part[0])))
     return [words for _, words in parts[:_PLAIN]]
+
+
+def _left_out(evidence: Mapping[str, float]) -> list[str]:
+    """Of which kinds a block is that are left out."""
+    named = (name.partition(": ") for name in evidence)
+    return [words for kind, _, words in named if kind == LEFT_OUT]
 
 
 def reasons(evidence: Mapping[str, float]) -> list[Reason]:
@@ -81,7 +87,7 @@ def reasons(evidence: Mapping[str, float]) -> list[Reason]:
     found = []
     for name, value in evidence.items():
         kind, separator, words = name.partition(": ")
-        if separator and kind != BECAUSE:
+        if separator and kind not in (BECAUSE, LEFT_OUT):
             found.append(Reason(kind, words, float(value), True))
     return sorted(found, key=lambda reason: -abs(reason.value))
 

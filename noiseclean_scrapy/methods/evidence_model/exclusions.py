@@ -1,4 +1,4 @@
-"""Kinds of text that options leave out, whatever the model says of them."""
+"""Kinds of text that are left out whatever the model says of them, most by an option."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from noiseclean_scrapy.methods.evidence_model.page_features import PageFeatures
 from noiseclean_scrapy.methods.evidence_model.tree_index import Floats
+from noiseclean_scrapy.methods.evidence_model.vocabulary import asks_consent
 
 DISCUSSION = 0.3
 """A page is a discussion where the content outside of comments is below this share of theirs."""
@@ -43,24 +44,31 @@ def link_lists(features: PageFeatures) -> NDArray[np.bool_]:
     return linked
 
 
+def consent(features: PageFeatures) -> NDArray[np.bool_]:
+    """Dialogs that ask for consent to cookies."""
+    arrays = features.arrays
+    named = np.array(list(map(asks_consent, arrays.label_tags, arrays.label_names)))
+    return features.below_any(named[arrays.labels])
+
+
 KINDS: dict[str, Callable[[PageFeatures], NDArray[np.bool_]]] = {
-    function.__name__: function for function in (comments, tables, captions, link_lists)
+    function.__name__: function for function in (comments, tables, captions, link_lists, consent)
 }
 """By its name: which blocks are of the kind."""
 
 
 def excluded(
     names: Iterable[str], kinds: Mapping[str, NDArray[np.bool_]], lengths: Floats, scores: Floats
-) -> NDArray[np.bool_]:
-    """Which of B blocks these options leave out, given the kinds (B), lengths and log-odds.
+) -> dict[str, NDArray[np.bool_]]:
+    """Which of B blocks (B) are left out as what, given the kinds (B), lengths and log-odds.
 
     Comments stay where they are what there is to read.
     """
-    found = np.zeros(len(scores), dtype=bool)
-    for name in names:
-        if name != comments.__name__ or not is_discussion(kinds[name], lengths, scores):
-            found |= kinds[name]
-    return found
+    return {
+        name: kinds[name]
+        for name in names
+        if name != comments.__name__ or not is_discussion(kinds[name], lengths, scores)
+    }
 
 
 def is_discussion(inside: NDArray[np.bool_], lengths: Floats, scores: Floats) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -21,8 +21,16 @@ from noiseclean_scrapy.page import Page
 from noiseclean_scrapy.page.characters import counted
 
 _BLOCKS_AT_ONCE = 256
-AGAIN = "said above"
-"""Names a block that repeats, in another part of the page, what a kept block before it says."""
+LEFT_OUT = "left out"
+"""Begins the reasons for which a block is left out that would be kept else."""
+_LEFT_OUT = {
+    "comments": "it is a reader's comment (include_comments)",
+    "tables": "it is in a data table (include_tables)",
+    "captions": "it is the caption of a picture (drop_captions)",
+    "link_lists": "it is a link (drop_link_lists)",
+    "consent": "it is in a dialog that asks for consent",
+    "repeats": "the page says the same further up (include_repeats)",
+}
 STRONGEST = 5
 """Features of the page and its neighbours that are named."""
 _FEATURES = (*PAGE.features, *CONTEXT.features)
@@ -32,8 +40,8 @@ _FEATURES = (*PAGE.features, *CONTEXT.features)
 class PageEvidence:
     """What explanations of a page's blocks are worked out from: the page, its site, the cut.
 
-    `apart` is what each block's log-odds lose where it stands apart from the main text, `again`
-    tells of those that would be kept which say again what stands above.
+    `apart` is what each block's log-odds lose where it stands apart from the main text, `left_out`
+    tells by the name of a kind which of those that would be kept are left out as one of it.
     """
 
     page: Page
@@ -41,7 +49,7 @@ class PageEvidence:
     terms: SiteTerms
     apart: Floats
     threshold: float
-    again: NDArray[np.bool_]
+    left_out: Mapping[str, NDArray[np.bool_]]
     _worked_out: dict[int, tuple[Floats, Floats]] = field(default_factory=dict, init=False)
 
     @cached_property
@@ -55,8 +63,8 @@ class PageEvidence:
         """Log-odds of the block of a number, by what they come from.
 
         `prior`, `page`, `neighbours` and `site` add up to `log_odds`. A block is kept where these
-        are at least `threshold`, unless an option leaves it out, it says again what stands above
-        (`AGAIN`), or it is the headline. Next come the terms of the site and the strongest
+        are at least `threshold`, unless it is the headline or of a kind that is left out, which
+        what begins with `left out: ` names. Next come the terms of the site and the strongest
         features, named in words, each with its part of the sum of its kind. What begins with
         `because: ` says the same in plain words, features of one meaning together.
         """
@@ -69,8 +77,9 @@ class PageEvidence:
         found |= {"page": 0.0, "neighbours": apart, "site": place + repetition}
         for feature, change in zip(_FEATURES, changes.tolist(), strict=True):
             found[feature.kind] += change
-        if self.again[index]:
-            found[AGAIN] = 1.0
+        for kind, blocks in self.left_out.items():
+            if blocks[index]:
+                found[f"{LEFT_OUT}: {_LEFT_OUT[kind]}"] = 1.0
         if pages := terms.place_pages[index]:
             found[f"site: this place on {pages:.0f} other pages"] = place
         if shown := terms.text_pages[index]:

@@ -70,6 +70,18 @@ class PageMeasures:
         """Which blocks stand in an element of a group."""
         return self._having(ANY, group)
 
+    def below_any(self, marked: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Which blocks stand in one of the marked elements (E), or below it."""
+        inherited = self.arrays.inherit((marked & self.is_local).astype(np.int64))
+        found: NDArray[np.bool_] = inherited[self.arrays.element] > 0
+        return found
+
+    @cached_property
+    def is_local(self) -> NDArray[np.bool_]:
+        """Which elements are not the whole page: what BODY is called says nothing of a block."""
+        found: NDArray[np.bool_] = self.arrays.end - self.arrays.first < _WHOLE * len(self.lengths)
+        return found
+
     @property
     def cell_lengths(self) -> Floats:
         """Mean length of the blocks in the TABLE around each block; infinite without one."""
@@ -87,8 +99,7 @@ class PageMeasures:
         bits = np.array([element_bits(tag, label) for tag, label in labels], dtype=np.int64)
         hidden = np.array(self.page.table.hidden, dtype=np.int64)
         bits = bits[arrays.labels] | hidden * BITS["hidden"]
-        # What BODY and whole-page wrappers are called says nothing of a block.
-        local = np.where(arrays.end - arrays.first >= _WHOLE * len(self.lengths), 0, bits)
+        local = np.where(self.is_local, bits, 0)
         own = bits[self.ancestors[0]]
         near = own | local[self.ancestors[1]] | local[self.ancestors[2]]
         return np.array((own, near, arrays.inherit(local)[self.ancestors[0]]))

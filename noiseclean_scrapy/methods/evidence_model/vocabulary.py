@@ -106,6 +106,22 @@ CLASS_GROUPS: dict[str, str] = {
 NAMES = (*TAG_GROUPS, *CLASS_GROUPS, "hidden")
 """Names of the bits, lowest first."""
 
+_CONSENT = re.compile(
+    # of the managers most met with, in the order of their names
+    r"axeptio[_-]|borlabscookie|brlbs-cmpnt|(?<![a-z])cc-(?:window|banner|revoke)|cc--main|#ccc-"
+    r"|(?<![a-z])cky-(?:consent|modal|notice|overlay|preference)|cli-(?:modal|settings)|clisettings"
+    r"|cmplz-cookie|cmplz-(?:consent|message)|cookie-law-info|cybotcookiebotdialog"
+    r"|didomi-(?:host|notice|popup|consent)|eupopup-|fc-(?:consent-root|dialog)|iubenda-cs-|#klaro"
+    r"|moove_gdpr|onetrust-(?:consent|banner|pc)-sdk|optanon-(?:alert|popup)|osano-cm-|qc-cmp"
+    r"|tarteaucitron(?:root|alert|big)|(?<![a-z])(?:termly|trustarc-|truste-)|usercentrics-(?:root|cmp)"
+    # and of what sites write themselves
+    r"|(?<![a-z])(?:cookies?|gdpr)[-_]{0,2}(?:consent|law|policy|privacy|info)?[-_]{0,2}"
+    r"(?:alert|banner|bar|compliance|dialog|layer|message|modal|notice|overlay|popup|wall|warning)"
+    r"|(?<![a-z])consent[-_]{0,2}(?:banner|dialog|manager|modal|overlay|popup)",
+    re.IGNORECASE,
+)
+_NO_DIALOG = frozenset("article main section h1 h2 h3 h4 h5 h6".split())
+
 _TAGS: dict[str, int] = {}
 for _bit, _tags in enumerate(TAG_GROUPS.values()):
     for _tag in _tags.split():
@@ -133,6 +149,19 @@ def element_bits(tag: str, label: str, hidden: bool = False) -> int:
         word = word.lower()
         bits |= _word_bits(word) or _compound_bits(word)
     return bits
+
+
+@lru_cache(maxsize=20_000)
+def asks_consent(tag: str, label: str) -> bool:
+    """Whether an element is a dialog that asks for consent to cookies, by its label.
+
+    >>> labels = "div#onetrust-banner-sdk.otFlat", "p.site-cookie-notice", "p.cookie-recipe"
+    >>> [asks_consent(label.partition("#")[0], label) for label in labels]
+    [True, True, False]
+    >>> asks_consent("section", "section#cookie-notice")
+    False
+    """
+    return tag not in _NO_DIALOG and bool(_CONSENT.search(label))
 
 
 def _word_bits(word: str) -> int:
