@@ -32,7 +32,8 @@ STAGES = {
     "scores of blocks": "methods.evidence_model.model:EvidenceModel.read",
     "learning, trees": "cleaner:SiteCleaner.observe_page cleaner:SiteCleaner.to_bytes "
     "cleaner:SiteCleaner.from_bytes cleaner:SiteCleaner.model clusters.training:learn_pages "
-    "clusters.training:Training._train clusters.page_cache:PageCache.add",
+    "clusters.training:Training._train clusters.page_cache:PageCache.add "
+    "clusters.page_cache:PageCache.take",
     "judging, text": "methods.evidence:SiteModel.judge clean_page:clean_page "
     "clean_page:CleanPage.text page.headline:find_headline page.headline:choose_title",
     "author, date, language": "page.facts:page_facts metadata:extract_metadata "

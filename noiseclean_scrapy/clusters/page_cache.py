@@ -2,79 +2,42 @@
 
 from __future__ import annotations
 
+import logging
+import pickle
 import threading
 from collections import OrderedDict
-from dataclasses import fields, replace
-from itertools import chain
-from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
+from dataclasses import replace
+from typing import NamedTuple, TypeAlias
 
-from noiseclean_scrapy.page import Page, PageTable
+from noiseclean_scrapy.page import Page
 from noiseclean_scrapy.store import PageRecord
+from noiseclean_scrapy.store.compression import pack, unpack
+
+logger = logging.getLogger(__name__)
 
 ROOM = 48 << 20
-"""Bytes that held pages may take, about; a page of a newspaper takes 100,000."""
-_READINGS_ROOM = 16 << 20
-_READ_BLOCK = 130  # what was read in a block
-_ELEMENT, _BLOCK = 40, 270  # what the columns take, and with a block what was read in it
-_STRING = 60
+"""Bytes that held pages may take; a page of a newspaper takes 15,000 to 30,000."""
 
-_COLUMNS = [column.name for column in fields(PageTable)]
-
-Value = TypeVar("Value")
 _Name: TypeAlias = "tuple[str, str]"
 
 
-class _Reading(NamedTuple):
-    """What a method keeps of a page of so many blocks."""
-
-    kept: object
-    blocks: int
-
-
-class _Bounded(Generic[Value]):
-    """Values by name, with their sizes; where they take more than `room`, the oldest go."""
-
-    def __init__(self, room: int) -> None:
-        self._room = room
-        self._values: OrderedDict[_Name, tuple[Value, int]] = OrderedDict()
-        self._size = 0
-
-    def put(self, name: _Name, value: Value, size: int) -> list[tuple[_Name, Value]]:
-        """Add a value as the newest; those that are evicted."""
-        self.pop(name)
-        self._values[name] = value, size
-        self._size += size
-        evicted = []
-        while self._size > self._room:
-            oldest, (gone, taken) = self._values.popitem(last=False)
-            self._size -= taken
-            evicted.append((oldest, gone))
-        return evicted
-
-    def get(self, name: _Name) -> Value | None:
-        """A value, which stays; None where it is not there."""
-        value, _ = self._values.get(name, (None, 0))
-        return value
-
-    def pop(self, name: _Name) -> Value | None:
-        """Take a value out; None where it is not there."""
-        value, size = self._values.pop(name, (None, 0))
-        self._size -= size
-        return value
+class _Held(NamedTuple):
+    data: bytes
+    is_read: bool  # whether it holds what a method keeps of the page
 
 
 class PageCache:
     """Pages by the key and the hash of the body that they come from; the oldest are evicted.
 
-    What is not held is built again from the stored HTML. Of evicted pages it is remembered for
-    longer what the method keeps of them (`Page.kept`), which takes as much time to make. Several
-    threads may use it; to another process it goes empty.
+    A page is held as bytes, with what was read in it: a fifth of its size, and nothing for the
+    garbage collector. What is not held is built again from the stored HTML, which takes five times
+    as long. Several threads may use it; to another process it goes empty.
     """
 
     def __init__(self, room: int = ROOM) -> None:
         self.room = room
-        self._pages: _Bounded[Page] = _Bounded(room)
-        self._readings: _Bounded[_Reading] = _Bounded(_READINGS_ROOM)
+        self._pages: OrderedDict[_Name, _Held] = OrderedDict()
+        self.size = 0
         self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple[type[PageCache], tuple[int]]:
@@ -82,65 +45,51 @@ class PageCache:
 
     def add(self, record: PageRecord, page: Page) -> None:
         """Hold the page of a record."""
-        if not self.room:
+        name = _name(record)
+        try:
+            held = _Held(
+                pack(pickle.dumps(_as_read(page), pickle.HIGHEST_PROTOCOL)), bool(page.kept)
+            )
+        except Exception as error:  # what a method of the user keeps may be anything
+            logger.debug("%s is not held: %s", record.url, error)
             return
-        held = _as(tuple, page)
         with self._lock:
-            for name, evicted in self._pages.put(_name(record), held, size(held)):
-                blocks = len(evicted.table.texts)
-                self._readings.put(name, _Reading(evicted.kept, blocks), _READ_BLOCK * blocks)
+            self._pop(name)
+            self._pages[name] = held
+            self.size += len(held.data)
+            while self.size > self.room:
+                _, oldest = self._pages.popitem(last=False)
+                self.size -= len(oldest.data)
 
     def note(self, record: PageRecord, page: Page) -> None:
         """Keep with a held page what has been read in it since."""
         with self._lock:
             held = self._pages.get(_name(record))
-            if held is not None:
-                held.words, held.kept = page.words, page.kept
+        if held is not None and not held.is_read and page.kept:
+            self.add(record, page)
 
     def take(self, record: PageRecord) -> Page | None:
         """The page of a record, which is held no longer; None where it is not the same page."""
         with self._lock:
-            held = self._pages.pop(_name(record))
-        if held is None or held.url != record.url:
+            held = self._pop(_name(record))
+        if held is None:
             return None
-        return _as(list, held)
+        page: Page = pickle.loads(unpack(held.data))
+        return page if page.url == record.url else None
 
-    def complete(self, record: PageRecord, page: Page) -> None:
-        """Give a page that was rebuilt what was read in it before it was evicted."""
-        with self._lock:
-            found = self._readings.pop(_name(record))
-        if found is not None and found.blocks == len(page.table.texts):
-            page.kept = found.kept
+    def _pop(self, name: _Name) -> _Held | None:
+        held = self._pages.pop(name, None)
+        if held is not None:
+            self.size -= len(held.data)
+        return held
 
 
-def _as(kind: type[list[Any]] | type[tuple[Any, ...]], page: Page) -> Page:
-    """A copy of the page, its columns of strings as lists, or as tuples, without their objects.
-
-    The garbage collector looks at each value of a list, and at a tuple of strings once.
-    """
-    columns = [getattr(page.table, name) for name in _COLUMNS]
-    changed: list[Any] = [kind(c) if isinstance(c, (list, tuple)) else c for c in columns]
-    copied = replace(page, table=PageTable(*changed))
+def _as_read(page: Page) -> Page:
+    """A copy of the page without the objects that are made of it."""
+    copied = replace(page)
     copied.words, copied.kept = page.words, page.kept
     return copied
 
 
 def _name(record: PageRecord) -> _Name:
     return record.key, record.body_hash
-
-
-def size(page: Page) -> int:
-    """Bytes that a held page takes, about."""
-    table, declared = page.table, page.declared
-    said = (page.title, page.description, declared.body, declared.parts, *declared.titles)
-    texts = [*table.texts, *table.details, *table.sources.values(), *said]
-    # How wide the characters of a text are is asked of ASCII alone: it knows that of itself.
-    characters = sum(map(len, texts)) + sum([len(text) for text in texts if not text.isascii()])
-    addresses = sum(map(len, chain.from_iterable(chain(table.images, table.links))))
-    return (
-        characters
-        + addresses
-        + _STRING * len(texts)
-        + _ELEMENT * (len(table.tags) + len(table.starts) + len(table.spans))
-        + _BLOCK * len(table.texts)
-    )

@@ -149,7 +149,6 @@ class Training:
         page = self._taken.pop(record.key, None)
         if page is None:
             page = stored_page(record, self.config)
-            self.held.complete(record, page)
         return page
 
     def _train(

@@ -1,4 +1,4 @@
-"""Texts as compressed bytes: Zstandard with a checksum; zlib's of earlier versions are read too."""
+"""Compressed bytes: Zstandard with a checksum; zlib's of earlier versions are read too."""
 
 from __future__ import annotations
 
@@ -22,11 +22,21 @@ _LARGEST = 1 << 28
 
 def compress(text: str) -> bytes:
     """Text as bytes to be stored: every string comes back exactly, NUL and surrogates too."""
-    return zstd.compress(text.encode("utf-8", "surrogatepass"), options=_OPTIONS)
+    return pack(text.encode("utf-8", "surrogatepass"))
 
 
 def decompress(data: bytes) -> str:
-    """What was compressed; raises ValueError for anything else."""
+    """The text that was compressed; raises ValueError for anything else."""
+    return unpack(data).decode("utf-8", "surrogatepass")
+
+
+def pack(data: bytes) -> bytes:
+    """Bytes made fewer."""
+    return zstd.compress(data, options=_OPTIONS)
+
+
+def unpack(data: bytes) -> bytes:
+    """What was packed; raises ValueError for anything else."""
     try:
         is_zstd = bytes(data[:4]) == _MAGIC
         unpacking: Any = zstd.ZstdDecompressor() if is_zstd else zlib.decompressobj()
@@ -35,4 +45,4 @@ def decompress(data: bytes) -> str:
         raise ValueError(f"no compressed text: {error}") from error
     if not unpacking.eof:
         raise ValueError("the compressed text is cut off, or too large to be one")
-    return unpacked.decode("utf-8", "surrogatepass")
+    return unpacked

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from noiseclean_scrapy.page import Page
 
@@ -22,6 +22,9 @@ class EvidencePage:
     texts: TextTable | None = None
     reading: Reading | None = None
     keys: PageKeys | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return EvidencePage, (None, None, self.reading, self.keys)
 
     @classmethod
     def of(cls, page: Page) -> EvidencePage:

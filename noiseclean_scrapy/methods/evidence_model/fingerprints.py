@@ -80,5 +80,4 @@ def page_keys(page: Page, scores: Floats) -> PageKeys:
     kept = EvidencePage.of(page)
     if kept.keys is None or kept.keys.scores is not scores:
         kept.keys = PageKeys(page, scores)
-        kept.drop_tables()
     return kept.keys

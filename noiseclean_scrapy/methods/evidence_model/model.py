@@ -9,7 +9,7 @@ from functools import lru_cache
 from importlib.resources import files
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +56,9 @@ class EvidenceModel:
     naming: Naming
     alone: BoostedTrees
     together: BoostedTrees
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
+        return (load_model, ()) if self is load_model() else super().__reduce_ex__(protocol)
 
     def features(self, page: Page) -> PageFeatures:
         """What `alone` reads of a page."""
