@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from functools import cached_property, partial
 from typing import Any
 
 from noiseclean_scrapy.metadata import Metadata
-from noiseclean_scrapy.methods.base import Late, Model, PageVerdict
+from noiseclean_scrapy.methods.base import LEFT_OUT, Late, Model, PageVerdict
 from noiseclean_scrapy.notebook import page_card
 from noiseclean_scrapy.page import Page, PageTable
 from noiseclean_scrapy.page.block import Block, LocatedBlock
 from noiseclean_scrapy.page.characters import JOINERS
-from noiseclean_scrapy.page.headline import choose_title, find_headline
+from noiseclean_scrapy.page.headline import choose_title, find_headline, headline_again
 from noiseclean_scrapy.page.hidden import hidden_blocks
 from noiseclean_scrapy.page.inline import BEGIN, BREAK, PLAIN, Inline, MarkupOptions, References
 from noiseclean_scrapy.page.markup import Source, to_html, to_markdown
@@ -53,6 +53,7 @@ class CleanPage:
     kept: Sequence[bool]
     hidden: Sequence[bool]
     _headline: int  # the index of its text block, -1 where it is left out
+    _headline_again: Collection[int] = ()
     # given the clean text
     _read_metadata: Callable[..., Metadata] | None = field(default=None, compare=False)
     _markup: MarkupOptions = PLAIN
@@ -234,12 +235,19 @@ class CleanPage:
                 tag=table.tags[element],
                 kept=self.kept[number],
                 score=self.scores[number],
-                evidence=Late(partial(self._verdict.explain, number)),
+                evidence=Late(partial(self._evidence, number)),
                 rule=table.rules[number] or "",
                 hidden=self.hidden[number],
             )
             for number, element in enumerate(table.owners)
         ]
+
+    def _evidence(self, number: int) -> Mapping[str, float]:
+        again = {f"{LEFT_OUT}: it says the headline again": 1.0}
+        return {
+            **self._verdict.explain(number),
+            **(again if number in self._headline_again else {}),
+        }
 
     @property
     def table(self) -> PageTable:
@@ -311,8 +319,8 @@ def clean_page(
     """Judge a page's blocks with a model; rules of the user on elements of the page decide first.
 
     `markup` is what HTML and Markdown are to hold, `read_metadata` gives the page's metadata where
-    they are asked for. A visible headline is kept unless `headline` is False. What the page's
-    markup hides from readers is left out (see `hidden_blocks`).
+    they are asked for. A visible headline is kept unless `headline` is False, and not kept again
+    (see `headline_again`). What the page's markup hides is left out (see `hidden_blocks`).
     """
     verdict = model.judge(page)
     table = page.table
@@ -325,7 +333,12 @@ def clean_page(
         by_itself and not out_of_sight if rule is None else rule != "drop"
         for rule, by_itself, out_of_sight in zip(table.rules, verdict.kept, hidden, strict=True)
     ]
+    again: list[int] = []
     if title_block is not None:
+        shown = (number for number, is_kept in enumerate(kept) if is_kept)
+        again = [n for n in headline_again(page, title_block, shown) if table.rules[n] is None]
+        for number in again:
+            kept[number] = False
         kept[title_block] = headline
         hidden[title_block] = False
     return CleanPage(
@@ -338,6 +351,7 @@ def clean_page(
         kept=kept,
         hidden=hidden,
         _headline=-1 if title_block is None or not headline else title_block,
+        _headline_again=again,
         _read_metadata=read_metadata,
         _markup=markup,
     )

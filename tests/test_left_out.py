@@ -9,7 +9,8 @@ import pytest
 from noiseclean_scrapy import Block, CleanPage, SiteCleaner
 from noiseclean_scrapy.methods.evidence_model.exclusions import KINDS
 from noiseclean_scrapy.methods.evidence_model.explanation import _LEFT_OUT
-from noiseclean_scrapy.report.reasons import plain_reasons, verdict_in_words
+from noiseclean_scrapy.page.overrides import Overrides
+from noiseclean_scrapy.report.reasons import plain_reasons, reasons, verdict_in_words
 
 COOKIES = (
     "We and our partners use cookies to store what you have read, to choose advertising for you "
@@ -77,6 +78,38 @@ def test_what_a_page_is_called_as_a_whole_is_no_dialog() -> None:
 
 def test_every_kind_has_words() -> None:
     assert _LEFT_OUT.keys() == {*KINDS, "repeats"}
+
+
+AGAIN = "Council Approves the Harbour Plan"
+TALL = "The council voted 13 to 12 on Tuesday evening to rebuild the old harbour wall."
+
+
+@pytest.mark.parametrize("method", ["evidence", "style-tree"])
+def test_a_headline_is_said_once(method: str) -> None:
+    source = (
+        f"<title>Council approves the harbour plan</title><main><p class=crumb>{AGAIN}</p>{STORY}"
+        f"<p>{TALL}</p><p>{TALL} It did.</p><p>{AGAIN}</p></main>"
+    )
+    cleaned = SiteCleaner(method).clean(source)
+    first, *_, last = [block for block in cleaned.blocks if block.text == AGAIN]
+    assert cleaned.text.startswith("Council approves the harbour plan\nThe council voted")
+    assert not first.kept
+    assert verdict_in_words(first, headline=False) == "Left out: it says the headline again."
+    assert [reason.words for reason in reasons(first.evidence) if "again" in reason.words] == []
+    # Further down it is part of the text.
+    assert last.kept == cleaned.text.endswith(AGAIN) is True
+    assert AGAIN not in SiteCleaner(method, headline=False).clean(source).text.splitlines()[:2]
+
+
+def test_what_is_to_stay_is_said_twice() -> None:
+    overrides = Overrides.parse('["town.example"]\nkeep = [".crumb"]')
+    source = f"<title>Council approves the harbour plan</title><p class=crumb>{AGAIN}</p>{STORY}"
+    assert (
+        AGAIN
+        in SiteCleaner()
+        .clean(source, url="https://town.example/1", overrides=overrides)
+        .text.splitlines()
+    )
 
 
 LIKED = "I walk there every morning, and the wall has been crumbling for years, so this is good."

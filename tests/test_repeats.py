@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from noiseclean_scrapy import CleanPage, SiteCleaner
-from noiseclean_scrapy.methods.evidence_model.explanation import LEFT_OUT
+from noiseclean_scrapy.methods.base import LEFT_OUT
 from noiseclean_scrapy.methods.evidence_model.repeats import repeated_runs, repeats
 from noiseclean_scrapy.page import build_page
 from noiseclean_scrapy.page.overrides import Overrides

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
+LEFT_OUT = "left out"
+"""Begins the names, in the evidence on a block, of what it is left out for whatever its score."""
+
+
 class Verdict(NamedTuple):
     """What a method thinks of one text block.
 

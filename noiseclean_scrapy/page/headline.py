@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
+from noiseclean_scrapy.page.characters import JOINERS
 from noiseclean_scrapy.page.outline import HEADINGS
 from noiseclean_scrapy.page.page import Page
 from noiseclean_scrapy.page.urls import host
@@ -17,6 +19,7 @@ _COVERAGE = 0.8
 _LIKE = 0.4  # Dice coefficient with a title, of an H1 with other words as well
 _NEARLY = 0.8  # the same with a title's first part, which may be a word
 _H1_BONUS, _HEADING_BONUS = 0.3, 0.1  # on top of that coefficient
+_FIRST_LINES = 3
 _MOST_H1 = 50  # that are compared
 _SEPARATOR = r"\s[|–—·•»«:/-]+\s|\s*[|｜：]\s*"
 _BETWEEN = re.compile(_SEPARATOR)
@@ -62,6 +65,17 @@ def find_headline(page: Page, common: Sequence[bool] = ()) -> int | None:
     while found is None and (title := next(declared, "")):
         found = nearest(title, word_counts(table.texts, frozenset(words(title))))
     return h1[0] if found is None and len(h1) == 1 else found
+
+
+def headline_again(page: Page, headline: int, shown: Iterable[int]) -> list[int]:
+    """The blocks that say the headline once more among the first lines that are `shown` below it.
+
+    It is the end of a breadcrumb, or stands there for another screen.
+    """
+    texts = page.table.texts
+    lines = islice((n for n in shown if n != headline and texts[n].strip(JOINERS)), _FIRST_LINES)
+    own = _plain(texts[headline])
+    return [number for number in lines if _plain(texts[number]) == own != ""]
 
 
 def choose_title(page: Page, headline: str) -> str:

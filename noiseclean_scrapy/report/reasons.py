@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from noiseclean_scrapy.clean_page import CleanPage
-from noiseclean_scrapy.methods.evidence_model.explanation import LEFT_OUT
+from noiseclean_scrapy.methods.base import LEFT_OUT
 from noiseclean_scrapy.methods.evidence_model.plain_reasons import BECAUSE, VAGUE
 from noiseclean_scrapy.page.block import Block
 
@@ -47,11 +47,13 @@ def verdict_in_words(block: Block, *, headline: bool) -> str:
         return "Left out: the page's markup hides it from readers."
     verdict = "Kept" if block.kept else "Left out"
     evidence = block.evidence
+    if left_out := _left_out(evidence):
+        return f"{verdict}: {'; '.join(left_out)}."
     if "log_odds" not in evidence:
         bar = f", the threshold {evidence['threshold']:.2f}" if "threshold" in evidence else ""
         return f"{verdict}: its importance is {block.score:.2f}{bar}."
     odds, threshold = evidence["log_odds"], evidence["threshold"]
-    if (odds >= threshold) != block.kept and not _left_out(evidence):
+    if (odds >= threshold) != block.kept:
         return f"{verdict}: an option of the cleaner says so (log-odds {odds:+.1f})."
     words = "; ".join(plain_reasons(block)) or "many small reasons, none of which stands out"
     return f"{verdict}: {words}."
@@ -83,6 +85,7 @@ def reasons(evidence: Mapping[str, float]) -> list[Reason]:
         return [
             Reason("", name.replace("_", " "), float(value), False)
             for name, value in evidence.items()
+            if not name.startswith(LEFT_OUT)
         ]
     found = []
     for name, value in evidence.items():

@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from noiseclean_scrapy.methods.base import LEFT_OUT
 from noiseclean_scrapy.methods.evidence_model.context_features import CONTEXT
 from noiseclean_scrapy.methods.evidence_model.evidence_page import EvidencePage
 from noiseclean_scrapy.methods.evidence_model.model import EvidenceModel
@@ -21,8 +22,6 @@ from noiseclean_scrapy.page import Page
 from noiseclean_scrapy.page.characters import counted
 
 _BLOCKS_AT_ONCE = 256
-LEFT_OUT = "left out"
-"""Begins the reasons for which a block is left out that would be kept else."""
 _LEFT_OUT = {
     "comments": "it is a reader's comment (include_comments)",
     "tables": "it is in a data table (include_tables)",
