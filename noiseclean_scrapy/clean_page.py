@@ -29,6 +29,7 @@ MOST_INLINE = 200_000
 """Inline elements and line breaks that are shown of a page; where it has more, none are."""
 LONGEST_TITLE = 1000
 """Characters of a title; pages have titles of megabytes, and lists show many of them."""
+_SAID_AGAIN = f"{LEFT_OUT}: it says the headline again"
 
 
 @dataclass(frozen=True)
@@ -243,11 +244,8 @@ class CleanPage:
         ]
 
     def _evidence(self, number: int) -> Mapping[str, float]:
-        again = {f"{LEFT_OUT}: it says the headline again": 1.0}
-        return {
-            **self._verdict.explain(number),
-            **(again if number in self._headline_again else {}),
-        }
+        found = self._verdict.explain(number)
+        return {**found, _SAID_AGAIN: 1.0} if number in self._headline_again else found
 
     @property
     def table(self) -> PageTable:

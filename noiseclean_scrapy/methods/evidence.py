@@ -120,12 +120,11 @@ class SiteModel(Model):
         if not page.table.texts:
             return PageVerdict.of((), {}, 1.0)
         reading = self.page_model.read(page, self.left_out)
-        arrays = page_arrays(page)  # which are dropped with the tables that keys are made of
         terms = self.site.terms(page, reading.scores)
         scores = reading.scores + terms.total
         of_kinds = excluded(self.left_out, reading.kinds, reading.lengths, scores)
         eligible = ~np.any([*of_kinds.values()], axis=0)
-        is_apart = stand_apart(arrays, _chances(scores) * eligible, reading.lengths)
+        is_apart = stand_apart(page_arrays(page), _chances(scores) * eligible, reading.lengths)
         apart = np.where(is_apart, -APART, 0.0)
         EvidencePage.of(page).drop_tables()
         chance = _chances(scores + apart)

@@ -76,7 +76,7 @@ def _text_keys(page: Page) -> NDArray[np.uint64]:
 
 
 def page_keys(page: Page, scores: Floats) -> PageKeys:
-    """The keys of a page; kept with it, instead of the larger tables that they come from."""
+    """The keys of a page; made once, then kept with the page."""
     kept = EvidencePage.of(page)
     if kept.keys is None or kept.keys.scores is not scores:
         kept.keys = PageKeys(page, scores)
