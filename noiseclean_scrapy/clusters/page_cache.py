@@ -16,7 +16,7 @@ from noiseclean_scrapy.store.compression import pack, unpack
 logger = logging.getLogger(__name__)
 
 ROOM = 48 << 20
-"""Bytes that held pages may take; one of a newspaper takes 50,000, packed 16,000."""
+"""Bytes that held pages may take; a page of a newspaper takes 15,000 to 30,000."""
 
 _Name: TypeAlias = "tuple[str, str]"
 
@@ -24,23 +24,20 @@ _Name: TypeAlias = "tuple[str, str]"
 class _Held(NamedTuple):
     data: bytes
     is_read: bool  # whether it holds what a method keeps of the page
-    is_packed: bool = False
 
 
 class PageCache:
-    """Pages by the key and the hash of the body that they come from.
+    """Pages by the key and the hash of the body that they come from; the oldest are evicted.
 
-    A page is held as bytes, with what was read in it: less than half of its size, and nothing for
-    the garbage collector. Where there is no room the oldest are packed, then they go. What is not
-    held is built again from the stored HTML, which takes five times as long. Several threads may
-    use it; to another process it goes empty.
+    A page is held as bytes, with what was read in it: a fifth of its size, and nothing for the
+    garbage collector. What is not held is built again from the stored HTML, which takes five times
+    as long. Several threads may use it; to another process it goes empty.
     """
 
     def __init__(self, room: int = ROOM) -> None:
         self.room = room
-        self.size = 0
         self._pages: OrderedDict[_Name, _Held] = OrderedDict()
-        self._packed: OrderedDict[_Name, _Held] = OrderedDict()
+        self.size = 0
         self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple[type[PageCache], tuple[int]]:
@@ -50,22 +47,25 @@ class PageCache:
         """Hold the page of a record."""
         name = _name(record)
         try:
-            data = pickle.dumps(_as_read(page), pickle.HIGHEST_PROTOCOL)
+            held = _Held(
+                pack(pickle.dumps(_as_read(page), pickle.HIGHEST_PROTOCOL)), bool(page.kept)
+            )
         except Exception as error:  # what a method of the user keeps may be anything
             logger.debug("%s is not held: %s", record.url, error)
             return
         with self._lock:
             self._pop(name)
-            self._put(self._pages, name, _Held(data, bool(page.kept)))
+            self._pages[name] = held
+            self.size += len(held.data)
             while self.size > self.room:
-                self._shrink()
+                _, oldest = self._pages.popitem(last=False)
+                self.size -= len(oldest.data)
 
     def note(self, record: PageRecord, page: Page) -> None:
         """Keep with a held page what has been read in it since."""
-        name = _name(record)
         with self._lock:
-            held = self._pages.get(name) or self._packed.get(name)
-        if held and not held.is_read and page.kept:
+            held = self._pages.get(_name(record))
+        if held is not None and not held.is_read and page.kept:
             self.add(record, page)
 
     def take(self, record: PageRecord) -> Page | None:
@@ -74,25 +74,11 @@ class PageCache:
             held = self._pop(_name(record))
         if held is None:
             return None
-        page: Page = pickle.loads(unpack(held.data) if held.is_packed else held.data)
+        page: Page = pickle.loads(unpack(held.data))
         return page if page.url == record.url else None
 
-    def _shrink(self) -> None:
-        """Pack the oldest page that is not packed; where all are, the oldest goes."""
-        if self._pages:
-            name, held = self._pages.popitem(last=False)
-            self.size -= len(held.data)
-            self._put(self._packed, name, held._replace(data=pack(held.data), is_packed=True))
-        else:
-            _, oldest = self._packed.popitem(last=False)
-            self.size -= len(oldest.data)
-
-    def _put(self, pages: OrderedDict[_Name, _Held], name: _Name, held: _Held) -> None:
-        pages[name] = held
-        self.size += len(held.data)
-
     def _pop(self, name: _Name) -> _Held | None:
-        held = self._pages.pop(name, None) or self._packed.pop(name, None)
+        held = self._pages.pop(name, None)
         if held is not None:
             self.size -= len(held.data)
         return held
