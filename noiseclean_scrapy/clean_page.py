@@ -333,8 +333,7 @@ def clean_page(
     ]
     again: list[int] = []
     if title_block is not None:
-        shown = (number for number, is_kept in enumerate(kept) if is_kept)
-        again = [n for n in headline_again(page, title_block, shown) if table.rules[n] is None]
+        again = headline_again(page, title_block, kept)
         for number in again:
             kept[number] = False
         kept[title_block] = headline

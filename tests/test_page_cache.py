@@ -79,6 +79,8 @@ def test_what_is_read_in_a_held_page_later_is_kept_with_it() -> None:
     kept = EvidencePage.of(back).reading
     assert kept is not None
     np.testing.assert_array_equal(kept.scores, scores)
+    assert back.words is not None
+    assert fog.words is not None
     np.testing.assert_array_equal(back.words, fog.words)
     assert held.take(record(2)) is None
 

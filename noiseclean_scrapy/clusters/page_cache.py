@@ -45,28 +45,21 @@ class PageCache:
 
     def add(self, record: PageRecord, page: Page) -> None:
         """Hold the page of a record."""
-        name = _name(record)
-        try:
-            held = _Held(
-                pack(pickle.dumps(_as_read(page), pickle.HIGHEST_PROTOCOL)), bool(page.kept)
-            )
-        except Exception as error:  # what a method of the user keeps may be anything
-            logger.debug("%s is not held: %s", record.url, error)
-            return
-        with self._lock:
-            self._pop(name)
-            self._pages[name] = held
-            self.size += len(held.data)
-            while self.size > self.room:
-                _, oldest = self._pages.popitem(last=False)
-                self.size -= len(oldest.data)
+        held = _packed(page)
+        if held is not None:
+            with self._lock:
+                self._put(_name(record), held)
 
     def note(self, record: PageRecord, page: Page) -> None:
         """Keep with a held page what has been read in it since."""
+        name = _name(record)
+        held = self._pages.get(name)
+        if held is None or held.is_read or not page.kept:
+            return
+        held = _packed(page)
         with self._lock:
-            held = self._pages.get(_name(record))
-        if held is not None and not held.is_read and page.kept:
-            self.add(record, page)
+            if held is not None and name in self._pages:  # a thread may have taken it meanwhile
+                self._put(name, held)
 
     def take(self, record: PageRecord) -> Page | None:
         """The page of a record, which is held no longer; None where it is not the same page."""
@@ -77,6 +70,13 @@ class PageCache:
         page: Page = pickle.loads(unpack(held.data))
         return page if page.url == record.url else None
 
+    def _put(self, name: _Name, held: _Held) -> None:
+        self._pop(name)
+        self._pages[name] = held
+        self.size += len(held.data)
+        while self.size > self.room:
+            self._pop(next(iter(self._pages)))
+
     def _pop(self, name: _Name) -> _Held | None:
         held = self._pages.pop(name, None)
         if held is not None:
@@ -84,11 +84,16 @@ class PageCache:
         return held
 
 
-def _as_read(page: Page) -> Page:
-    """A copy of the page without the objects that are made of it."""
+def _packed(page: Page) -> _Held | None:
+    """A page without the objects made of it; None where a method keeps what cannot be copied."""
     copied = replace(page)
     copied.words, copied.kept = page.words, page.kept
-    return copied
+    try:
+        data = pickle.dumps(copied, pickle.HIGHEST_PROTOCOL)
+    except Exception as error:  # what a method of the user keeps may be anything
+        logger.debug("%s is not held: %s", page.url, error)
+        return None
+    return _Held(pack(data), bool(page.kept))
 
 
 def _name(record: PageRecord) -> _Name:

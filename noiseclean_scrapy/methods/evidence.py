@@ -123,7 +123,9 @@ class SiteModel(Model):
         terms = self.site.terms(page, reading.scores)
         scores = reading.scores + terms.total
         of_kinds = excluded(self.left_out, reading.kinds, reading.lengths, scores)
-        eligible = ~np.any([*of_kinds.values()], axis=0)
+        eligible = np.ones(len(scores), dtype=bool)
+        for blocks in of_kinds.values():
+            eligible &= ~blocks
         is_apart = stand_apart(page_arrays(page), _chances(scores) * eligible, reading.lengths)
         apart = np.where(is_apart, -APART, 0.0)
         EvidencePage.of(page).drop_tables()

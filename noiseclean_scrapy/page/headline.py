@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence, Set
-from itertools import islice
+from collections.abc import Iterator, Sequence, Set
+from itertools import compress, count, islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,15 +67,16 @@ def find_headline(page: Page, common: Sequence[bool] = ()) -> int | None:
     return h1[0] if found is None and len(h1) == 1 else found
 
 
-def headline_again(page: Page, headline: int, shown: Iterable[int]) -> list[int]:
-    """The blocks that say the headline once more among the first lines that are `shown` below it.
+def headline_again(page: Page, headline: int, kept: Sequence[bool]) -> list[int]:
+    """The blocks that say the headline once more among the first lines that are `kept` below it.
 
-    It is the end of a breadcrumb, or stands there for another screen.
+    It is the end of a breadcrumb, or stands there for another screen. What a rule keeps stays.
     """
-    texts = page.table.texts
-    lines = islice((n for n in shown if n != headline and texts[n].strip(JOINERS)), _FIRST_LINES)
+    texts, rules = page.table.texts, page.table.rules
+    shown = (n for n in compress(count(), kept) if n != headline and texts[n].strip(JOINERS))
     own = _plain(texts[headline])
-    return [number for number in lines if _plain(texts[number]) == own != ""]
+    lines = islice(shown, _FIRST_LINES)
+    return [n for n in lines if rules[n] is None and _plain(texts[n]) == own != ""]
 
 
 def choose_title(page: Page, headline: str) -> str:

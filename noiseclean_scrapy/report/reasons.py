@@ -85,7 +85,7 @@ def reasons(evidence: Mapping[str, float]) -> list[Reason]:
         return [
             Reason("", name.replace("_", " "), float(value), False)
             for name, value in evidence.items()
-            if not name.startswith(LEFT_OUT)
+            if name.partition(": ")[0] != LEFT_OUT
         ]
     found = []
     for name, value in evidence.items():

@@ -58,6 +58,7 @@ class EvidenceModel:
     together: BoostedTrees
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
+        # What is read of a page refers to its model, and is pickled with the page.
         return (load_model, ()) if self is load_model() else super().__reduce_ex__(protocol)
 
     def features(self, page: Page) -> PageFeatures:

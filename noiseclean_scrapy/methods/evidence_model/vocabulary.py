@@ -109,8 +109,8 @@ NAMES = (*TAG_GROUPS, *CLASS_GROUPS, "hidden")
 _CONSENT = re.compile(
     # of the managers most met with, in the order of their names
     r"axeptio[_-]|borlabscookie|brlbs-cmpnt|(?<![a-z])cc-(?:window|banner|revoke)|cc--main|#ccc-"
-    r"|(?<![a-z])cky-(?:consent|modal|notice|overlay|preference)|cli-(?:modal|settings)|clisettings"
-    r"|cmplz-cookie|cmplz-(?:consent|message)|cookie-law-info|cybotcookiebotdialog"
+    r"|(?<![a-z])cky-(?:consent|modal|notice|overlay|preference)|cli-modal|clisettings"
+    r"|cmplz-(?:consent|cookie|message)|cookie-law-info|cybotcookiebotdialog"
     r"|didomi-(?:host|notice|popup|consent)|eupopup-|fc-(?:consent-root|dialog)|iubenda-cs-|#klaro"
     r"|moove_gdpr|onetrust-(?:consent|banner|pc)-sdk|optanon-(?:alert|popup)|osano-cm-|qc-cmp"
     r"|tarteaucitron(?:root|alert|big)|(?<![a-z])(?:termly|trustarc-|truste-)|usercentrics-(?:root|cmp)"
@@ -121,6 +121,7 @@ _CONSENT = re.compile(
     re.IGNORECASE,
 )
 _NO_DIALOG = frozenset("article main section h1 h2 h3 h4 h5 h6".split())
+_SECTION = re.compile(r"\.section(?![\w-])")  # whose id is its heading's, as in documentation
 
 _TAGS: dict[str, int] = {}
 for _bit, _tags in enumerate(TAG_GROUPS.values()):
@@ -161,7 +162,9 @@ def asks_consent(tag: str, label: str) -> bool:
     >>> asks_consent("section", "section#cookie-notice")
     False
     """
-    return tag not in _NO_DIALOG and bool(_CONSENT.search(label))
+    if tag in _NO_DIALOG or not _CONSENT.search(label):
+        return False
+    return not _SECTION.search(label)
 
 
 def _word_bits(word: str) -> int:
