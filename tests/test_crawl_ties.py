@@ -39,7 +39,9 @@ class FormSpider(scrapy.Spider):
         for number in range(8):
             form = {"number": str(number)}
             address = f"{self.url}/form"
-            yield scrapy.FormRequest(address, formdata=form, cb_kwargs={"number": number})
+            # The server numbers its answers: the forms are sent in their order.
+            arguments = {"number": number}
+            yield scrapy.FormRequest(address, formdata=form, cb_kwargs=arguments, priority=-number)
 
     def parse(self, response: Response, number: int) -> Iterator[Any]:
         yield {"number": number, "url": response.url}
