@@ -18,11 +18,12 @@ from playwright.sync_api import Page, sync_playwright
 
 from example_project.demo import DemoSite
 from noiseclean_scrapy.clusters.cleaning import to_record
-from noiseclean_scrapy.clusters.cluster import PageCluster, train_cluster
+from noiseclean_scrapy.clusters.cluster import PageCluster
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.page import build_page
 from noiseclean_scrapy.report import page_report, site_report
 from noiseclean_scrapy.store import PageRecord, Store
+from tests.support.training import train_cluster
 
 FOLDER = Path(__file__).parent / "images"
 NAME = "courier.example"

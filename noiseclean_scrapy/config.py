@@ -346,6 +346,10 @@ class Config:
         if given.get("cluster_by") == "template":
             values["templates"] = True
         config = cls(**values)
+        if "published" in method_parameters(config.method):
+            # A tree in the other form is learned again, but not one of another method.
+            wanted = {"published": False, **config.method_options}
+            config = replace(config, method_options=wanted)
         create_method(config.method, **config.all_method_options)
         if config.frontier_part >= max(1, len(config.frontier)):
             expected = f"below the number of parts in {PREFIX}FRONTIER"
@@ -356,10 +360,10 @@ class Config:
 
     @property
     def all_method_options(self) -> dict[str, Any]:
-        """Options of the method, with those that every tree of it has to agree on."""
-        common = {"max_tree_nodes": self.max_tree_nodes, "published": False}
+        """Options of the method, with the bound of its tree where it has one."""
+        bound = {"max_tree_nodes": self.max_tree_nodes}
         known = method_parameters(self.method)
-        return {**{k: v for k, v in common.items() if k in known}, **self.method_options}
+        return {**{k: v for k, v in bound.items() if k in known}, **self.method_options}
 
     @property
     def store_options(self) -> dict[str, Any]:

@@ -352,6 +352,50 @@ def test_cleaning_again_that_is_killed_can_be_done_again(
     assert [(row[0], row[6]) for row in again] == [(row[0], row[6]) for row in pages]
 
 
+def test_a_crawl_that_reads_only_makes_no_tree(
+    sqlite_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    asyncio.run(crawl_all(sqlite_url, {}))
+    # As a crawl leaves it that is killed, or that is writing now.
+    run_statement(sqlite_url, "UPDATE noiseclean_cluster SET learned = learned + 600")
+    crawl = open_crawl(sqlite_url, {"NOISECLEAN_READ_ONLY": True})
+
+    async def steps() -> None:
+        for number in range(3):
+            await see(crawl, number)
+            await crawl.tick()
+        assert [cluster.due for cluster in crawl.clusters] == [True]
+        assert crawl.clusters[0].version > 0
+
+    drive(crawl, steps)
+    assert not errors(caplog)
+
+
+def test_a_crawl_that_reads_only_comes_back_to_a_store_that_answers_again(
+    sqlite_url: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    asyncio.run(crawl_all(sqlite_url, {}))
+    database = tmp_path / "noiseclean.db"
+    url = f"{sqlite_url}?timeout=0.05"
+    other = sqlite3.connect(database, isolation_level=None)
+    other.execute("PRAGMA journal_mode = DELETE")
+    crawl = open_crawl(url, {"NOISECLEAN_READ_ONLY": True})
+
+    async def steps() -> None:
+        other.execute("BEGIN EXCLUSIVE")
+        await see(crawl, 0)
+        assert [cluster.version for cluster in crawl.clusters] == [0]
+        await crawl.tick()
+        other.execute("ROLLBACK")
+        await crawl.tick()
+        await see(crawl, 1)
+        assert crawl.clusters[0].version > 0
+
+    drive(crawl, steps)
+    other.close()
+    assert "the crawl goes on" in errors(caplog)[0]
+
+
 def test_a_clock_that_jumps_disturbs_nothing(
     sqlite_url: str, through: tuple[int, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,13 +19,16 @@ from scrapy.exporters import JsonLinesItemExporter
 from scrapy.http import Response
 
 from noiseclean_scrapy import PageItem
-from noiseclean_scrapy.clusters.final_values import _may_be_ours
+from noiseclean_scrapy.clusters.final_values import FinalValues, _may_be_ours
+from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.output.feeds import FeedError, FeedOptions, Fields, rewrite_feed
 from noiseclean_scrapy.page.urls import item_address
 from noiseclean_scrapy.store import Store
 from tests.support import crawl_site, crawling
 from tests.support.command_line import noiseclean
 from tests.support.crawling import Crawled
+from tests.support.databases import run_statement
+from tests.support.training import learn_site
 
 PAGES = 24
 NOTICE = "Readers of this paper meet in the old harbour hall on every first Sunday of the month."
@@ -397,3 +400,17 @@ def test_a_long_json_feed_is_read_in_parts(tmp_path: Path) -> None:
     after = json.loads(path.read_bytes())
     assert [n for n, item in enumerate(after) if item["text"] == "new"] == [7, 899]
     assert [{**item, "text": ""} for item in after] == [{**item, "text": ""} for item in items]
+
+
+def test_a_page_whose_html_is_damaged_keeps_what_needs_it(sqlite_url: str) -> None:
+    config = Config(method="style-tree")
+    with Store(sqlite_url, store_html=True) as store:
+        learn_site(store, config, range(1, 9))
+        run_statement(sqlite_url, "UPDATE noiseclean_page_html SET html = x'00' WHERE key = 'k5'")
+        values = FinalValues(store, config)
+        sources = {"text": "text", "markdown": "markdown"}
+        item = {"text": "early", "markdown": "early"}
+        for key, changed in (("k4", {"text", "markdown"}), ("k5", {"text"})):
+            record = values.record(key)
+            assert record
+            assert set(values.newer(record, item, sources)) == changed

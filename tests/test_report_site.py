@@ -15,13 +15,14 @@ import pytest
 from example_project.demo import DemoSite
 from noiseclean_scrapy import Block, NoiseCleanError
 from noiseclean_scrapy.clusters.cleaning import to_record
-from noiseclean_scrapy.clusters.cluster import PageCluster, train_cluster
+from noiseclean_scrapy.clusters.cluster import PageCluster
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.methods import METHODS
 from noiseclean_scrapy.page import build_page
 from noiseclean_scrapy.report import site_report
 from noiseclean_scrapy.store import Cleaned, PageRecord, Store
 from tests.support.browsing import listening, opened
+from tests.support.training import train_cluster
 
 START = datetime(2031, 3, 1, 12, tzinfo=timezone.utc)
 

@@ -12,7 +12,7 @@ from noiseclean_scrapy.clusters.cleaning import stored_page
 from noiseclean_scrapy.clusters.training import (
     Learner,
     Training,
-    TrainingResult,
+    as_learned,
     learn_pages,
     new_cleaner,
 )
@@ -31,6 +31,7 @@ _PAGE_BYTES = 3000
 class PageCluster:
     """One page cluster: the model in use, and what the store knows of the cluster.
 
+    `settings` are those of the crawl, `config` has the method of the cluster's tree in their place.
     `learned` pages have been given a position, by whichever process; the tree of `version` covers
     `covered` of them; `unwritten` are pages to be learned that wait to be written. The model in use
     is that version's, before the first version an interim one. While a thread has the `learner`
@@ -40,7 +41,7 @@ class PageCluster:
 
     def __init__(self, name: str, config: Config, record: ClusterRecord | None = None) -> None:
         self.name = name
-        self.config = config.of_tree(record.method) if record else config
+        self.settings = config
         self.version, self.learned, self.covered = 0, 0, 0
         self.unwritten: set[str] = set()
         self.own: set[str] | None = None
@@ -48,7 +49,9 @@ class PageCluster:
             self.note(record)
             self.version = record.version
         self._tree_bytes = len(record.tree or b"") if record else 0
-        cleaner = new_cleaner(record, self.config)
+        own = config.of_tree(record.method) if record else config
+        cleaner = new_cleaner(record, own)
+        self.config = as_learned(own, cleaner)
         # A record of a listing has no tree: what it has learned is read when it is needed.
         is_known = record is None or not record.version or record.tree is not None
         self.learner: Learner | None = Learner(self.version, cleaner) if is_known else None
@@ -150,12 +153,12 @@ class PageCluster:
         """What makes the next tree in a thread; it has the learner until `adopt`."""
         least = self._pages_due if pages_due is None else pages_due
         redesigned_version = self.version if self.redesigned else None
-        return Training(self.name, self.config, self.take_learner(), least, redesigned_version)
+        return Training(self.name, self.settings, self.take_learner(), least, redesigned_version)
 
     def adopt(self, learner: Learner, record: ClusterRecord) -> None:
         """Take over a learner that a thread has brought up to the store's newest version."""
         self.note(record)
-        self.config = self.config.of_tree(record.method)
+        self.config = as_learned(self.settings.of_tree(record.method), learner.cleaner)
         self.give_back(learner)
         if learner.version == self.version:
             return
@@ -167,14 +170,6 @@ class PageCluster:
         if was_redesigned:
             # Of the new design few pages have been seen: the next version follows soon.
             self._pages_per_version = min(self.config.sample_quota, self.config.refresh_pages)
-
-
-def train_cluster(store: Store, cluster: PageCluster) -> TrainingResult:
-    """Make a tree of all provisional pages, if there are any, and take it into use."""
-    result = cluster.training(pages_due=1).run(store)
-    assert result.learner
-    cluster.adopt(result.learner, result.cluster)
-    return result
 
 
 def load_cluster(store: Store, name: str, config: Config) -> PageCluster:

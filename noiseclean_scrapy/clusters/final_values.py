@@ -74,7 +74,7 @@ class FinalValues:
             "tree_version": cleaned.clean_version,
         }
         if not _MADE_AGAIN.isdisjoint(ours.values()):
-            html = self.store.pages.html(record.key)
+            html = self.store.pages.intact_html(record.key)
             if html is not None:
                 page = self._model(record.cluster).judge(replace(record, html=html))
                 values |= {"html": page.html, "markdown": page.markdown}

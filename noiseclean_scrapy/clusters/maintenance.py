@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from noiseclean_scrapy.cleaner import SiteCleaner
 from noiseclean_scrapy.clusters.cleaning import clean_record, judge_record, stored_page
 from noiseclean_scrapy.clusters.cluster import load_cluster
-from noiseclean_scrapy.clusters.training import new_cleaner
+from noiseclean_scrapy.clusters.training import as_learned, new_cleaner
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import NotStoredError
 from noiseclean_scrapy.metadata import Metadata, extract_metadata, load_libraries
@@ -54,10 +54,7 @@ def load_model(store: Store, cluster: ClusterRecord, config: Config) -> StoredMo
         model = load_cluster(store, cluster.name, config).model
     else:
         cleaner = new_cleaner(cluster, config)
-        model = cleaner.model()
-        if cleaner.budget.display:  # its pages are to be read as it has learned them
-            options = {**config.method_options, "published": True}
-            config = replace(config, method_options=options)
+        model, config = cleaner.model(), as_learned(config, cleaner)
     return StoredModel(cluster.name, cluster.method, cluster.version, model, config)
 
 
@@ -101,7 +98,7 @@ def import_cleaner(store: Store, name: str, cleaner: SiteCleaner, config: Config
 
     Pages that the cluster's tree has not learned yet stay provisional: this one has not either.
     """
-    config = config.of_tree(tree_kind(cleaner))
+    config = as_learned(config.of_tree(tree_kind(cleaner)), cleaner)
     return save_cleaner(store, name, cleaner, config, learned=0)
 
 

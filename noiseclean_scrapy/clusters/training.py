@@ -35,6 +35,17 @@ def new_cleaner(record: ClusterRecord | None, config: Config) -> SiteCleaner:
     return SiteCleaner(config.method, templates=config.templates, **config.all_method_options)
 
 
+def as_learned(config: Config, cleaner: SiteCleaner) -> Config:
+    """The settings of a tree, see `Config.of_tree`, with which pages are read as it has read them.
+
+    That is in the form of the papers, or in ours: a tree of another method stays in its form.
+    """
+    if cleaner.budget.display == config.page_budget.display:
+        return config
+    options = {**config.method_options, "published": cleaner.budget.display}
+    return replace(config, method_options=options)
+
+
 def load_learner(store: Store, name: str, config: Config) -> tuple[Learner, ClusterRecord] | None:
     """The newest tree of a cluster, ready for use; None when the cluster is not stored."""
     record = store.clusters.find(name)
@@ -106,6 +117,7 @@ class Training:
     pages_due: int = 1
     redesigned_version: int | None = None
     held: PageCache = field(default_factory=PageCache)
+    _config: Config = field(init=False, repr=False)  # of the cluster's tree
     _built: bool = field(default=False, init=False, repr=False)
     _errors: list[str] = field(default_factory=list, init=False, repr=False)
     _taken: dict[str, Page] = field(default_factory=dict, init=False, repr=False)
@@ -148,13 +160,13 @@ class Training:
     def _page(self, record: PageRecord) -> Page:
         page = self._taken.pop(record.key, None)
         if page is None:
-            page = stored_page(record, self.config)
+            page = stored_page(record, self._config)
         return page
 
     def _train(
         self, newest: ClusterRecord, keys: list[str], pages: Iterator[PageRecord]
     ) -> NewTree | None:
-        self.config = self.config.of_tree(newest.method)
+        config = self.config.of_tree(newest.method)
         redesigned = newest.version == self.redesigned_version
         if (
             self.learner is None
@@ -162,7 +174,8 @@ class Training:
             or self.learner.version != newest.version
             or not self.learner.keys <= set(keys)
         ):
-            self.learner = Learner(newest.version, new_cleaner(newest, self.config))
+            self.learner = Learner(newest.version, new_cleaner(newest, config))
+        self._config = as_learned(config, self.learner.cleaner)
         if not keys or len(keys) < self.pages_due:
             return None
         if redesigned:
@@ -174,13 +187,13 @@ class Training:
         tree = cleaner.to_bytes()
         self.learner = Learner(newest.version + 1, cleaner, tree_bytes=len(tree))
         self._built = True
-        return NewTree(self.config.tree_kind, tree, self._clean, self._holds)
+        return NewTree(self._config.tree_kind, tree, self._clean, self._holds)
 
     def _clean(self, record: PageRecord) -> Cleaned | None:
         assert self.learner
         try:
             clean = clean_page(self.learner.cleaner.model(), self._page(record))
-            return to_record(clean, self.learner.version, self.config, record.cleaned)
+            return to_record(clean, self.learner.version, self._config, record.cleaned)
         except Exception as error:
             _log(record, "cleaned again", error)
             self._errors.append(record.key)

@@ -167,7 +167,7 @@ class ClusterCache:
     async def _renew(self, cluster: PageCluster) -> None:
         cluster.take_learner()
         async with self._lent(cluster):
-            loaded = await run_in_thread(load_learner, self.store, cluster.name, cluster.config)
+            loaded = await run_in_thread(load_learner, self.store, cluster.name, self.config)
             if loaded is None:
                 cluster.give_back(None)
             else:

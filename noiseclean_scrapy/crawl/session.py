@@ -50,14 +50,12 @@ class Crawl:
     one batch at a time: an older text never overwrites a newer one.
     """
 
-    def __init__(
-        self, config: Config, stats: StatsCollector, writer: Writer, spool: Spool | None = None
-    ) -> None:
+    def __init__(self, config: Config, stats: StatsCollector, writer: Writer) -> None:
         self.config = config
         self.stats = stats
         self.writer = writer
         self._clusters = ClusterCache(config, stats, writer)
-        self._pages = WriteQueue(config, stats, writer, spool or Spool(config.spool_path))
+        self._pages = WriteQueue(config, stats, writer, Spool(config.spool_path))
         self.visits = Visits(config, self._pages)
         self._languages = SiteLanguages()
         self._has_libraries = not writer.is_process  # which needs them for every page
@@ -69,18 +67,25 @@ class Crawl:
         self, key: str, name: str, response: HtmlResponse, request: Request | None = None
     ) -> None:
         """See a response: learn its page, unless it was learned before, and remember it."""
-        budget = self.config.page_budget
         whole = with_text(response)
-        read = bounded_response(whole, budget)
+        read = bounded_response(whole, self.config.page_budget)
         selector, text, url = selector_of(read), read.text, response.url
         rules = self.config.overrides.rules_for(url)
-        page = build_page(selector, url=url, text=text, rules=rules, budget=budget)
-        page.truncated |= read is not whole
+
+        def page_of(config: Config) -> Page:
+            budget = config.page_budget
+            page = build_page(selector, url=url, text=text, rules=rules, budget=budget)
+            page.truncated |= read is not whole
+            return page
+
+        page = page_of(self.config)
         self._note(page)
         # Before the spider may change what is parsed; it need not be parsed again for them.
         needs_facts = self.config.metadata and not self.writer.is_process
         facts = page_facts(selector) if needs_facts else None
         cluster, stored = await self._look_up(name, key)
+        if cluster.config.page_budget != self.config.page_budget:
+            page = page_of(cluster.config)  # as the cluster's tree has read others
         # From here on nothing is awaited until the page waits: two responses of it learn it once.
         record = PageRecord(
             key=key,
@@ -153,7 +158,8 @@ class Crawl:
         is_new = visit.kept is not page
         visit.kept = page
         if is_new and not self.config.read_only and not visit.is_final:
-            cleaned = to_record(page, visit.version, self.config)
+            config = (await self._cluster(visit.record.cluster)).config
+            cleaned = to_record(page, visit.version, config)
             if visit.facts is not None:
                 await self.metadata(visit)
             # A process that writes reads the metadata that no item has asked for.
@@ -163,11 +169,12 @@ class Crawl:
     async def tick(self) -> None:
         """What is to be done from time to time, whether pages come or not."""
         self._count_pages()
-        if not self.config.read_only:
-            await self._flush_if(any(cluster.due for cluster in self._clusters))
-        if not self._pages.refused:
+        await self._flush_if(any(cluster.due for cluster in self._clusters))
+        # A crawl that writes nothing has nothing else by which to see that the store answers again.
+        if not self._pages.refused or self.config.read_only:
             try:
                 await self._clusters.follow()
+                self._pages.refused = False
                 await self._cover_idle()
             except StoreError as error:
                 self._pages.count_refusal(error)
@@ -233,6 +240,8 @@ class Crawl:
 
     async def _flush_if(self, is_due: bool) -> None:
         """Write when enough pages wait or a tree is due, or when they have waited long."""
+        if self.config.read_only:
+            return
         is_due = is_due or len(self._pages) >= self.config.batch_size
         # A store that has refused is left alone for a while.
         is_due = is_due and not self._pages.refused

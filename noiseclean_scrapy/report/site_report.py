@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from noiseclean_scrapy.clusters.cleaning import judge_record
-from noiseclean_scrapy.clusters.cluster import load_cluster
+from noiseclean_scrapy.clusters.maintenance import StoredModel, load_model
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import NotStoredError
 from noiseclean_scrapy.methods.base import Model
@@ -54,11 +53,11 @@ def site_report(store: Store, cluster: str, *, config: Config | None = None) -> 
     if record is None:
         known = ", ".join(row.name for row in store.clusters.all()[:20]) or "none"
         raise NotStoredError(f"there is no site {cluster!r} in the database; it has: {known}")
-    config = config or Config().of_tree(record.method)
     survey = SiteSurvey()
     for page in store.pages.with_text(cluster):
         survey.add(page)
-    model = load_cluster(store, cluster, config).model
+    stored = load_model(store, record, config or Config())
+    model = stored.model
     versions = store.clusters.tree_versions(cluster)
     moments = survey.moments()
     boxes = lay_out(survey.tree)
@@ -79,19 +78,20 @@ def site_report(store: Store, cluster: str, *, config: Config | None = None) -> 
         drift=charts.drift(moments, versions),
         removed=survey.removed(_TEXTS),
         repeated=survey.kept_though_repeated(_TEXTS),
-        cards=_cards(store, survey, model, config),
+        cards=_cards(store, survey, stored),
         charts=charts,
     )
 
 
-def _cards(store: Store, survey: SiteSurvey, model: Model, config: Config) -> list[GalleryCard]:
+def _cards(store: Store, survey: SiteSurvey, stored: StoredModel) -> list[GalleryCard]:
     cards = []
     views, size = 0, 0
     for page in survey.gallery():
         view = None
-        html = store.pages.html(page.record.key) if views < VIEWS and size < VIEWS_SIZE else None
+        has_room = views < VIEWS and size < VIEWS_SIZE
+        html = store.pages.intact_html(page.record.key) if has_room else None
         if html is not None and size + len(html) <= VIEWS_SIZE:
-            view = page_view(judge_record(replace(page.record, html=html), model, config), html)
+            view = page_view(stored.judge(replace(page.record, html=html)), html)
             views, size = views + 1, size + len(view.document)
         cards.append(GalleryCard(page, view))
     return cards

@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, func, select
 
+from noiseclean_scrapy.errors import DamagedError
 from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.store import page_rows, writing
 from noiseclean_scrapy.store.damage import DamagedPage
@@ -50,6 +51,13 @@ class Pages:
         with self._database.transaction() as connection:
             found = page_rows.read_html(connection, key)
         return self._database.damage.readable(found)
+
+    def intact_html(self, key: str) -> str | None:
+        """The HTML of a page, None when it is not stored, or damaged: for what can do without."""
+        try:
+            return self.html(key)
+        except DamagedError:
+            return None
 
     def lines(
         self, cluster: str | None = None, *, order: str = "newest", limit: int = 50, offset: int = 0

@@ -55,7 +55,7 @@ def open_crawl(url: str, settings: Mapping[str, Any]) -> Crawl:
     """A crawl as the pipeline opens it."""
     every = {**SETTINGS, "NOISECLEAN_DATABASE_URL": url, **settings}
     config = Config.from_settings(Settings(every))
-    store = Store(url, **config.store_options)
+    store = Store(url, read_only=config.read_only, **config.store_options)
     return Crawl(config, MemoryStatsCollector(get_crawler()), Writer(store))
 
 
