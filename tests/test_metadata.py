@@ -27,6 +27,7 @@ from noiseclean_scrapy.metadata import (
     _declared,
     extract_metadata,
 )
+from noiseclean_scrapy.page import build_page
 from noiseclean_scrapy.page.days import months
 from noiseclean_scrapy.page.facts import page_facts, text_of
 from noiseclean_scrapy.page.publication import _stated_author, _stated_time
@@ -216,10 +217,15 @@ def test_the_time_of_a_page_is_taken_without_the_libraries(
 )
 def test_json_ld_in_cdata_and_comments(before: str, after: str) -> None:
     story = json.loads(ARTICLE)
+    story["@graph"][1]["headline"] = "Fog closes port"
     story["@graph"][1]["articleBody"] = "x " * 4000  # more than of what cannot be read
     head = f'<script type="application/ld+json">{before}{json.dumps(story)}{after}</script>'
     found = read(head)
     assert (found.author, found.published) == ("Ana Lima", utc(2021, 7, 16, 1, 30))
+    declared = build_page(head).declared
+    assert declared.titles == ("Fog closes port",)
+    assert declared.kinds == {"article"}
+    assert declared.body.startswith("x x x")
 
 
 REVIEW = {"@type": "Review", "author": "Bo Buyer", "datePublished": "2021-03-05"}

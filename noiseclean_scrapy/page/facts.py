@@ -16,6 +16,7 @@ from noiseclean_scrapy import kernels
 from noiseclean_scrapy.page.characters import writable
 from noiseclean_scrapy.page.days import shown_days
 from noiseclean_scrapy.page.document import LANGUAGE_ATTRIBUTES, named_elements
+from noiseclean_scrapy.page.linked_data import is_json_ld, is_wrapped, read_json
 from noiseclean_scrapy.page.parse import document_roots, parse_html
 from noiseclean_scrapy.page.sources import Html
 from noiseclean_scrapy.page.urls import LONGEST_ADDRESS
@@ -56,7 +57,6 @@ _PARAGRAPHS = ("p", "li", "dd", "blockquote")
 _OTHER_TEXTS = etree.XPath(".//text()[not(ancestor::time)]")
 _SHORTEST_SENTENCE = 40  # characters; what is shorter may say who published when
 _SENTENCE_END = re.compile(r"[.!?…。！？][^\w.!?…。！？]*$")
-_WRAPPING = re.compile(r"[\s/*]*(?:<!--|<!\[CDATA\[)(?:<!--|<!\[CDATA\[|-->|[\s/*>])*")
 _OTHERS = frozenset("review reviews comment citation mentions".split())
 _NAMES_OTHERS = re.compile(rf'"(?:{"|".join(sorted(_OTHERS))})"\s*:')
 _PLAIN_NAME = re.compile(r"[a-z][\w.-]*", re.IGNORECASE | re.ASCII)
@@ -112,7 +112,7 @@ def _head_parts(root: _Element) -> Iterator[_Element]:
         text = own = None
         if _name(node) == "script":
             text = writable(node.text or "")
-            if "ld+json" not in node.get("type", "").lower() or len(text) > json_left:
+            if not is_json_ld(node) or len(text) > json_left:
                 continue
             own = _own_json(text)
             if own is not None:
@@ -140,21 +140,13 @@ def _is_others(node: _Element, reviews: dict[_Element, bool]) -> bool:
     return bool(node.get("itemprop")) and _is_below(node, _is_review, reviews)
 
 
-def _read_json(text: str) -> Any:
-    """The value of JSON; also where it stands in a comment or CDATA of HTML."""
-    wrapped = _WRAPPING.match(text)
-    if wrapped:
-        return json.JSONDecoder(strict=False).raw_decode(text, wrapped.end())[0]
-    return json.loads(text, strict=False)
-
-
 def _own_json(text: str) -> str | None:
     """JSON-LD without reviews and the like: others wrote them, on other days; None if no JSON."""
     try:
-        value = _read_json(text)
+        value = read_json(text)
     except (ValueError, RecursionError):
         return None
-    if not _WRAPPING.match(text) and not _NAMES_OTHERS.search(text):
+    if not is_wrapped(text) and not _NAMES_OTHERS.search(text):
         return text
     return json.dumps(_own(value, 0))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 _DEEPEST = 20
 _LONGEST = 300
 _MOST_AUTHORS = 30
+_WRAPPING = re.compile(r"[\s/*]*(?:<!--|<!\[CDATA\[)(?:<!--|<!\[CDATA\[|-->|[\s/*>])*")
 _ARTICLE = re.compile(r"(?:Article|Posting|Report|Review|Recipe)$")
 # Below these stand other articles, and the authors of other things.
 _ELSEWHERE = frozenset(
@@ -43,12 +45,27 @@ class Article:
 
 def read_documents(scripts: Iterable[_Element]) -> Iterator[Any]:
     """The values in a page's JSON-LD; scripts that cannot be read are left out."""
-    for node in scripts:
-        if node.get("type", "").partition(";")[0].strip().lower() == "application/ld+json":
-            try:
-                yield json.loads(node.text or "", strict=False)
-            except (ValueError, RecursionError):
-                continue
+    for node in filter(is_json_ld, scripts):
+        with suppress(ValueError, RecursionError):
+            yield read_json(node.text or "")
+
+
+def is_json_ld(script: _Element) -> bool:
+    """Whether a SCRIPT says that it holds JSON-LD."""
+    return "ld+json" in script.get("type", "").lower()
+
+
+def is_wrapped(text: str) -> bool:
+    """Whether JSON stands in a comment or CDATA of HTML."""
+    return _WRAPPING.match(text) is not None
+
+
+def read_json(text: str) -> Any:
+    """The value of JSON, wrapped or not; raises ValueError or RecursionError for other text."""
+    wrapped = _WRAPPING.match(text)
+    if wrapped:
+        return json.JSONDecoder(strict=False).raw_decode(text, wrapped.end())[0]
+    return json.loads(text, strict=False)
 
 
 def things(documents: Iterable[Any]) -> Iterator[dict[str, Any]]:
