@@ -169,6 +169,21 @@ class TestForget:
         assert noiseclean(tmp_path, "sites", "--json", code=1).json == []
 
 
+class TestNamesOfSites:
+    def test_are_taken_as_a_browser_takes_them(self, tmp_path: Path, demo: DemoCrawl) -> None:
+        name = f"{demo.site}."  # as a host may be written; small letters are the other way
+        rows = noiseclean(tmp_path, "export", "--site", name).stdout
+        assert rows == noiseclean(tmp_path, "export", "--site", demo.site).stdout
+        noiseclean(tmp_path, "inspect", name, "--no-open", "-o", "report.html")
+        assert demo.site in (tmp_path / "report.html").read_text(encoding="utf-8")
+        noiseclean(tmp_path, "export-tree", name, "-o", "site.tree")
+        noiseclean(tmp_path, "import-tree", name, "site.tree", "--replace")
+        sites = noiseclean(tmp_path, "sites", "--json").json
+        assert [site["name"] for site in sites] == [demo.site]
+        noiseclean(tmp_path, "forget", name, "--yes")
+        assert not stored_texts(demo.database)
+
+
 class TestExport:
     def test_json_lines(self, tmp_path: Path, demo: DemoCrawl) -> None:
         done = noiseclean(tmp_path, "export")

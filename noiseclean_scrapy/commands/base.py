@@ -87,13 +87,17 @@ class Call:
 
     def find_site(self, store: Store, name: str) -> ClusterRecord:
         """The site and its newest tree; raises NotStoredError where it is not stored."""
-        site = store.clusters.find(name) or store.clusters.find(host_name(name))
+        site = self.known_site(store, name)
         if site is None:
             known = ", ".join(cluster.name for cluster in store.clusters.all()[:10]) or "none"
             raise NotStoredError(
                 f"there is no site {name!r} in {self.config.display_url}; sites there: {known}"
             )
         return site
+
+    def known_site(self, store: Store, name: str) -> ClusterRecord | None:
+        """The site of a name as it is given, or as it is stored: the host in small letters."""
+        return store.clusters.find(name) or store.clusters.find(host_name(name))
 
     def find_page(self, store: Store, url: str) -> PageRecord:
         """The page last fetched from `url`; raises NotStoredError where it is not stored."""

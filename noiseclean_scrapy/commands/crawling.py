@@ -61,8 +61,8 @@ class Crawl(Subcommand):
 
         opts = call.opts
         settings = {} if opts.delay is None else {"DOWNLOAD_DELAY": opts.delay}
-        if opts.pages:  # what is under way at the end would be fetched for nothing
-            settings["CONCURRENT_REQUESTS"] = len(set(map(web_host, opts.urls)))
+        # What is under way at the end would be fetched for nothing.
+        settings["CONCURRENT_REQUESTS"] = len(set(map(web_host, opts.urls)))
         stats = _run(SiteSpider, call, settings, start_urls=opts.urls, pages=opts.pages)
         return _report(call, stats)
 

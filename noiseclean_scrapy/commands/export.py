@@ -57,9 +57,8 @@ class Export(Subcommand):
         if form == "parquet" and path is None:
             opts.parser.error("Parquet cannot go to stdout: give -o FILE")
         with call.open_store() as store:
-            if opts.site:
-                call.find_site(store, opts.site)
-            pages = _Counted(store.pages.with_text(opts.site))
+            site = call.find_site(store, opts.site).name if opts.site else None
+            pages = _Counted(store.pages.with_text(site))
             with new_file(path or STDIO) as file:
                 if form == "parquet":
                     write_parquet(pages, file)

@@ -21,9 +21,9 @@ class Forget(Subcommand):
         add_database_option(parser)
 
     def run(self, call: Call) -> bool:
-        name = call.opts.site
         with call.open_store(write=True) as store:
-            site = call.find_site(store, name)
+            site = call.find_site(store, call.opts.site)
+            name = site.name
             pages = store.pages.count(name).pages
             question = f"Delete {name}: {counted(pages, 'page')}, tree version {site.version}?"
             if not call.opts.yes and not _confirm(question):

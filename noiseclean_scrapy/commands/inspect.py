@@ -40,7 +40,7 @@ class Inspect(Subcommand):
                 judgement = judge(store, call.find_page(store, subject), call)
                 report = page_report(judgement.page, judgement.html)
             else:
-                call.find_site(store, subject)
+                subject = call.find_site(store, subject).name
                 report = site_report(store, subject, config=call.config)
         path: Path = call.opts.output or Path(f"noiseclean-{slug(subject)}.html")
         write_file(path, report.encode("utf-8", "replace"))

@@ -49,6 +49,7 @@ def judge_file(path: Path, call: Call, site: str | None) -> Judgement:
         return Judgement(cleaner.clean(html), html, "", config.method, 0)
     with call.open_store() as store:
         stored = load_model(store, call.find_site(store, site), call.config)
+    site = stored.cluster
     record = PageRecord("", site, "", "", datetime.now(timezone.utc), html=html)
     return Judgement(stored.judge(record), html, site, stored.method, stored.version)
 

@@ -37,9 +37,9 @@ class ExportTree(Subcommand):
         add_database_option(parser)
 
     def run(self, call: Call) -> bool:
-        name = call.opts.site
         with call.open_store() as store:
-            site = call.find_site(store, name)
+            site = call.find_site(store, call.opts.site)
+        name = site.name
         if site.tree is None:
             raise NotStoredError(f"{name} has no tree yet: its crawl has not built one")
         path = call.opts.output or Path(f"{_UNUSABLE.sub('-', name)}.noiseclean")
@@ -69,10 +69,11 @@ class ImportTree(Subcommand):
         add_database_option(parser)
 
     def run(self, call: Call) -> bool:
-        name, opts = call.opts.site, call.opts
+        opts = call.opts
         cleaner = SiteCleaner.from_bytes(read_file(opts.file))
         with call.create_store() as store:
-            site = store.clusters.find(name)
+            site = call.known_site(store, opts.site)
+            name = site.name if site else opts.site
             if site and site.tree:
                 if not (opts.replace or opts.merge):
                     opts.parser.error(f"{name} has a tree: give --replace or --merge")
