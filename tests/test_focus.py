@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+import threading
+import time
 from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin
 
 import pytest
 from parsel import Selector
+from scrapy import Request, Spider
 from scrapy.settings import Settings
 
 from noiseclean_scrapy.clean_page import CleanPage, clean_page
@@ -16,6 +19,7 @@ from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.focus.focus import Focus, Reading
 from noiseclean_scrapy.focus.hubs import Hub, Hubs
+from noiseclean_scrapy.focus.job import load_focus, save_focus
 from noiseclean_scrapy.focus.potential import Potential
 from noiseclean_scrapy.focus.term_space import Stemmer, TermSpace, TopicVectors, cosine
 from noiseclean_scrapy.focus.weights import AllWeights, SiteWeights
@@ -401,3 +405,25 @@ def test_a_page_is_a_hub_from_five_links_in_kept_lists_on() -> None:
         assert len(one.hubs.known) == expected
     [hub] = one.hubs
     assert hub.value > 0.1
+
+
+# What a job keeps
+
+
+def test_hubs_that_cannot_be_kept_are_left_out_of_a_job(tmp_path: Path) -> None:
+    spider = Spider("news")
+    one = focus()
+    one.space.pages = 7
+    for name, options in (
+        ("plain", {}),
+        ("own", {"callback": lambda response: None}),
+        ("browser", {"meta": {"playwright_page": threading.Lock()}}),  # what a page object holds
+    ):
+        request: Any = Request(URL + name, **options)
+        one.hubs.add(Hub(request.url, "news.example", request, time.time()), time.time())
+    path = tmp_path / "focus"
+    path.write_bytes(save_focus(one, spider))
+    other = focus()
+    load_focus(other, path, spider)
+    assert other.space.pages == 7
+    assert [hub.address for hub in other.hubs] == [f"{URL}plain"]

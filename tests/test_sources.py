@@ -17,7 +17,10 @@ from parsel import Selector
 from scrapy.http import HtmlResponse, Response, TextResponse, XmlResponse
 
 from noiseclean_scrapy import SiteCleaner
+from noiseclean_scrapy.batch.fetching import FetchedPages
+from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.page import Html, PageBudget
+from noiseclean_scrapy.store import Store
 from tests.support.command_line import noiseclean
 from tests.support.crawl_site import story, story_text, write_pages
 
@@ -193,3 +196,13 @@ def test_clean_counts_what_is_no_page(tmp_path: Path) -> None:
     lone = noiseclean(tmp_path, "clean", "pages/04.html", code=1)
     assert lone.stdout.strip() == ""
     assert "not HTML: 1 PDF" in lone.stderr
+
+
+def test_a_fetched_page_whose_charset_is_none_of_a_text_is_kept() -> None:
+    headers = {"Content-Type": "text/html; charset=idna"}
+    response = HtmlResponse(URL, headers=headers, body=STORY.encode())
+    with Store("sqlite://", store_html=True) as store:
+        pages = FetchedPages([URL], store, Config())
+        assert pages.keep(URL, response)
+        (page,) = pages
+    assert page.html == STORY

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import subprocess
+import time
+from datetime import datetime, timezone
+from threading import Thread
 
+import psycopg
 import pytest
+from psycopg.errors import LockNotAvailable
 
-from noiseclean_scrapy.store import PageCounts, Store
+from noiseclean_scrapy.store import PageCounts, PageRecord, Store
 from tests.support import databases
 from tests.support.command_line import start_program
+from tests.support.private_postgresql import PrivateServer
 
 # Writes pages one by one, says so after each, and saves a tree after every tenth.
 CRAWLER = """
@@ -81,3 +87,39 @@ def test_crawlers_write_at_once(database_url: str) -> None:
         assert [(c.name, c.version, c.learned) for c in store.clusters.all()] == [
             (cluster, 6, 60) for cluster in clusters
         ]
+
+
+_ICU = "ENCODING 'UTF8' LOCALE 'C' LOCALE_PROVIDER icu ICU_LOCALE 'en-US'"
+_LOCK = "SELECT name FROM noiseclean_cluster WHERE name = %s FOR UPDATE NOWAIT"
+_WAITING = "SELECT count(*) FROM pg_locks WHERE NOT granted"
+
+
+@pytest.mark.services
+def test_writers_lock_sites_in_one_order_whatever_the_language(
+    postgresql_server: PrivateServer,
+) -> None:
+    # English puts the colon before digits.
+    first, second = sorted(["127.0.0.1:8000", "127.0.0.10:8000"])
+    plain = postgresql_server.url.replace("+psycopg", "")
+    with psycopg.connect(plain, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE english TEMPLATE template0 {_ICU}")
+    url = postgresql_server.url.rsplit("/", 1)[0] + "/english"
+    now = datetime.now(timezone.utc)
+    with (
+        Store(url) as store,
+        psycopg.connect(url.replace("+psycopg", "")) as holder,
+        psycopg.connect(url.replace("+psycopg", ""), autocommit=True) as other,
+    ):
+        pages = [PageRecord(key, key, "http://a/", "0", now) for key in (first, second)]
+        store.pages.write(pages, method="evidence")
+        assert [site.name for site in store.clusters.all()] == [second, first]
+        holder.execute(_LOCK, [second])
+        deleting = Thread(target=store.pages.delete, args=([first, second],))
+        deleting.start()
+        while other.execute(_WAITING).fetchone() == (0,):
+            time.sleep(0.01)
+        with pytest.raises(LockNotAvailable):
+            other.execute(_LOCK, [first])
+        holder.rollback()
+        deleting.join()
+        assert store.pages.count(first).pages == 0

@@ -381,6 +381,23 @@ def test_a_pattern_holds_for_addresses_of_the_same_form() -> None:
         assert bool(re.search(pattern, url)) is is_like, url
 
 
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://example.com",
+        "https://example.com?page=2",
+        "https://example.com/",
+        "https://example.com//a",
+        "https://example.com/a//b.html",
+        "https://example.com/a/",
+        "https://example.com/.html",
+        "https://example.com/news/2031/fog-closes-port.html?page=2",
+    ],
+)
+def test_a_pattern_holds_for_its_own_address(url: str) -> None:
+    assert re.search(pattern_of(url), url)
+
+
 def teach(server: Served, key: str, selector: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """Propose to drop what a selector finds, and take it; the proposal and the change."""
     given = {"page": key, "verdict": "drop", "selector": selector}

@@ -8,10 +8,13 @@ from threading import Event
 
 import pytest
 
+from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.store import Store
 from noiseclean_scrapy.web.refreshing import Refreshing
 from noiseclean_scrapy.web.review import OF_A_SITE, review_queue
+from noiseclean_scrapy.web.workbench import Workbench
 from tests.support.searching import page
+from tests.support.training import SITE, learn_site
 from tests.support.workbench import wait_for
 
 
@@ -66,3 +69,18 @@ def test_the_queue_has_a_few_pages_of_a_site_for_each_reason(tmp_path: Path) -> 
         assert kinds.count((site, "empty text")) == OF_A_SITE
         assert kinds.count((site, "low fit")) == OF_A_SITE
     assert len({found.line.key for found in queue}) == len(queue) == 4 * OF_A_SITE
+
+
+def test_a_site_that_was_forgotten_is_judged_by_its_new_tree() -> None:
+    config = Config(method="style-tree")
+    with Store("sqlite://", store_html=True) as store:
+        bench = Workbench(store, config)
+        learn_site(store, config, range(1, 9))
+        first = bench.model(SITE)
+        assert bench.model(SITE).model is first.model
+        store.clusters.delete(SITE)
+        learn_site(store, config, range(11, 19), menu="Sport")
+        again = bench.model(SITE)
+        assert (again.version, first.version) == (1, 1)
+        assert again.model is not first.model
+        bench.close()

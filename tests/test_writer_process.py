@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 from collections.abc import Iterator
@@ -11,12 +12,16 @@ from typing import Any
 import pytest
 from scrapy.http import Response
 
+from noiseclean_scrapy.clusters.cluster import load_cluster
+from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.crawl.pipeline import CleanPipeline
-from noiseclean_scrapy.crawl.writer import ProcessWriter
+from noiseclean_scrapy.crawl.writer import ProcessWriter, Writer
+from noiseclean_scrapy.store import Store
 from tests.support import crawl_site, crawling
 from tests.support.crawl_site import ChainSpider, story
 from tests.support.crawling import Plan
-from tests.support.databases import read_rows
+from tests.support.databases import read_rows, run_statement
+from tests.support.training import SITE, learn_site
 
 PATHS = [f"/{number}" for number in range(14)]
 SETTINGS = {
@@ -80,3 +85,21 @@ def test_another_process_writes_the_same(tmp_path: Path) -> None:
         for url in (databases["thread"], databases["own"])
     ]
     assert trees[0][-1][1] == trees[1][-1][1] == len(PATHS)
+
+
+@pytest.mark.parametrize("in_process", [False, True])
+def test_damage_is_counted_wherever_it_is_met(sqlite_url: str, in_process: bool) -> None:
+    config = Config(method="style-tree")
+    with Store(sqlite_url, store_html=True) as store:
+        learn_site(store, config, range(1, 9))
+        run_statement(sqlite_url, "UPDATE noiseclean_page SET learned_version = NULL")
+        run_statement(sqlite_url, "UPDATE noiseclean_cluster SET covered = 0")
+        run_statement(sqlite_url, "UPDATE noiseclean_page_html SET html = x'00' WHERE key = 'k5'")
+        url = sqlite_url
+        writer = ProcessWriter(store, url, store_html=True) if in_process else Writer(store)
+        training = load_cluster(store, SITE, config).training(pages_due=1)
+        result = asyncio.run(writer.train(training))
+        writer.close()
+        assert result.built
+        assert len(result.cleaned) == 7
+        assert store.damaged == 1

@@ -51,11 +51,6 @@ class CrawlComponent:
         """The crawl, once its store is open."""
         return self.pipeline.crawl if self.pipeline else None
 
-    def _count(self, name: str, count: int = 1) -> None:
-        """Count into the crawl's stats."""
-        assert self.crawler.stats
-        self.crawler.stats.inc_value(f"noiseclean/{name}", count)
-
     def count_error(self, doing: str, error: Exception) -> None:
         """Count an error and log its first occurrence; the crawl goes on."""
         if self.pipeline:

@@ -24,7 +24,7 @@ from noiseclean_scrapy.clusters.training import new_cleaner
 from noiseclean_scrapy.config import METADATA_VALUES, Config
 from noiseclean_scrapy.crawl.final_feeds import FinalFeeds
 from noiseclean_scrapy.crawl.session import Crawl
-from noiseclean_scrapy.crawl.starting import config_of, exit_with_error, is_trial
+from noiseclean_scrapy.crawl.starting import config_of, count, exit_with_error, is_trial
 from noiseclean_scrapy.crawl.visits import Visit
 from noiseclean_scrapy.crawl.writer import ProcessWriter, Writer
 from noiseclean_scrapy.errors import StoreError
@@ -181,7 +181,7 @@ class CleanPipeline:
         try:
             visit = await self._visit_of(item, self._untie(item))
             if self.crawl is None or visit is None or not is_item(item):
-                self._count("items/without_page")
+                count(self.crawler, "items/without_page")
             else:
                 item = await self._fill(item, visit, self.crawl)
         except Exception as error:
@@ -199,7 +199,7 @@ class CleanPipeline:
 
     def count_error(self, doing: str, error: Exception) -> None:
         """Count an error and log its first occurrence; the crawl goes on."""
-        self._count("errors")
+        count(self.crawler, "errors")
         known = f"{doing} {type(error).__name__}"
         if known not in self._errors_logged:
             self._errors_logged.add(known)
@@ -291,14 +291,10 @@ class CleanPipeline:
             self.count_error(f"filling the field {field!r} of a {type(item).__name__}", error)
             del empty[field]
         if not refused:
-            self._count("items/cleaned")
+            count(self.crawler, "items/cleaned")
         if self.final_feeds:
             self.final_feeds.note(ItemAdapter(item), empty, visit.record.key)
         return item
-
-    def _count(self, name: str, count: int = 1) -> None:
-        assert self.crawler.stats
-        self.crawler.stats.inc_value(f"noiseclean/{name}", count)
 
     def _log_summary(self) -> None:
         assert self.crawler.stats

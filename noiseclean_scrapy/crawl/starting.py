@@ -59,6 +59,12 @@ def is_trial(crawler: Crawler) -> bool:
     return not crawler.crawling or start.__module__.startswith("scrapy.commands.")
 
 
+def count(crawler: Crawler, name: str, number: int = 1) -> None:
+    """Count into the crawl's stats, below `noiseclean/`."""
+    assert crawler.stats
+    crawler.stats.inc_value(f"noiseclean/{name}", number)
+
+
 def exit_with_error(crawler: Crawler) -> None:
     """Let `scrapy crawl` exit with code 1 when the crawl, which could not begin, has ended."""
 

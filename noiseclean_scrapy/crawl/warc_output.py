@@ -16,7 +16,7 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
 from noiseclean_scrapy import __version__
-from noiseclean_scrapy.crawl.starting import config_of, is_trial
+from noiseclean_scrapy.crawl.starting import config_of, count, is_trial
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -65,7 +65,7 @@ class WarcOutput:
         try:
             self._write(response, request)
         except Exception as error:
-            self._count("warc/errors")
+            count(self.crawler, "warc/errors")
             if not self._failed:
                 logger.error("A response cannot be written to %s: %s", self.folder, error)
             self._failed = True
@@ -103,7 +103,7 @@ class WarcOutput:
         )
         writer.write_request_response_pair(asked, answer)
         self._file.flush()
-        self._count("warc/records")
+        count(self.crawler, "warc/records")
         if self._file.tell() > _FILE_BYTES:
             self._close()
 
@@ -128,10 +128,6 @@ class WarcOutput:
         file, self._file = self._file, None  # whatever closing it raises
         if file is not None:
             file.close()
-
-    def _count(self, name: str) -> None:
-        assert self.crawler.stats
-        self.crawler.stats.inc_value(f"noiseclean/{name}")
 
 
 def _lines(headers: Headers, left_out: frozenset[bytes] = _OF_TRANSFER) -> list[tuple[str, str]]:

@@ -27,6 +27,7 @@ from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.languages import SiteLanguages
 from noiseclean_scrapy.metadata import Metadata, extract_metadata
 from noiseclean_scrapy.store import PageRecord, Store, Written
+from noiseclean_scrapy.store.damage import DamageLog
 
 logger = logging.getLogger(__name__)
 
@@ -140,16 +141,18 @@ class ProcessWriter(Writer):
         return result
 
     def _ask(self, call: Any) -> tuple[Any, Exception | None]:
+        """What a call gives, or its error; pages that it found damaged are noted in the store."""
         try:
             process = self._process or self._start()
             assert process.stdin
             assert process.stdout
             pickle.dump(call, process.stdin, pickle.HIGHEST_PROTOCOL)
             process.stdin.flush()
-            answer: tuple[Any, Exception | None] = pickle.load(process.stdout)
+            result, error, damage = pickle.load(process.stdout)
         except (EOFError, OSError, pickle.UnpicklingError) as reason:
             raise StoreError(f"the process that writes has ended ({self._reap()})") from reason
-        return answer
+        self.store.damage.take(damage)
+        return result, error
 
     def _start(self) -> subprocess.Popen[bytes]:
         path = os.pathsep.join(filter(None, sys.path))
@@ -187,6 +190,7 @@ def main() -> None:
     logging.basicConfig(level=logging.ERROR, format="%(levelname)s %(name)s: %(message)s")
     url, store_options = pickle.load(calls)
     store: Store | None = None
+    damage = DamageLog()
     while True:
         try:
             function, arguments, options = pickle.load(calls)
@@ -194,10 +198,11 @@ def main() -> None:
             break
         try:
             store = store or Store(url, **store_options)
-            answer: tuple[Any, Exception | None]
-            answer = (function(store, *arguments, **options), None)
+            damage = store.damage
+            answer: tuple[Any, Exception | None, DamageLog]
+            answer = (function(store, *arguments, **options), None, damage)
         except Exception as error:
-            answer = (None, error)
+            answer = (None, error, damage)
         pickle.dump(answer, answers, pickle.HIGHEST_PROTOCOL)
         answers.flush()
     if store:

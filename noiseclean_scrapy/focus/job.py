@@ -24,12 +24,14 @@ def save_focus(focus: Focus, spider: Spider) -> bytes:
     """Frequencies of terms, budgets spent, hubs with their requests, revisits made.
 
     Pickled, as Scrapy keeps its own state in a job. A hub whose callback is no method of the spider
-    cannot be kept. Weights are learned again.
+    cannot be kept, nor one whose meta holds what cannot be pickled. Weights are learned again.
     """
     hubs = []
     for hub in focus.hubs:
-        with suppress(ValueError):
-            hubs.append(replace(hub, request=hub.request.to_dict(spider=spider)))
+        with suppress(Exception):  # pickling raises whatever the objects do
+            kept = replace(hub, request=hub.request.to_dict(spider=spider))
+            pickle.dumps(kept)
+            hubs.append(kept)
     return pickle.dumps(
         {
             "version": _VERSION,

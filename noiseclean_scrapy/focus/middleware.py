@@ -19,7 +19,7 @@ from scrapy.utils.job import job_dir
 
 from noiseclean_scrapy.crawl.bounded import base_of, read_part, selector_of
 from noiseclean_scrapy.crawl.middleware import CrawlComponent
-from noiseclean_scrapy.crawl.starting import config_of
+from noiseclean_scrapy.crawl.starting import config_of, count
 from noiseclean_scrapy.focus.distribution import Relevances
 from noiseclean_scrapy.focus.focus import Focus, Reading
 from noiseclean_scrapy.focus.job import load_focus, save_focus
@@ -88,7 +88,7 @@ class FocusMiddleware(CrawlComponent):
             return
         site = site_name(request.url)
         if self.focus.spent[site] >= budget and not note.get("start"):
-            self._count("focus/over_budget")
+            count(self.crawler, "focus/over_budget")
             raise IgnoreRequest(f"the budget of {site}, {budget} pages, is spent")
         self.focus.spent[site] += 1
         note["counted"] = True  # a retry or a redirect is the same page
@@ -152,13 +152,13 @@ class FocusMiddleware(CrawlComponent):
         if self.config.revisits and request.method == "GET":
             site = site_name(request.url)
             fresh = self.focus.visit_hub(reading, request.url, site, request, time.time())
-            self._count("focus/fresh_links", fresh)
+            count(self.crawler, "focus/fresh_links", fresh)
             self._set("focus/hubs", len(self.focus.hubs.known))
         if time.monotonic() > self._saved_at + _SECONDS_BETWEEN_SAVES:
             await self._save()
 
     def _note(self, reading: Reading) -> None:
-        self._count("focus/pages")
+        count(self.crawler, "focus/pages")
         self._relevance += reading.relevance
         assert self.crawler.stats
         pages = self.crawler.stats.get_value("noiseclean/focus/pages")
@@ -244,7 +244,7 @@ class FocusSpiderMiddleware(CrawlComponent):
             if reading is None or output.url == response.url:
                 return True
             if middleware.is_spent(output.url):
-                self._count("focus/over_budget")
+                count(self.crawler, "focus/over_budget")
                 logger.debug("No request for %s: its site's budget is spent", output.url)
                 return False
             self._prioritise(output, reading, middleware.focus)
@@ -265,9 +265,9 @@ class FocusSpiderMiddleware(CrawlComponent):
             "place": link.place if link else "",
         }
         request.priority += potential.priority
-        self._count("focus/links")
+        count(self.crawler, "focus/links")
         if link is None:
-            self._count("focus/unplaced")
+            count(self.crawler, "focus/unplaced")
         logger.debug(
             "Priority %d of %s: page %.2f, inherited %.2f, anchor %.2f, context %.2f of %d terms, "
             "block %.2f at %s",

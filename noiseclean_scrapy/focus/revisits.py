@@ -12,7 +12,7 @@ from scrapy.exceptions import DontCloseSpider, NotConfigured
 from scrapy.utils.asyncio import create_looping_call
 
 from noiseclean_scrapy.crawl.middleware import CrawlComponent
-from noiseclean_scrapy.crawl.starting import config_of
+from noiseclean_scrapy.crawl.starting import config_of, count
 from noiseclean_scrapy.focus.middleware import META_KEY, FocusMiddleware
 from noiseclean_scrapy.focus.potential import PRIORITY_SCALE
 from noiseclean_scrapy.page.urls import site_name
@@ -120,7 +120,7 @@ class HubRevisits(CrawlComponent):
         self._under_way[hub.site] = now
         self._just_revisited.add(hub.site)
         middleware.focus.revisits += 1
-        self._count("focus/revisits")
+        count(self.crawler, "focus/revisits")
         assert self.crawler.engine
         self.crawler.engine.crawl(request)
 

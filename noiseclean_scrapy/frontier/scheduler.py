@@ -17,7 +17,7 @@ from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.request import request_from_dict
 
 from noiseclean_scrapy.crawl.pipeline import CleanPipeline
-from noiseclean_scrapy.crawl.starting import config_of
+from noiseclean_scrapy.crawl.starting import config_of, count
 from noiseclean_scrapy.frontier.held import HeldSite, HeldSites
 from noiseclean_scrapy.frontier.part import Counts, Part, Push, Taken
 from noiseclean_scrapy.page.hashes import hash64
@@ -110,7 +110,7 @@ class FrontierScheduler(BaseScheduler):
         # Every process has the same first addresses.
         is_filtered = not request.dont_filter or request.meta.get("is_start_request", False)
         if is_filtered and fingerprint in self._lately:
-            self._count("frontier/duplicates")
+            count(self.crawler, "frontier/duplicates")
             return False
         data = self._encode(request, is_filtered)
         if data is None:
@@ -154,7 +154,7 @@ class FrontierScheduler(BaseScheduler):
         try:
             await self._exchange()
         except Exception as error:
-            self._count("frontier/errors")
+            count(self.crawler, "frontier/errors")
             logger.error("Error while asking for requests; the crawl goes on", exc_info=error)
         finally:
             self._busy = False
@@ -165,9 +165,12 @@ class FrontierScheduler(BaseScheduler):
         exchange = self._prepare()
         try:
             await run_in_thread(self._ask, exchange)
-        except RedisError as error:
+        except BaseException as error:
+            # The next exchange sends what may not have been sent; Redis knows it if it was.
             self._to_send = exchange.pushes + self._to_send
-            self._count("frontier/errors")
+            if not isinstance(error, RedisError):
+                raise
+            count(self.crawler, "frontier/errors")
             what = "refuses" if isinstance(error, ResponseError) else "does not answer"
             if what != self._trouble:
                 where = ", ".join(map(shown_url, self.config.frontier))
@@ -221,15 +224,15 @@ class FrontierScheduler(BaseScheduler):
     def _apply(self, exchange: _Exchange) -> None:
         for (_, request), is_new in zip(exchange.pushes, exchange.is_new, strict=True):
             if is_new:
-                self._count("frontier/pushed")
+                count(self.crawler, "frontier/pushed")
             else:
-                self._count("frontier/duplicates")
+                count(self.crawler, "frontier/duplicates")
                 logger.debug("No request for %s: it was pushed before", request.url)
                 self.crawler.signals.send_catch_log(
                     signals.request_dropped, request=request, spider=self._spider
                 )
         finished = set(exchange.done)
-        self._count("frontier/finished", len(finished))
+        count(self.crawler, "frontier/finished", len(finished))
         for site in self._held:
             site.done = [one for one in site.done if (site.name, one[0]) not in finished]
         self._held.drop([name for name, _ in exchange.through])
@@ -244,12 +247,12 @@ class FrontierScheduler(BaseScheduler):
         self._is_known = taken is not None
         if taken is None:
             logger.warning("The lease of this process has ended: others have its requests")
-            self._count("frontier/leases_lost")
+            count(self.crawler, "frontier/leases_lost")
             self._held.lose()
             return
         self._lease_end = exchange.began + self.config.frontier_lease_seconds
         for name, requests in taken.requests.items():
-            self._count("frontier/taken", len(requests))
+            count(self.crawler, "frontier/taken", len(requests))
             self._held.add(name, requests, self._rest)
         self._held.give_way(taken.share, taken.free)
         assert self.crawler.stats
@@ -326,7 +329,7 @@ class FrontierScheduler(BaseScheduler):
                 kept["_id"] = token_bytes(8)  # two requests for one page are two requests
             return pickle.dumps(kept, protocol=4)
         except Exception as error:
-            self._count("frontier/unserializable")
+            count(self.crawler, "frontier/unserializable")
             logger.debug("%s stays in this process: %s", request, error)
             return None
 
@@ -334,13 +337,9 @@ class FrontierScheduler(BaseScheduler):
         try:
             return request_from_dict(pickle.loads(data), spider=self._spider)
         except Exception as error:
-            self._count("frontier/errors")
+            count(self.crawler, "frontier/errors")
             logger.error("A request in Redis cannot be read, and is left out: %s", error)
             return None
-
-    def _count(self, name: str, count: int = 1) -> None:
-        assert self.crawler.stats
-        self.crawler.stats.inc_value(f"noiseclean/{name}", count)
 
 
 _PLAIN = Request("data:,").to_dict()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from noiseclean_scrapy.store import writing
 from noiseclean_scrapy.store.clusters import Clusters
+from noiseclean_scrapy.store.damage import DamageLog
 from noiseclean_scrapy.store.database import Database
 from noiseclean_scrapy.store.outbox import Outbox
 from noiseclean_scrapy.store.pages import Pages
@@ -78,9 +79,14 @@ class Store:
         self._database.close()
 
     @property
+    def damage(self) -> DamageLog:
+        """The pages that were met and could not be read."""
+        return self._database.damage
+
+    @property
     def damaged(self) -> int:
-        """Number of the pages that were met and could not be read."""
-        return self._database.damage.met
+        """Number of these pages."""
+        return self.damage.met
 
     def search(
         self,

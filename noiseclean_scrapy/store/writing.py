@@ -13,6 +13,7 @@ from sqlalchemy import (
     Table,
     bindparam,
     case,
+    collate,
     delete,
     func,
     select,
@@ -294,7 +295,10 @@ def _delete_pages(connection: Connection, condition: ColumnElement[bool]) -> int
 
 def lock_clusters(connection: Connection, condition: ColumnElement[bool]) -> None:
     """Lock clusters until the commit, in the order in which all do."""
-    query = select(cluster_table.c.name).where(condition).order_by(cluster_table.c.name)
+    name: ColumnElement[str] = cluster_table.c.name
+    # That of Python, whatever the language of the database.
+    order = collate(name, "C") if connection.dialect.name == "postgresql" else name
+    query = select(name).where(condition).order_by(order)
     connection.execute(query.with_for_update()).all()
 
 

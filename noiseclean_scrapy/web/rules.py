@@ -74,7 +74,9 @@ def pattern_of(url: str) -> str:
     '://[^/]+/news/\\d+/[^/?]+\\.html(\\?|$)'
     """
     path = urlsplit(url).path
-    *folders, last = path.split("/")[1:] or [""]
+    if not path:
+        return r"://[^/]+/?(\?|$)"
+    *folders, last = path.split("/")[1:]
     name, dot, ending = last.rpartition(".")
     if not dot or not re.fullmatch(r"[A-Za-z]{1,5}", ending):
         name, ending = last, ""
@@ -83,7 +85,9 @@ def pattern_of(url: str) -> str:
 
 
 def _shape(part: str) -> str:
-    if part.isdigit():
+    if not part:
+        return ""
+    if part.isdecimal():
         return r"\d+"
     return re.escape(part) if re.fullmatch(r"[A-Za-z]+", part) else "[^/?]+"
 

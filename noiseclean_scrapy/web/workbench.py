@@ -107,7 +107,9 @@ class Workbench:
             raise NotStoredError(f"there is no site {site!r} in the database")
         config = self.settings()
         state = states[0]
-        key = (site, state.version, None if state.version else state.learned)
+        # The versions of a site that was forgotten and crawled again begin at 1 once more.
+        made = [version.created_at for version in self.store.clusters.tree_versions(site)]
+        key = (site, state.version, made[-1] if made else state.learned)
         with self._lock:
             found = self._models.get(key)
         if found is None:
