@@ -49,6 +49,7 @@ BLOG = (
         ("http://127.0.0.1:port/", "127.0.0.1", "127.0.0.1"),
         ("not a url", "", ""),
         ("http://[broken/", "", ""),
+        (f"http://{'a.' * 200}example/", "", ""),
     ],
 )
 def test_site_and_host_of_a_url(url: str, site: str, by_host: str) -> None:

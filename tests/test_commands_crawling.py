@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import resource
 import shlex
 from collections.abc import Iterator
 from itertools import zip_longest
@@ -243,6 +244,8 @@ def test_the_newest_of_a_listing_come_first() -> None:
         b"<urlset><url><loc>javascript:alert(1)</loc></url></urlset>",
         b"<rss><item><link>http://[::1</link></item></rss>",
         gzip.compress(b"<urlset>")[:-9],
+        b"\x1f\x8b\x08\x00junkjunkjunk",
+        b"\x1f\x8b\x08<urlset>",
         gzip.compress(b"<urlset>" + b" " * (51 * 2**20)),
         b'<!DOCTYPE rss [<!ENTITY a SYSTEM "file:///etc/passwd">]>'
         b"<rss><item><link>&a;</link></item></rss>",
@@ -314,3 +317,75 @@ def test_an_address_that_is_none_costs_a_page_no_link(head: str) -> None:
     page = HtmlResponse(request.url, body=body, request=request)
     _, *requests = SiteSpider("http://a.org/").parse(page)
     assert [request.url for request in requests] == ["http://a.org/1"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<urlset>" + b"<a/>" * 3_000_000 + b"<url><loc>/1</loc></url></urlset>",
+        b"<urlset><url>" + b"<a/>" * 3_000_000 + b"<loc>/1</loc></url></urlset>",
+        b"<rss>" + b"<item/>" * 2_000_000 + b"<item><link>/1</link></item></rss>",
+    ],
+    ids=["elements", "in an entry", "entries"],
+)
+def test_a_listing_of_millions_of_elements_is_read_as_far_as_it_may_be_one(body: bytes) -> None:
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # KiB
+    assert listing(gzip.compress(body)) == Listing()
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100 * 2**10
+
+
+def test_addresses_in_other_elements_of_a_listing_are_not_its_entries() -> None:
+    sitemap = URLS.format(
+        "<url><link rel='alternate' hreflang='de' href='/de/1'/><image><loc>/1.png</loc></image>"
+        "<loc><!-- first -->/1</loc></url><loc>/2</loc><sitemap><loc>/more.xml</loc></sitemap>"
+    )
+    assert listing(sitemap) == Listing(("http://a.org/1",), ("http://a.org/more.xml",))
+    rss = "<rss><channel><link>/</link><image><url>/logo.png</url></image><item><link>/1</link>"
+    assert listing(f"{rss}</item></channel></rss>").pages == ("http://a.org/1",)
+
+
+def links(body: str) -> list[str]:
+    request = Request("http://a.org/news/", meta={"depth": 1})
+    page = HtmlResponse(request.url, body=body.encode(), encoding="utf-8", request=request)
+    found = list(SiteSpider("http://a.org/").parse(page))
+    return [part.url for part in found if isinstance(part, Request)]
+
+
+def test_a_page_leads_to_the_pages_that_it_links_to() -> None:
+    body = (
+        "<a href=' 1#top'>1</a><a href=1>1</a><a href='/a b?q=ö'>2</a><a href='/photo.JPG'>3</a>"
+        "<a href='mailto:x@a.org'>4</a><a>5</a><map><area href='/map'></map><a href='http://['>6</a>"
+        "<a href='ftp://a.org/f'>7</a><a href='#top'>8</a>"
+    )
+    assert links(body) == [
+        "http://a.org/news/1",
+        "http://a.org/a%20b?q=%C3%B6",
+        "http://a.org/map",
+    ]
+
+
+def test_what_a_page_leads_to_is_bounded() -> None:
+    many = "".join(f"<a href={number}>" for number in range(50_000))
+    assert len(links(many)) == 2_000
+    base = f"<base href='http://a.org/{'x/' * 1500}'>"
+    assert links(f"{base}<a href=1>") == ["http://a.org/news/1"]
+    assert links(f"<a href='{'x' * 3000}'><a href=1>") == ["http://a.org/news/1"]
+    assert not links("<p>" * 6 * 2**20 + "<a href=1>")
+
+
+def test_no_site_sends_a_crawl_into_a_private_net() -> None:
+    lines = [
+        "http://169.254.169.254/latest",
+        "http://127.0.0.1:9421/admin?delete=1",
+        "http://[::1]/",
+        "http://2130706433/",
+        "http://0x7f.1/",
+        "http://intranet/",
+        "http://db.internal/",
+        "http://10.0.0.7/map.xml",
+        "http://maps.b.org/map.xml",
+    ]
+    robots = "".join(f"Sitemap: {line}\n" for line in lines)
+    response = Response("http://10.0.0.7/robots.txt", body=robots.encode())
+    asked = [request.url for request in SiteSpider("http://10.0.0.7/").parse_robots(response)]
+    assert asked == lines[-2:]  # its own, and a public one

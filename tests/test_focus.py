@@ -20,6 +20,7 @@ from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.focus.focus import Focus, Reading
 from noiseclean_scrapy.focus.hubs import Hub, Hubs
 from noiseclean_scrapy.focus.job import load_focus, save_focus
+from noiseclean_scrapy.focus.links import MOST_LINKS
 from noiseclean_scrapy.focus.potential import Potential
 from noiseclean_scrapy.focus.term_space import Stemmer, TermSpace, TopicVectors, cosine
 from noiseclean_scrapy.focus.weights import AllWeights, SiteWeights
@@ -405,6 +406,15 @@ def test_a_page_is_a_hub_from_five_links_in_kept_lists_on() -> None:
         assert len(one.hubs.known) == expected
     [hub] = one.hubs
     assert hub.value > 0.1
+
+
+def test_the_links_of_a_page_are_bounded() -> None:
+    links = "".join(f"<a href='/{number}'>Story {number}</a> " for number in range(8_000))
+    assert len(read(focus(), f"<p>{links}</p>").links) == MOST_LINKS
+    page, cleaned = clean(f"<p>{links}</p>")
+    base = URL + "x/" * 1500
+    reading = focus().read(page, cleaned, "site", join=lambda link: urljoin(base, link.lstrip("/")))
+    assert not reading.links
 
 
 # What a job keeps

@@ -206,3 +206,14 @@ def test_a_fetched_page_whose_charset_is_none_of_a_text_is_kept() -> None:
         assert pages.keep(URL, response)
         (page,) = pages
     assert page.html == STORY
+
+
+def test_of_a_fetched_page_as_much_is_kept_as_is_read() -> None:
+    response = HtmlResponse(URL, body=b"<p>fog" + b"<p>x" * 5_000, encoding="utf-8")
+    config = Config(max_page_bytes=1000)
+    with Store("sqlite://", store_html=True) as store:
+        pages = FetchedPages([URL], store, config)
+        assert pages.keep(URL, response)
+        (page,) = pages
+    assert page.html.startswith("<p>fog<p>x")
+    assert len(page.html) <= 1000

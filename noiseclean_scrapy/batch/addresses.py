@@ -7,10 +7,12 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from hashlib import sha256
+from ipaddress import ip_address
 from urllib.parse import quote, urljoin, urlsplit
 
 from noiseclean_scrapy.page.urls import registrable_domain
 
+_PRIVATE = frozenset("home internal intranet lan local localhost".split())
 LONGEST_LABEL = 63
 """Characters in one label of a host name (RFC 1035)."""
 
@@ -81,6 +83,22 @@ def web_host(url: str | None) -> str:
 def is_web_address(text: str) -> bool:
     """Whether the text is one complete http or https address."""
     return bool(web_host(text)) and not any(map(str.isspace, text))
+
+
+def is_public(host: str) -> bool:
+    """Whether a host may be one of the public net, by its name or its number alone.
+
+    >>> is_public("example.com"), is_public("93.184.215.14"), is_public("169.254.169.254")
+    (True, True, False)
+    >>> is_public("localhost"), is_public("printer.local"), is_public("127.1"), is_public("::1")
+    (False, False, False, False)
+    """
+    try:
+        return ip_address(host).is_global
+    except ValueError:
+        before, _, last = host.rstrip(".").rpartition(".")
+        # A name that ends with a number is one of the other ways to write a number.
+        return bool(before) and not last[:1].isdigit() and last not in _PRIVATE
 
 
 def joined(base: str, url: str) -> str:

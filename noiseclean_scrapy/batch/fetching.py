@@ -15,7 +15,7 @@ from noiseclean_scrapy.batch.addresses import is_web_address
 from noiseclean_scrapy.batch.running import run_spider
 from noiseclean_scrapy.batch.sampling import page_fingerprint
 from noiseclean_scrapy.batch.two_pass import SourcePage
-from noiseclean_scrapy.crawl.bounded import with_text
+from noiseclean_scrapy.crawl.bounded import read_part
 from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.page.hashes import digest
 from noiseclean_scrapy.store import PageRecord, Store
@@ -44,7 +44,9 @@ class FetchedPages:
         site = None
         if response is not None and self.config.wants(response.url):
             site = self.config.cluster_by(response)
-        html = with_text(response).text if response is not None and site else None
+        html = None
+        if response is not None and site:
+            html = read_part(response, self.config.page_budget).text
         record = PageRecord(
             key=_key(url),
             cluster=site or "",

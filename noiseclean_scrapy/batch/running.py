@@ -21,6 +21,7 @@ POLITE: dict[str, Any] = {
     "AUTOTHROTTLE_START_DELAY": 1,
     "DOWNLOAD_DELAY": 1,
     "CONCURRENT_REQUESTS_PER_DOMAIN": 1,
+    "DOWNLOAD_MAXSIZE": 64 * 2**20,  # bytes, unpacked; of a page only the budget is read
 }
 """What holds unless the project or the command line says otherwise."""
 

@@ -11,13 +11,17 @@ from urllib.parse import urljoin
 from scrapy import Request, Spider
 from scrapy.exceptions import CloseSpider, IgnoreRequest
 from scrapy.http import HtmlResponse, Response
-from scrapy.linkextractors import LinkExtractor
+from scrapy.linkextractors import IGNORED_EXTENSIONS
+from scrapy.utils.url import url_has_any_extension
+from w3lib.url import safe_url_string
 
-from noiseclean_scrapy.batch.addresses import is_web_address, joined, web_host
+from noiseclean_scrapy.batch.addresses import is_public, is_web_address, joined, web_host
 from noiseclean_scrapy.batch.fetching import reason_of
 from noiseclean_scrapy.batch.listings import LARGEST, read_listing
-from noiseclean_scrapy.crawl.bounded import base_of, selector_of
+from noiseclean_scrapy.crawl.bounded import base_of, read_part, selector_of
 from noiseclean_scrapy.items import PageItem
+from noiseclean_scrapy.page import DEFAULT_BUDGET
+from noiseclean_scrapy.page.urls import LONGEST_ADDRESS
 
 if TYPE_CHECKING:
     from twisted.python.failure import Failure
@@ -30,10 +34,9 @@ _MOST_LISTINGS = 100
 _MOST_LISTED = 10_000
 """Addresses taken from sitemaps and feeds, unless twice as many pages are wanted as that."""
 _MOST_LINKS = 2_000
-_FEEDS = (
-    "//link[contains(concat(' ', @rel, ' '), ' alternate ')]"
-    "[@type = 'application/rss+xml' or @type = 'application/atom+xml']/@href"
-)
+_MOST_HREFS = 10 * _MOST_LINKS
+_FEEDS = frozenset({"application/rss+xml", "application/atom+xml"})
+_FILES = frozenset(f".{ending}" for ending in IGNORED_EXTENSIONS)
 
 
 class SiteSpider(Spider):
@@ -62,7 +65,6 @@ class SiteSpider(Spider):
         given = start_urls.split(",") if isinstance(start_urls, str) else start_urls
         self.start_urls = [url.strip() for url in given if url.strip()]
         self.allowed_domains = [web_host(url).removeprefix("www.") for url in self.start_urls]
-        self._links = LinkExtractor()
         self._listings = 0
         self._listed = 0
 
@@ -89,10 +91,10 @@ class SiteSpider(Spider):
         if self._items == self.pages:
             raise CloseSpider(ENOUGH)
         yield from self._usual_listings(response.meta)
+        page = read_part(response, DEFAULT_BUDGET)
         if not response.meta.get("depth"):
-            feeds = selector_of(response).xpath(_FEEDS).getall()
-            yield from self._listing_requests(joined(base_of(response), url) for url in feeds)
-        yield from map(Request, islice(self._linked(response), _MOST_LINKS))
+            yield from self._listing_requests(_feeds(page))
+        yield from map(Request, islice(_links(page), _MOST_LINKS))
 
     def parse_robots(self, response: Response) -> Iterator[Request]:
         """Go to the sitemaps that robots.txt names."""
@@ -115,13 +117,6 @@ class SiteSpider(Spider):
             self._listed += 1
             yield Request(url)
 
-    def _linked(self, response: HtmlResponse) -> Iterator[str]:
-        try:
-            yield from (link.url for link in self._links.extract_links(response))
-        except ValueError:  # of its BASE
-            hrefs = selector_of(response).xpath("//a/@href").getall()
-            yield from filter(None, (joined(response.url, href) for href in hrefs))
-
     def _usual_listings(self, meta: Mapping[str, Any]) -> Iterator[Request]:
         """Where a site that was given, and answers, mostly has its listings."""
         if root := meta.get(_ROOT):
@@ -129,11 +124,17 @@ class SiteSpider(Spider):
             yield self._listing_request(f"{root}sitemap.xml", self.parse_listing)
 
     def _listing_requests(self, urls: Iterable[str]) -> Iterator[Request]:
-        for url in filter(is_web_address, urls):
+        for url in filter(self._may_be_asked, urls):
             if self._listings >= _MOST_LISTINGS:
                 return
             self._listings += 1
             yield self._listing_request(url, self.parse_listing)
+
+    def _may_be_asked(self, url: str) -> bool:
+        """Whether a page may send us there: not into a private net that the crawl is not in."""
+        name = web_host(url)
+        is_own = any(f".{name}".endswith(f".{domain}") for domain in self.allowed_domains)
+        return is_web_address(url) and (is_own or is_public(name))
 
     def _listing_request(self, url: str, callback: Any) -> Request:
         # Sitemaps and feeds often lie with another host; their pages may not.
@@ -153,3 +154,31 @@ class SiteSpider(Spider):
     def _tell(self, level: int, failure: Failure) -> None:
         url = failure.request.url  # type: ignore[attr-defined]
         self.logger.log(level, "Nothing from %s: %s", url, reason_of(failure))
+
+
+def _feeds(page: HtmlResponse) -> Iterator[str]:
+    """The feeds that the head of a page names."""
+    base = base_of(page)
+    for link in selector_of(page).root.iter("link"):
+        if "alternate" in link.get("rel", "").split() and link.get("type") in _FEEDS:
+            yield joined(base, link.get("href", ""))
+
+
+def _links(page: HtmlResponse) -> Iterator[str]:
+    """The web addresses that a page links to, each once, without those of pictures and the like."""
+    base = base_of(page)
+    hrefs = (link.get("href", "") for link in selector_of(page).root.iter("a", "area"))
+    short = (href.partition("#")[0].strip() for href in hrefs if len(href) <= LONGEST_ADDRESS)
+    different = dict.fromkeys(islice(short, _MOST_HREFS))
+    seen: set[str] = set()
+    for url in (_address(base, href, page.encoding) for href in filter(None, different)):
+        if url and url not in seen and not url_has_any_extension(url, _FILES):
+            seen.add(url)
+            yield url
+
+
+def _address(base: str, href: str, encoding: str) -> str:
+    try:
+        return joined(base, safe_url_string(href, encoding=encoding))
+    except ValueError:
+        return ""

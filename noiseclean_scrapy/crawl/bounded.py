@@ -9,35 +9,33 @@ from scrapy.utils.response import get_base_url
 from noiseclean_scrapy.page import PageBudget
 from noiseclean_scrapy.page.parse import decode
 from noiseclean_scrapy.page.sources import NO_CHARSET
+from noiseclean_scrapy.page.urls import LONGEST_ADDRESS
 
 
-def with_text(response: HtmlResponse) -> HtmlResponse:
-    """The response itself, or one that is decoded as if it told no charset, where it tells none."""
+def bounded_response(response: HtmlResponse, budget: PageBudget) -> tuple[HtmlResponse, bool]:
+    """The response, or one with the part of its body within the budget; whether it is a part.
+
+    What is beyond is neither decoded nor parsed; the response that the spider is given stays whole.
+    One that tells no charset that is one is decoded as if it told none.
+    """
+    body = budget.cut_bytes(response.body)
+    is_part = body is not response.body
+    if is_part:
+        headers, encoding = response.headers, response._encoding
+        response = HtmlResponse(response.url, headers=headers, body=body, encoding=encoding)
     try:
         response.text  # noqa: B018  (read for its errors)
     except NO_CHARSET:
-        return HtmlResponse(response.url, body=decode(response.body), encoding="utf-8")
-    return response
-
-
-def bounded_response(response: HtmlResponse, budget: PageBudget) -> HtmlResponse:
-    """The response itself, or one with the part of its body that is within the budget.
-
-    What is beyond is neither decoded nor parsed; the response that the spider is given stays whole.
-    """
-    body = budget.cut_bytes(response.body)
-    if body is not response.body:
-        headers, encoding = response.headers, response._encoding
-        response = HtmlResponse(response.url, headers=headers, body=body, encoding=encoding)
+        response = HtmlResponse(response.url, body=decode(response.body), encoding="utf-8")
     text = budget.cut_text(response.text)
     if text is not response.text:
-        response = HtmlResponse(response.url, body=text, encoding="utf-8")
-    return response
+        return HtmlResponse(response.url, body=text, encoding="utf-8"), True
+    return response, is_part
 
 
 def read_part(response: HtmlResponse, budget: PageBudget) -> HtmlResponse:
-    """What is read of a response, however it tells its charset."""
-    return bounded_response(with_text(response), budget)
+    """What is read of a response."""
+    return bounded_response(response, budget)[0]
 
 
 def selector_of(response: HtmlResponse) -> Selector:
@@ -51,6 +49,7 @@ def selector_of(response: HtmlResponse) -> Selector:
 def base_of(response: HtmlResponse) -> str:
     """What addresses on a page are relative to; browsers pass over a BASE that is no address."""
     try:
-        return get_base_url(response)
+        base: str = get_base_url(response)
     except ValueError:
         return response.url
+    return base if len(base) <= LONGEST_ADDRESS else response.url

@@ -15,7 +15,7 @@ from noiseclean_scrapy.clean_page import CleanPage
 from noiseclean_scrapy.clusters.cleaning import clean_record, to_record
 from noiseclean_scrapy.clusters.cluster import PageCluster
 from noiseclean_scrapy.config import Config
-from noiseclean_scrapy.crawl.bounded import bounded_response, selector_of, with_text
+from noiseclean_scrapy.crawl.bounded import bounded_response, selector_of
 from noiseclean_scrapy.crawl.cluster_cache import ClusterCache
 from noiseclean_scrapy.crawl.memory import trim_heap
 from noiseclean_scrapy.crawl.spool import Spool
@@ -67,15 +67,14 @@ class Crawl:
         self, key: str, name: str, response: HtmlResponse, request: Request | None = None
     ) -> None:
         """See a response: learn its page, unless it was learned before, and remember it."""
-        whole = with_text(response)
-        read = bounded_response(whole, self.config.page_budget)
+        read, is_part = bounded_response(response, self.config.page_budget)
         selector, text, url = selector_of(read), read.text, response.url
         rules = self.config.overrides.rules_for(url)
 
         def page_of(config: Config) -> Page:
             budget = config.page_budget
             page = build_page(selector, url=url, text=text, rules=rules, budget=budget)
-            page.truncated |= read is not whole
+            page.truncated |= is_part
             return page
 
         page = page_of(self.config)

@@ -14,20 +14,24 @@ if TYPE_CHECKING:
 LONGEST_ADDRESS = 2000
 """Characters of the longest address on a page that is one: it is joined with thousands of links."""
 
+LONGEST_HOST = 253
+"""Characters of the longest name of a host (RFC 1035): no index of a database has longer ones."""
+
 HOST_NAME = re.compile(r"[\w-]+(?:\.[\w-]+)*\.?")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 def host(url: str) -> str:
-    """The host of a URL in lower case and ASCII, without port; empty where there is none.
+    """The host of a URL in lower case and ASCII, without port; empty where there can be none.
 
     >>> host("https://News.example.co.uk:8080/a"), host("http://bücher.example/")
     ('news.example.co.uk', 'xn--bcher-kva.example')
     """
     try:
-        return host_name(urlsplit(url).hostname or "")
+        name = host_name(urlsplit(url).hostname or "")
     except ValueError:
         return ""
+    return name if len(name) <= LONGEST_HOST else ""
 
 
 def host_name(name: str) -> str:
