@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+import inspect
 import json
 import re
 from collections.abc import Callable, Mapping
@@ -46,6 +47,12 @@ ITEM_VALUES = (
 """What `NOISECLEAN_FIELDS` can put into an item's field."""
 
 ClusterBy: TypeAlias = "Callable[[Response], str | None]"
+
+_CLUSTER_BY = (
+    "'domain', 'host', 'template', or a callable (or its path), not async, that takes a response"
+)
+_LONGEST_NAME = 500
+"""Characters in the name of a page cluster: an index of PostgreSQL takes 2,700 bytes."""
 
 
 def by_domain(response: Response) -> str:
@@ -220,18 +227,30 @@ def _cluster_by(name: str, value: Any) -> ClusterBy:
 
         try:
             loaded = load_object(value)
-        except (ImportError, NameError, TypeError, ValueError):
-            loaded = None
+        except (ImportError, NameError, TypeError, ValueError) as error:
+            raise _error(name, value, f"{_CLUSTER_BY} ({error})") from error
     else:
         loaded = value
-    if not callable(loaded):
-        raise _error(
-            name,
-            value,
-            "'domain', 'host', 'template', or a callable that takes a response (or its path)",
-        )
-    found: ClusterBy = loaded
-    return found
+    if not callable(loaded) or inspect.iscoroutinefunction(loaded):
+        raise _error(name, value, _CLUSTER_BY)
+    return CheckedNames(loaded)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedNames:
+    """What names a response's page cluster by a callable of the user."""
+
+    name_of: Callable[[Response], object]
+
+    def __call__(self, response: Response) -> str | None:
+        """The name or None; raises ConfigurationError for anything else."""
+        name = self.name_of(response)
+        if name is not None and not (isinstance(name, str) and len(name) <= _LONGEST_NAME):
+            raise ConfigurationError(
+                f"{PREFIX}CLUSTER_BY gave {name!r:.200} for {response.url}, expected None or a "
+                f"name of at most {_LONGEST_NAME} characters"
+            )
+        return name
 
 
 def _setting(read: Callable[[str, Any], Any]) -> Mapping[str, object]:

@@ -304,3 +304,25 @@ def test_clusters_are_named_as_told() -> None:
     for given in (by_last_digit, f"{__name__}.by_last_digit"):
         assert config(cluster_by=given).cluster_by(seventh) == "digit 7"
         assert config(cluster_by=given).cluster_by(RESPONSE) is None
+
+
+async def by_coroutine(response: Any) -> str:
+    return "site"
+
+
+def test_a_callable_that_is_async_names_no_clusters() -> None:
+    with pytest.raises(ConfigurationError, match=r"CLUSTER_BY must be .* not async, that takes"):
+        config(cluster_by=by_coroutine)
+
+
+@pytest.mark.parametrize("name", [5, b"site", ["site"], "x" * 501])
+def test_what_is_no_name_of_a_cluster_is_told(name: Any) -> None:
+    by = config(cluster_by=lambda response: name).cluster_by
+    told = r"NOISECLEAN_CLUSTER_BY gave .* for https?://\S+, expected None or a name of at most 500"
+    with pytest.raises(ConfigurationError, match=told):
+        by(RESPONSE)
+
+
+def test_why_a_path_gives_no_callable_is_told() -> None:
+    with pytest.raises(ConfigurationError, match="No module named 'no_such_module'"):
+        config(cluster_by="no_such_module.by")

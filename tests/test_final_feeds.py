@@ -95,6 +95,21 @@ class LoaderSpider(StorySpider):
             yield response.follow(f"/{number + 1}", cb_kwargs={"number": number + 1})
 
 
+class PollingSpider(StorySpider):
+    """Visits one address again and again, which says something else each time."""
+
+    name = "polling"
+
+    def parse(self, response: Response, number: int) -> Iterator[Any]:
+        yield {"said": response.css("h1::text").get(), "url": response.url, "title": ""}
+        if number < 3:
+            yield scrapy.Request(
+                f"{self.url}/0",
+                dont_filter=True,
+                cb_kwargs={"number": number + 1},
+            )
+
+
 class OwnExporter(JsonLinesItemExporter):
     """A format of the project's own."""
 
@@ -400,6 +415,15 @@ def test_a_long_json_feed_is_read_in_parts(tmp_path: Path) -> None:
     after = json.loads(path.read_bytes())
     assert [n for n, item in enumerate(after) if item["text"] == "new"] == [7, 899]
     assert [{**item, "text": ""} for item in after] == [{**item, "text": ""} for item in items]
+
+
+@pytest.mark.slow
+def test_an_item_keeps_what_its_page_said_at_its_visit(tmp_path: Path) -> None:
+    feeds = {"FEEDS": {"items.jsonl": {"format": "jsonlines"}}, "NOISECLEAN_FINAL_FEEDS": True}
+    crawling.crawl_pages(tmp_path, PollingSpider, {"/0": crawl_site.story}, {**SETTINGS, **feeds})
+    items = read(tmp_path / "items.jsonl", "jsonlines")
+    assert [item["said"] for item in items] == ["Story 1", "Story 2", "Story 3", "Story 4"]
+    assert [item["title"] for item in items] == [item["said"] for item in items]
 
 
 def test_a_page_whose_html_is_damaged_keeps_what_needs_it(sqlite_url: str) -> None:

@@ -12,8 +12,9 @@ import pytest
 from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import ConfigurationError, TreeDataError, UnknownMethodError
+from noiseclean_scrapy.methods.style_tree import StyleTreeMethod, StyleTreeModel
 from noiseclean_scrapy.store import Store
-from tests.support import crawl_site
+from tests.support import crawl_site, crawling
 from tests.support.command_line import (
     ROOT,
     noiseclean,
@@ -21,7 +22,7 @@ from tests.support.command_line import (
     run_process,
     scrapy_command,
 )
-from tests.support.crawl_site import NOISE, story, story_text
+from tests.support.crawl_site import NOISE, ChainSpider, story, story_text
 
 PATH = "my_methods.RareLines"
 PAGES = [f"<p>Menu</p><p>Story {number}</p>" for number in range(4)]
@@ -80,6 +81,7 @@ def test_its_options_are_checked(folder: Path) -> None:
         ("my_methods.Absent", "has no attribute 'Absent'"),
         ("no_methods.RareLines", "No module named 'no_methods'"),
         ("my_methods.Counter", "is no class that derives from Method"),
+        ("my_methods.Method", "lacks: decay, merge, model, observe, pages, restore, state"),
         ("bogus", "there is no method 'bogus'; the methods are: block-entropy"),
     ],
 )
@@ -133,3 +135,27 @@ NOISECLEAN_WRITER_PROCESS = {writer}
     assert "its importance is" in shown.stdout
     done = noiseclean(folder, "check", "--database", database)
     assert "6 pages stored, 0 things damaged" in done.stderr
+    again = run_console(folder, "reclean", "--method", PATH)
+    assert "6 of 6 pages cleaned again" in again.stderr
+
+
+class Hesitant(StyleTreeMethod):
+    """Has nothing to clean with before it has learned a page."""
+
+    name = "hesitant"
+
+    def model(self) -> StyleTreeModel:
+        raise LookupError("nothing is learned")
+
+
+@pytest.mark.slow
+def test_a_method_that_cannot_begin_is_told_in_a_line(tmp_path: Path) -> None:
+    settings = {"NOISECLEAN_METHOD": f"{__name__}.Hesitant"}
+    crawled = crawling.crawl_pages(tmp_path, ChainSpider, {"/0": story(0)}, settings, paths=["/0"])
+    (line,) = crawled.lines("ERROR", logger="")
+    assert line == (
+        f"the method '{__name__}.Hesitant' cannot clean a page before it has learned one: "
+        "LookupError('nothing is learned')"
+    )
+    assert crawled.stats["finish_reason"] == "noiseclean_method_error"
+    assert "Traceback" not in crawled.log

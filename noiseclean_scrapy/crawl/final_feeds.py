@@ -17,7 +17,7 @@ from noiseclean_scrapy.errors import NoiseCleanError
 from noiseclean_scrapy.items import held
 from noiseclean_scrapy.output.feeds import FORMATS, FeedOptions, Fields, Rewritten, rewrite_feed
 from noiseclean_scrapy.page.urls import item_address
-from noiseclean_scrapy.store import Store
+from noiseclean_scrapy.store import PageRecord, Store
 
 if TYPE_CHECKING:
     from scrapy.extensions.feedexport import FeedSlot
@@ -36,11 +36,18 @@ class _Feed(NamedTuple):
     fields: Mapping[str, str]
 
 
+class _Page(NamedTuple):
+    """A page as an item had it: at its next visit it may say something else."""
+
+    key: str
+    body_hash: str
+
+
 class _Given(NamedTuple):
-    """Where a value that an item was given comes from: what it is, and the key of its page."""
+    """Where a value that an item was given comes from: what it is, and its page."""
 
     source: str
-    page: str
+    page: _Page | None  # where that cannot be told
 
 
 class FinalFeeds:
@@ -48,7 +55,7 @@ class FinalFeeds:
 
     A value is found by the item's address and by what it was when the item was given it: what the
     spider or another pipeline has put there stays. The page that it comes from is remembered with
-    it, since one address may have several (those of forms).
+    it, since one address may have several (those of forms), one after the other as well.
     """
 
     def __init__(self, config: Config, stats: StatsCollector, settings: BaseSettings) -> None:
@@ -60,15 +67,16 @@ class FinalFeeds:
         self._address = config.address_field
         self._items_have_addresses = False
 
-    def note(self, item: Fields, sources: Mapping[str, str], key: str) -> None:
-        """Remember the values that an item has been given, by its fields, and its page's key."""
+    def note(self, item: Fields, sources: Mapping[str, str], record: PageRecord) -> None:
+        """Remember the values that an item has been given, by its fields, and its page."""
+        page = _Page(record.key, record.body_hash)
         url = item_address(held(item, self._address))
         self._items_have_addresses |= bool(url)
         for name, source in sources.items():
             if source in FINAL_VALUES:
                 value = _value_key(url, name, item.get(name))
-                if self._given.setdefault(value, _Given(source, key)).page != key:
-                    self._given[value] = _Given(source, "")  # of which page it is cannot be told
+                if self._given.setdefault(value, _Given(source, page)).page != page:
+                    self._given[value] = _Given(source, None)
 
     def feed_slot_closed(self, slot: FeedSlot) -> None:
         """A feed, or a batch of one, is complete."""
@@ -126,10 +134,11 @@ class FinalFeeds:
                 if (known := self._given.get(_value_key(url, field, item[name])))
             }
             changed: dict[str, Any] = {}
-            for key in {known.page for known in given.values()}:
-                ours = {name: known.source for name, known in given.items() if known.page == key}
-                record = final.record(key)
-                changed |= final.newer(record, item, ours) if record else {}
+            for page in {known.page for known in given.values() if known.page is not None}:
+                ours = {name: known.source for name, known in given.items() if known.page == page}
+                record = final.record(page.key)
+                if record is not None and record.body_hash == page.body_hash:
+                    changed |= final.newer(record, item, ours)
             return changed
 
         if not feed.form:

@@ -27,7 +27,7 @@ from noiseclean_scrapy.crawl.session import Crawl
 from noiseclean_scrapy.crawl.starting import config_of, count, exit_with_error, is_trial
 from noiseclean_scrapy.crawl.visits import Visit
 from noiseclean_scrapy.crawl.writer import ProcessWriter, Writer
-from noiseclean_scrapy.errors import StoreError
+from noiseclean_scrapy.errors import ConfigurationError, StoreError
 from noiseclean_scrapy.items import PageItem, held
 from noiseclean_scrapy.metadata import (
     LIBRARIES_MISSING,
@@ -122,18 +122,19 @@ class CleanPipeline:
         """Open the store; without it the crawl does not start."""
         self._tell_what_is_missing()
         try:
+            await run_in_thread(_load, self.config)
             store = await run_in_thread(self._open_store)
-        except StoreError as error:
+        except (ConfigurationError, StoreError) as error:
             logger.error("%s", error)
             exit_with_error(self.crawler)
-            raise CloseSpider("noiseclean_store_error") from error
+            part = "store" if isinstance(error, StoreError) else "method"
+            raise CloseSpider(f"noiseclean_{part}_error") from error
         writer = self._writer(store)
         if self.config.metadata:
             # A process that writes loads them; here it is done when an item asks for metadata.
             load = has_libraries if writer.is_process else load_libraries
-            if not await run_in_thread(load):
+            if not await run_in_thread(load) and not is_trial(self.crawler):
                 logger.warning(LIBRARIES_MISSING)
-        await run_in_thread(_load, self.config)
         # What is loaded by now stays: the collector need not look at it again and again.
         gc.collect()
         gc.freeze()
@@ -293,7 +294,7 @@ class CleanPipeline:
         if not refused:
             count(self.crawler, "items/cleaned")
         if self.final_feeds:
-            self.final_feeds.note(ItemAdapter(item), empty, visit.record.key)
+            self.final_feeds.note(ItemAdapter(item), empty, visit.record)
         return item
 
     def _log_summary(self) -> None:
@@ -303,20 +304,34 @@ class CleanPipeline:
         kept = get("noiseclean/characters/kept", 0)
         logger.info(
             "noiseclean: %s seen in %s, %d learned, %s built, "
-            "%s cleaned, %.0f%% of their pages' characters removed; stored in %s",
+            "%s cleaned, %.0f%% of their pages' characters removed; %s",
             counted(get("noiseclean/pages/seen", 0), "page"),
             counted(get("noiseclean/clusters", 0), "cluster"),
             get("noiseclean/pages/learned", 0),
             counted(get("noiseclean/trees/built", 0), "tree"),
             counted(get("noiseclean/items/cleaned", 0), "item"),
             100 * share_left_out(kept, visible),
-            self.config.display_url,
+            self._where_stored(),
         )
+
+    def _where_stored(self) -> str:
+        assert self.crawler.stats
+        get = self.crawler.stats.get_value
+        if self.config.read_only:
+            return "nothing was to be stored (NOISECLEAN_READ_ONLY)"
+        spooled, lost = get("noiseclean/pages/spooled", 0), get("noiseclean/pages/lost", 0)
+        exceptions = f", but {spooled} in the spool" * bool(spooled) + f", {lost} lost" * bool(lost)
+        return f"stored in {self.config.display_url}{exceptions}"
 
 
 def _load(config: Config) -> None:
     """Load what is loaded at the first page, which takes longer than any page should wait."""
-    new_cleaner(None, config).clean("<p>a b</p>")
+    try:
+        new_cleaner(None, config).clean("<p>a b</p>")
+    except Exception as error:  # a method of the user may raise anything
+        raise ConfigurationError(
+            f"the method {config.method!r} cannot clean a page before it has learned one: {error!r}"
+        ) from error
     site_name("http://news.example/")
 
 

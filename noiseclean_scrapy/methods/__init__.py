@@ -105,4 +105,8 @@ def find_method(name: str) -> type[Method]:
         raise ConfigurationError(
             f"there is no method {name!r}; the methods are: {known}, or the path of a class"
         )
-    return METHODS[name] if name in METHODS else load_method(name)
+    found = METHODS[name] if name in METHODS else load_method(name)
+    if inspect.isabstract(found):
+        lacking = ", ".join(sorted(found.__abstractmethods__))
+        raise ConfigurationError(f"the method {name!r} lacks: {lacking}")
+    return found
