@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
@@ -29,6 +30,7 @@ MOST_INLINE = 200_000
 """Inline elements and line breaks that are shown of a page; where it has more, none are."""
 LONGEST_TITLE = 1000
 """Characters of a title; pages have titles of megabytes, and lists show many of them."""
+_NO_PAGE = re.compile(r"https?://\S{1,2000}|\S{1,1000}\.x?html?")
 _SAID_AGAIN = f"{LEFT_OUT}: it says the headline again"
 
 
@@ -73,13 +75,16 @@ class CleanPage:
     def problem(self) -> str:
         """What is wrong with the page as it was given, or cleaned; empty where nothing is.
 
-        That is `not HTML: PDF` and the like, that it has no text, or lost some, or that all of its
-        text was taken for noise.
+        That is `not HTML: PDF` and the like, or that it is an address instead of a page, that it
+        has no text, or lost some, or that all of its text was taken for noise.
         """
         if self.other:
             return f"not HTML: {self.other}"
-        if not any(self.table.texts):
+        texts = list(filter(None, self.table.texts))
+        if not texts:
             return "no text"
+        if len(texts) == 1 and _NO_PAGE.fullmatch(texts[0]):
+            return "not HTML: an address, or the name of a file; give its bytes, or a Path"
         if self.truncated:
             return "longer than the budget for one page: its end is left out"
         if self.characters_lost:

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
 
 LIBRARIES_MISSING = (
-    "authors, dates and the language of texts need libraries that are not installed: "
+    "the language of texts, and authors and dates that pages do not mark, need libraries that are "
+    "not installed: "
     "pip install 'noiseclean-scrapy[metadata]', or set NOISECLEAN_METADATA = False"
 )
 

@@ -49,6 +49,9 @@ BLOG = (
         ("http://127.0.0.1:port/", "127.0.0.1", "127.0.0.1"),
         ("not a url", "", ""),
         ("http://[broken/", "", ""),
+        ("file:///home/ana/pages/1.html", "localhost", "localhost"),
+        ("file://server/share/1.html", "server", "server"),
+        ("data:text/html,<p>fog", "", ""),
         (f"http://{'a.' * 200}example/", "", ""),
     ],
 )

@@ -273,6 +273,13 @@ class TestSearch:
         for number in ("0", "x", "9" * 5000):
             noiseclean(tmp_path, "search", "the", "--limit", number, code=2)
 
+    def test_words_that_pages_must_not_have(self, tmp_path: Path, demo: DemoCrawl) -> None:
+        for word in ("-ferry", "-sport", "-Lima", "-hose"):
+            both = noiseclean(tmp_path, "search", f"a {word}", "--json").json
+            assert both["total"]
+            for words in ((word, "a"), ("a", word, "-L", "INFO", "-sLOG_LEVEL=INFO")):
+                assert noiseclean(tmp_path, "search", *words, "--json").json == both
+
 
 class TestShow:
     def test_text_and_facts(self, tmp_path: Path, demo: DemoCrawl) -> None:
@@ -297,8 +304,18 @@ class TestShow:
         markdown = noiseclean(tmp_path, "show", url, "--markdown").stdout
         assert markdown.startswith(f"# {page.title}\n")
 
+    def test_one_form_at_a_time(self, tmp_path: Path, demo: DemoCrawl) -> None:
+        url, _ = demo.article()
+        done = noiseclean(tmp_path, "show", url, "--raw", "--json", code=2)
+        assert "not allowed with argument" in done.stderr
+
 
 class TestExplain:
+    def test_a_stored_page_has_its_site(self, tmp_path: Path, demo: DemoCrawl) -> None:
+        url, _ = demo.article()
+        done = noiseclean(tmp_path, "explain", url, "--site", demo.site, code=2)
+        assert "--site is for a FILE" in done.stderr
+
     def test_accounts_for_every_character(self, tmp_path: Path, demo: DemoCrawl) -> None:
         url, page = demo.article()
         visible = sum(len(block.text) for block in build_page(page.html).blocks)

@@ -394,6 +394,13 @@ def test_nothing_that_can_be_cleaned(tmp_path: Path, server: PageServer) -> None
     assert "list.txt, line 2: expected an address such as" in wrong_line.stderr
     missing = noiseclean(tmp_path, "clean", "no-such-folder", code=1)
     assert missing.stderr.startswith("scrapy noiseclean clean: There is nothing at")
+    for source, hint in (
+        ("www.example.com/news", "if it is an address, give https://www.example.com/news."),
+        ("ftp://example.com/1", "an address begins with http:// or https://."),
+        ("missing.html", "no such file or folder."),
+    ):
+        done = noiseclean(tmp_path, "clean", source, code=1)
+        assert done.stderr.rstrip().endswith(hint)
     gone = run_noiseclean(tmp_path, "clean", f"{server.url}/gone", *QUICK, code=1)
     assert gone.stdout == ""
     assert "0 pages of 0 sites" in gone.stderr

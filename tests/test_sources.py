@@ -198,6 +198,23 @@ def test_clean_counts_what_is_no_page(tmp_path: Path) -> None:
     assert "not HTML: 1 PDF" in lone.stderr
 
 
+@pytest.mark.parametrize("page", ["https://courier.example/1", "pages/1.html"])
+def test_an_address_in_place_of_a_page_is_told(page: str) -> None:
+    found = SiteCleaner().clean(page)
+    assert found.problem == (
+        "not HTML: an address, or the name of a file; give its bytes, or a Path"
+    )
+    assert not SiteCleaner().clean(f"<p>{page} is closed").problem
+
+
+def test_what_is_no_page_is_told_with_what_may_help() -> None:
+    class Other:
+        content = b"<p>fog"
+
+    with pytest.raises(TypeError, match=r"a page is .*, not Other; give its bytes \(.content\)"):
+        SiteCleaner().clean(Other())  # type: ignore[arg-type]
+
+
 def test_a_fetched_page_whose_charset_is_none_of_a_text_is_kept() -> None:
     headers = {"Content-Type": "text/html; charset=idna"}
     response = HtmlResponse(URL, headers=headers, body=STORY.encode())

@@ -18,6 +18,7 @@ from noiseclean_scrapy.batch.unpacking import read_unzipped
 from noiseclean_scrapy.batch.warc import read_wacz, read_warc
 from noiseclean_scrapy.errors import ArchiveError, ArchiveReadError
 from noiseclean_scrapy.page import DEFAULT_BUDGET, PageBudget
+from noiseclean_scrapy.page.urls import registrable_domain
 
 __all__ = ["ArchivedPage", "ProblemKind", "read_archive"]
 
@@ -52,7 +53,9 @@ def read_archive(
     most = budget.markup + 1
     name = path.name.lower()
     if not path.exists():
-        raise ArchiveError(f"There is nothing at {str(path)!r}: no such file or folder.")
+        raise ArchiveError(
+            f"There is nothing at {str(source)!r}: no such file or folder{_hint(str(source))}."
+        )
     if path.is_dir():
         return _read_folder(path, problems, most)
     if name.endswith((".warc", ".warc.gz")):
@@ -65,6 +68,14 @@ def read_archive(
         f"{str(path)!r} is no kind of archive that can be read: expected a folder with a "
         f"{MANIFEST}, a folder of HTML files, an HTML file, a .warc, .warc.gz or .wacz file."
     )
+
+
+def _hint(source: str) -> str:
+    """What else somebody may have meant by the name of a file that is not there."""
+    if "://" in source:
+        return "; an address begins with http:// or https://"
+    is_host = registrable_domain(source.partition("/")[0]) != "" and not source.endswith(".zip")
+    return f"; if it is an address, give https://{source}" if is_host else ""
 
 
 def _read_folder(folder: Path, problems: ProblemLog, most: int) -> Iterator[ArchivedPage]:

@@ -6,6 +6,7 @@ import argparse
 import json
 import logging
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -128,6 +129,10 @@ class Subcommand(ABC):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Arguments and options of this command, beside Scrapy's global ones."""
 
+    def prepare(self, arguments: Sequence[str]) -> Sequence[str]:
+        """The arguments as they are to be parsed."""
+        return arguments
+
     @abstractmethod
     def run(self, call: Call) -> bool:
         """Do the work; whether there was something to do. Raises NoiseCleanError."""
@@ -168,7 +173,7 @@ def add_database_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_json_option(parser: argparse.ArgumentParser) -> None:
+def add_json_option(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -244,6 +249,8 @@ def whole_number(text: str) -> int:
 
 
 def _method(name: str) -> str:
+    if "." in name:  # a class, which is found once the project's modules are
+        return name
     try:
         find_method(name)
     except ConfigurationError as error:

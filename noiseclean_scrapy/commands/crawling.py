@@ -108,9 +108,12 @@ def _report(call: Call, stats: StatsCollector) -> bool:
     from noiseclean_scrapy.batch.site_spider import ENOUGH
 
     get = stats.get_value
-    pages, reason = get("item_scraped_count", 0), get("finish_reason")
+    reason = get("finish_reason")
     if reason == "noiseclean_store_error":
         raise StoreError("nothing was crawled; the log says what the database lacks")
+    pages = min(get("item_scraped_count", 0), get("noiseclean/pages/addresses", 0))
+    pages -= get("noiseclean/pages/spooled", 0) + get("noiseclean/pages/lost", 0)
+    pages = max(pages, 0)
     lost = [
         f"{number} {kind}"
         for kind in ("missing", "damaged")

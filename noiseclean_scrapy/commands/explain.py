@@ -61,6 +61,8 @@ class Explain(Subcommand):
     def run(self, call: Call) -> bool:
         opts = call.opts
         if "://" in opts.page:
+            if opts.site:
+                opts.parser.error("--site is for a FILE: a stored page has its site")
             with call.open_store() as store:
                 judgement = judge(store, call.find_page(store, opts.page), call)
         else:

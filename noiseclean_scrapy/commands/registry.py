@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 import logging
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +15,6 @@ from noiseclean_scrapy.commands.output import tell
 from noiseclean_scrapy.errors import ConfigurationError, NoiseCleanError
 
 if TYPE_CHECKING:
-    import argparse
-
     from scrapy.settings import Settings
 
 SUMMARY = "Clean pages; search, explain, export what crawls have stored"
@@ -48,6 +47,15 @@ SUBCOMMANDS = {
 """The subcommands in the order in which help lists them: module and class."""
 
 
+class _Parser(argparse.ArgumentParser):
+    """The parser of a subcommand, which may `prepare` its arguments."""
+
+    prepare: Callable[[Sequence[str]], Sequence[str]]
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        return super().parse_known_args(self.prepare(args), namespace)
+
+
 def add_subcommands(
     parser: argparse.ArgumentParser,
     prog: str,
@@ -56,7 +64,9 @@ def add_subcommands(
 ) -> None:
     """Give a parser the subcommands; `add_common` adds the options that all of them have."""
     parser.set_defaults(subcommand=None)
-    subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", prog=prog)
+    subparsers = parser.add_subparsers(
+        title="commands", metavar="COMMAND", prog=prog, parser_class=_Parser
+    )
     for subcommand in map(_load, names):
         below = subparsers.add_parser(
             subcommand.name,
@@ -68,6 +78,7 @@ def add_subcommands(
         )
         add_common(below)
         subcommand.add_options(below)
+        below.prepare = subcommand.prepare
         below.set_defaults(subcommand=subcommand, parser=below)
 
 

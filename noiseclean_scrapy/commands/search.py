@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from noiseclean_scrapy.store.search.ranking import Hit, SearchResults
 
 _MATCH = re.compile(f"{MATCH_START}(.*?){MATCH_END}", re.DOTALL)
+_NOT_WORD = re.compile(r"-(?!(?:L(?i:debug|info|warning|error|critical)|s\w+=.*)$)\w[\w'’-]+")
 _TIME = re.compile(r"\d{4}-\d\d-\d\d([Tt ].*)?")
 
 
@@ -35,7 +37,12 @@ class Search(Subcommand):
     summary = "Search the stored texts"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("words", metavar="WORD", nargs="+", help="phrases in quotation marks")
+        parser.add_argument(
+            "words",
+            metavar="WORD",
+            nargs="+",
+            help="phrases in quotation marks; -WORD for pages without it",
+        )
         parser.add_argument("--site", metavar="SITE", help="only pages of this site")
         parser.add_argument("--language", metavar="CODE", help="only this language, such as en")
         parser.add_argument(
@@ -53,6 +60,10 @@ class Search(Subcommand):
         )
         add_json_option(parser)
         add_database_option(parser)
+
+    def prepare(self, arguments: Sequence[str]) -> Sequence[str]:
+        """With a blank before each -WORD, which is no option then."""
+        return [f" {part}" if _NOT_WORD.fullmatch(part) else part for part in arguments]
 
     def run(self, call: Call) -> bool:
         opts = call.opts

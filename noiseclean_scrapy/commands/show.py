@@ -32,7 +32,7 @@ class Show(Subcommand):
         form.add_argument("--html", action="store_true", help="the content as plain HTML")
         form.add_argument("--markdown", action="store_true", help="the content as Markdown")
         form.add_argument("--raw", action="store_true", help="the page's HTML as it was fetched")
-        add_json_option(parser)
+        add_json_option(form)
         add_database_option(parser)
 
     def run(self, call: Call) -> bool:

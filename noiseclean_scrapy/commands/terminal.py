@@ -37,7 +37,8 @@ def new_table(*columns: str, right: frozenset[str] = frozenset()) -> Table:
 
 def natural_width(table: Table) -> int:
     """Columns of a terminal that a table needs to break nothing."""
-    console = Terminal(width=_PIPE_WIDTH)
+    # Without a height Rich takes a dumb terminal to be 80 wide, whatever it is told.
+    console = Terminal(width=_PIPE_WIDTH, height=1)
     return console.measure(table).maximum
 
 

@@ -220,6 +220,7 @@ class Crawl:
             ("noiseclean/pages/waiting", self._pages.in_memory),
             ("noiseclean/pages/spooled", self._pages.spool.pages),
             ("noiseclean/pages/provisional", provisional),
+            ("noiseclean/pages/addresses", self.visits.addresses),
         ):
             self.stats.set_value(name, number)
 

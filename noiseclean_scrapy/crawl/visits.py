@@ -74,6 +74,11 @@ class Visits:
     def __contains__(self, response: Response) -> bool:
         return response in self._visits
 
+    @property
+    def addresses(self) -> int:
+        """Number of the different addresses that were seen."""
+        return len(self._addresses)
+
     def note(self, visit: Visit, response: Response, request: Request | None) -> None:
         """Remember the visit of a response."""
         self._visits[response] = visit

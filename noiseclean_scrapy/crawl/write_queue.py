@@ -164,6 +164,7 @@ class WriteQueue:
     async def close(self) -> None:
         """Leave nothing in memory."""
         if self._records and not await self.spill():
+            self.stats.inc_value("noiseclean/pages/lost", len(self._records))
             logger.error("%d pages could not be stored and are lost", len(self._records))
         if self.spool.pages:
             logger.error(

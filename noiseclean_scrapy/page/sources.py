@@ -120,7 +120,8 @@ def load(source: Html, most: int) -> bytes | str | Selector | Parsed:
         return "" if root is None else cast("Parsed", root)
     if callable(getattr(source, "read", None)):
         return _read(cast("Readable", source), most + 1)
-    raise TypeError(f"{_EXPECTED}, not {_shown(source)}")
+    hint = "; give its bytes (.content)" if hasattr(source, "content") else ""
+    raise TypeError(f"{_EXPECTED}, not {_shown(source)}{hint}")
 
 
 def _text_of(response: Any) -> bytes | str:

@@ -110,6 +110,8 @@ def _with_port(url: str) -> str:
     name = host(url)
     try:
         parts = urlsplit(url)
+        if parts.scheme == "file":
+            return name or "localhost"  # which is what a file's empty host means (RFC 8089)
         port = parts.port
     except ValueError:
         return name

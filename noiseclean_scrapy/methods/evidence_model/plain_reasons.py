@@ -82,7 +82,7 @@ def _wording(value: Values, speaks_for: bool) -> str:
 
 def _naming(value: Values, speaks_for: bool) -> str:
     named = value["named_near"] + value["named_around"]
-    words = f"class names like those of {'content' if named > 0 else 'noise'}"
+    words = f"tags and names like those of {'content' if named > 0 else 'noise'}"
     return words if (named > 0) == speaks_for else ""
 
 
