@@ -8,7 +8,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.utils.misc import load_object
 
 from noiseclean_scrapy.crawl.metrics import CrawlMetrics
-from noiseclean_scrapy.crawl.pipeline import COMPANIONS, CleanPipeline
+from noiseclean_scrapy.crawl.pipeline import COMPANIONS, PLACE, CleanPipeline
 from noiseclean_scrapy.crawl.progress import CrawlProgress
 from noiseclean_scrapy.crawl.starting import read_config
 from noiseclean_scrapy.crawl.warc_output import WarcOutput
@@ -43,8 +43,7 @@ class Addon:
             settings.set("SCHEDULER", _FRONTIER, priority="addon")
         for setting, component, priority in (
             *((needed.setting, load_object(needed.path), needed.priority) for needed in COMPANIONS),
-            # First to see an item, so that all other pipelines find its text.
-            ("ITEM_PIPELINES", CleanPipeline, 10),
+            ("ITEM_PIPELINES", CleanPipeline, PLACE),
             *(_PROGRESS if config.live or settings.getfloat("LOGSTATS_INTERVAL") else ()),
             *(_METRICS if config.metrics else ()),
             *(_WARC if config.warc else ()),

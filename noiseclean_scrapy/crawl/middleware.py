@@ -12,7 +12,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.http import HtmlResponse, Response
 from scrapy.http.request import NO_CALLBACK
 
-from noiseclean_scrapy.crawl.pipeline import CleanPipeline
+from noiseclean_scrapy.crawl.pipeline import PLACE, CleanPipeline
 from noiseclean_scrapy.crawl.session import Crawl, count_not_html
 from noiseclean_scrapy.crawl.starting import config_of
 from noiseclean_scrapy.page.sources import other_than_html
@@ -71,7 +71,7 @@ class ClusterMiddleware(CrawlComponent):
             logger.warning(
                 "No page is learned: add %r to ITEM_PIPELINES, or name noiseclean_scrapy.Addon in "
                 "ADDONS instead of its components",
-                {"noiseclean_scrapy.crawl.pipeline.CleanPipeline": 10},
+                {f"{CleanPipeline.__module__}.{CleanPipeline.__name__}": PLACE},
             )
 
     async def process_response(self, request: Request, response: Response) -> Response:

@@ -84,6 +84,10 @@ COMPANIONS = (
 )
 
 
+PLACE = 10
+"""Of `CleanPipeline` among the item pipelines: others find the text of an item when they see it."""
+
+
 class CleanPipeline:
     """Fills items before other pipelines see them, and stores their pages afterwards.
 

@@ -201,16 +201,20 @@ class FocusMiddleware(CrawlComponent):
         )
 
 
-class FocusSpiderMiddleware(CrawlComponent):
+class FocusComponent(CrawlComponent):
+    """A component that works with the crawl's focus."""
+
+    @property
+    def middleware(self) -> FocusMiddleware | None:
+        """The downloader middleware that holds the focus."""
+        return self.crawler.get_downloader_middleware(FocusMiddleware)
+
+
+class FocusSpiderMiddleware(FocusComponent):
     """Spider middleware: gives each request that a page yields the priority that it promises.
 
     The priority is added to the request's own. A request that cannot be judged goes on as it is.
     """
-
-    @property
-    def middleware(self) -> FocusMiddleware | None:
-        """The downloader middleware that holds the crawl's focus."""
-        return self.crawler.get_downloader_middleware(FocusMiddleware)
 
     async def process_start(self, start: AsyncIterator[Any]) -> AsyncIterator[Any]:
         if self.middleware:

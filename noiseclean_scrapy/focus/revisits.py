@@ -11,9 +11,8 @@ from scrapy import signals
 from scrapy.exceptions import DontCloseSpider, NotConfigured
 from scrapy.utils.asyncio import create_looping_call
 
-from noiseclean_scrapy.crawl.middleware import CrawlComponent
 from noiseclean_scrapy.crawl.starting import config_of, count
-from noiseclean_scrapy.focus.middleware import META_KEY, FocusMiddleware
+from noiseclean_scrapy.focus.middleware import META_KEY, FocusComponent, FocusMiddleware
 from noiseclean_scrapy.focus.potential import PRIORITY_SCALE
 from noiseclean_scrapy.page.urls import site_name
 
@@ -32,7 +31,7 @@ _MOST_SECONDS_BETWEEN_LOOKS = 1.0
 _LOST_AFTER_INTERVALS = 10
 
 
-class HubRevisits(CrawlComponent):
+class HubRevisits(FocusComponent):
     """Asks for hubs again, at most `NOISECLEAN_REVISITS` times in all.
 
     A site has one revisit under way at a time, and where other requests of it wait, at least one of
@@ -88,11 +87,6 @@ class HubRevisits(CrawlComponent):
 
     def request_reached_downloader(self, request: Request) -> None:
         self._leave(request)
-
-    @property
-    def middleware(self) -> FocusMiddleware | None:
-        """The downloader middleware that holds the crawl's focus."""
-        return self.crawler.get_downloader_middleware(FocusMiddleware)
 
     def look(self) -> None:
         """Ask for the hubs that are due."""

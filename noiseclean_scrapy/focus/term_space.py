@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from noiseclean_scrapy.methods.trees.counts import more_frequent_half
+from noiseclean_scrapy.page.facts import language_code
 from noiseclean_scrapy.page.stemming import Stemming
 from noiseclean_scrapy.topic import Example
 
@@ -17,7 +17,6 @@ _MOST_TERMS = 200_000
 _MOST_LANGUAGES = 64
 _TOPIC_TERMS = 100
 _GROWTH = 1.1
-_LANGUAGE = re.compile(r"[a-z]{2,3}(?![a-z])", re.IGNORECASE)
 
 
 class Stemmer:
@@ -38,7 +37,7 @@ class Stemmer:
 
     def weigh(self, weights: Mapping[str, float], language: str) -> dict[str, float]:
         """The weight of each term, from those of the words (`src:` and `href:` are no words)."""
-        code = _code(language)
+        code = language_code(language)
         summed: dict[str, float] = defaultdict(float)
         for word, weight in weights.items():
             term = self._terms.get((code, word))
@@ -57,7 +56,7 @@ class Stemmer:
         return term
 
     def _stemming(self, language: str) -> Stemming:
-        code = _code(language)
+        code = language_code(language)
         if code not in self._stemmings:
             if len(self._stemmings) >= _MOST_LANGUAGES:
                 self._stemmings.clear()
@@ -131,7 +130,7 @@ class TopicVectors:
 
     def vector(self, language: str) -> Vector:
         """The topic's vector for texts of a language."""
-        code = _code(language)
+        code = language_code(language)
         pages, vector = self._built.get(code, (-1, {}))
         if pages < 0 or self.space.pages >= max(pages + 1, _GROWTH * pages):
             if len(self._built) >= _MOST_LANGUAGES:
@@ -143,7 +142,7 @@ class TopicVectors:
     def _build(self, code: str) -> Vector:
         total: dict[str, float] = defaultdict(float)
         for example in self.examples:
-            counted = self.stemmer.count(example.text, _code(example.language) or code)
+            counted = self.stemmer.count(example.text, language_code(example.language) or code)
             for term, weight in self.space.vector(counted).items():
                 total[term] += weight
         heaviest = sorted(total, key=lambda term: (-total[term], term))[:_TOPIC_TERMS]
@@ -153,9 +152,3 @@ class TopicVectors:
 def _unit(vector: Mapping[str, float]) -> dict[str, float]:
     length = math.sqrt(math.fsum(weight * weight for weight in vector.values()))
     return {term: weight / length for term, weight in vector.items()} if length else {}
-
-
-def _code(language: str) -> str:
-    """The language's code without a region; empty for what is none."""
-    found = _LANGUAGE.match(language.strip())
-    return found.group().lower() if found else ""
