@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from noiseclean_scrapy.page.linked_data import (
+    is_wrapped,
     plain_line,
     read_article,
     read_documents,
@@ -43,13 +44,15 @@ class Declared:
     `body` is all of the content (an article's text), `parts` are some of it (a product's
     description, posts), one a line; empty where there is none or it cannot be read, cut off at
     100,000 characters. `kinds` are some of `KINDS`. `titles` are the page's: that of META, then
-    that of the article in JSON-LD; `site_names` are what the page calls its site.
+    that of the article in JSON-LD, `wrapped_title` is that of JSON-LD in a comment or CDATA;
+    `site_names` are what the page calls its site.
     """
 
     body: str = ""
     parts: str = ""
     kinds: frozenset[str] = frozenset()
     titles: tuple[str, ...] = ()
+    wrapped_title: str = ""
     site_names: tuple[str, ...] = ()
 
 
@@ -87,7 +90,9 @@ def read_metadata(nodes: Iterable[_Element]) -> tuple[str, Declared]:
 def _declared(scripts: Sequence[_Element], types: list[str], lines: Mapping[str, str]) -> Declared:
     bodies: list[str] = []
     parts: list[str] = []
-    documents = list(read_documents(scripts))
+    # The weights of `evidence` are fitted without what is wrapped: it gives a title alone.
+    wrapped = [script for script in scripts if is_wrapped(script.text or "")]
+    documents = list(read_documents(script for script in scripts if script not in wrapped))
     for thing in things(documents):
         names = type_names(thing)
         types += names
@@ -101,6 +106,7 @@ def _declared(scripts: Sequence[_Element], types: list[str], lines: Mapping[str,
         parts=_joined(parts),
         kinds=frozenset(_KIND_OF[name] for name in types if name in _KIND_OF),
         titles=tuple(filter(None, (meta_title, article.headline))),
+        wrapped_title=read_article(read_documents(wrapped)).headline if wrapped else "",
         site_names=tuple(dict.fromkeys(filter(None, site_names))),
     )
 

@@ -96,7 +96,8 @@ def choose_title(page: Page, headline: str) -> str:
     site = SiteNames(page)
     # An attribute ends at a quotation mark that is not escaped.
     cut = [found.partition('"')[0].strip() for found in (headline, page.title) if '"' in found]
-    declared = [title for title in page.declared.titles if title.strip() not in cut]
+    told = (*page.declared.titles, page.declared.wrapped_title)
+    declared = [title for title in told if title.strip() not in cut]
     titles = [*map(site.without, declared), headline]
     titles = [title for title in titles if title and not site.is_name(title)]
     if not titles:
