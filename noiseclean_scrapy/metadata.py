@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,6 +10,8 @@ from functools import cache, partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
+
+from lxml.html import Element
 
 from noiseclean_scrapy.languages import ranking, text_language
 from noiseclean_scrapy.page import Html, build_page
@@ -26,6 +29,8 @@ from noiseclean_scrapy.page.publication import (
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
+
+logger = logging.getLogger(__name__)
 
 LIBRARIES_MISSING = (
     "the language of texts, and authors and dates that pages do not mark, need libraries that are "
@@ -84,7 +89,7 @@ def extract_metadata(
     """
     root = parse_html(source).root
     return read_facts(
-        page_facts(root),
+        facts_of(root, url),
         url=url,
         text=text,
         language=language,
@@ -104,6 +109,30 @@ def read_facts(
 
     `lines` gives the texts of all blocks: it is asked where no mark tells of the author or the day.
     """
+    try:
+        return _read_facts(facts, url, text, language, lines)
+    except Exception as error:  # of its metadata, which cost no page
+        logger.error("The metadata of %s could not be read", url, exc_info=error)
+        return Metadata()
+
+
+def facts_of(source: Html, url: str) -> _Element:
+    """What `page_facts` takes from a page; nothing where that fails, which costs no page either."""
+    try:
+        return page_facts(source)
+    except Exception as error:
+        logger.error("The facts of %s could not be read", url, exc_info=error)
+        nothing: _Element = Element("html")
+        return nothing
+
+
+def _read_facts(
+    facts: _Element,
+    url: str,
+    text: str,
+    language: Callable[[str, str], str],
+    lines: Callable[[], Sequence[str]],
+) -> Metadata:
     declared = _declared(facts)
     article = read_article(read_documents(facts.iter("script")))
     spoken = language(text, _declared_language(declared))

@@ -15,6 +15,7 @@ import tracemalloc
 import zipfile
 import zlib
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -314,6 +315,20 @@ PACKED = {
     "br": unpacking.brotli.compress,
     "zstd": unpacking.zstd.compress,
 }
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "zstd"])
+@pytest.mark.parametrize("piece", [1, 7, 1 << 16])
+def test_a_body_in_several_members_is_unpacked_whole(encoding: str, piece: int) -> None:
+    parts = [b"<html><p>Fog ", b"", b"closes the port.", b"x" * 100_000]
+    body = b"".join(map(PACKED[encoding], parts)) + b"\0" * 3
+    pieces = [body[start : start + piece] for start in range(0, len(body), piece)]
+    (decoder,) = unpacking._DECODERS[encoding]
+    read = b""
+    with suppress(*unpacking.DAMAGE):  # what follows is none
+        for unpacked in decoder(pieces):
+            read += unpacked
+    assert read == b"".join(parts)
 
 
 @pytest.mark.parametrize("encoding", [*PACKED, "gzip, br", "x-gzip"])

@@ -313,6 +313,38 @@ def test_a_request_that_cannot_be_sent_stays(
     assert crawled.ours["frontier/unserializable"] == 1
 
 
+class BareSpider(scrapy.Spider):
+    """Asks for one page."""
+
+    name = "bare"
+    first: list[str]
+
+    async def start(self) -> AsyncIterator[Any]:
+        for url in self.first:
+            yield scrapy.Request(url)
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        yield {"url": response.url}
+
+
+def test_a_first_address_that_fails_is_asked_again(tmp_path: Path, own_redis: PrivateRedis) -> None:
+    asked: list[str] = []
+
+    def answer(request: Request) -> None:
+        asked.append(request.path)
+        request.answer(story(0), status=503 if len(asked) == 1 else 200)
+
+    with serving(answer) as port:
+        plan = Plan(
+            BareSpider,
+            {"NOISECLEAN_FRONTIER": own_redis.url},
+            {"first": [f"http://127.0.0.1:{port}/a"]},
+        )
+        (crawled,) = crawling.crawl(tmp_path, plan)
+    assert asked == ["/a", "/a"]
+    assert len(crawled.items) == 1
+
+
 def take_again(part: Part, process: str) -> list[bytes]:
     """What a new process is given once the leases of others have ended."""
     while True:

@@ -190,6 +190,17 @@ FILES = [
 ]
 
 
+def test_each_file_of_deletions_holds_one_list(tmp_path: Path) -> None:
+    files = MeilisearchFiles(tmp_path)
+    for deleted in (["a"], [], ["b", "c"]):
+        files.delete(deleted)
+    files.commit()
+    assert [json.loads(path.read_bytes()) for path in sorted(tmp_path.iterdir())] == [
+        ["a"],
+        ["b", "c"],
+    ]
+
+
 @pytest.mark.parametrize(("make", "read"), FILES, ids=["elasticsearch", "meilisearch"])
 def test_bulk_files_add_up_to_the_store(
     sqlite_url: str, tmp_path: Path, make: Any, read: Any

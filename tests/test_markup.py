@@ -251,6 +251,7 @@ def test_words_of_two_elements(html: str, text: str) -> None:
         ("in 2031<sup>[1]</sup>, 20<sup>th</sup>", "in 2031[1], 20th", "in 2031\\[1\\], 20th"),
         ("<q>No</q>, says <i>she</i>", "“No”, says she", "“No”, says *she*"),
         ("<q>“No”</q> <q><q>a</q></q>", "“No” ““a””", "“No” ““a””"),
+        ("it<em><del>'s</del></em> x", "it's x", "it's x"),
         ("<s>80</s> <del>70</del> 60", "80 70 60", "~~80~~ ~~70~~ 60"),
         ("<s><b>80</b></s><s>7</s> ~~6~~", "80 7 ~~6~~", "~~**80**~~ ~~7~~ \\~\\~6\\~\\~"),
     ],

@@ -28,7 +28,7 @@ from noiseclean_scrapy.metadata import (
     extract_metadata,
 )
 from noiseclean_scrapy.page import build_page
-from noiseclean_scrapy.page.days import months
+from noiseclean_scrapy.page.days import months, read_time, shown_days
 from noiseclean_scrapy.page.facts import page_facts, text_of
 from noiseclean_scrapy.page.headline import choose_title
 from noiseclean_scrapy.page.publication import _stated_author, _stated_time
@@ -893,3 +893,28 @@ def test_the_hour_and_the_offset_come_from_where_they_are_told(stated: str, publ
     found = read(story(datePublished=stated) + meta).published
     assert found is not None
     assert found.isoformat() == published
+
+
+@pytest.mark.parametrize(
+    ("value", "time"),
+    [
+        ("2024-05-03 08:00:00 MEZ", "2024-05-03T08:00:00+01:00"),
+        ("2024-07-03 08:00 MESZ", "2024-07-03T08:00:00+02:00"),
+        ("2024-07-03T08:00:00Z", "2024-07-03T08:00:00+00:00"),
+        ("Fri, 03 May 2024 08:00:00 CEST", "2024-05-03T08:00:00+02:00"),
+        ("Fri, 03 May 2024 08:00:00 JST", "2024-05-03T08:00:00+09:00"),
+        ("Fri, 03 May 2024 08:00:00 GMT", "2024-05-03T08:00:00+00:00"),
+        ("Fri, 03 May 2024 08:00:00 +0530", "2024-05-03T08:00:00+05:30"),
+        ("3 May 2024 8:00 PM", None),
+        ("2024-05-03 08:00 a.m.", None),
+    ],
+)
+def test_names_of_zones_are_read_in_every_form(value: str, time: str | None) -> None:
+    found = read_time(value)
+    assert (found.isoformat() if found else None) == time
+
+
+@pytest.mark.parametrize("text", ["CO₂ 15 2024", "½¼¾ 12 2024", "m²ab 12, 2024", "①②③ 1 2024"])
+def test_a_name_with_other_digits_is_no_month(text: str) -> None:
+    assert [day.midnight("en") for day in shown_days(text)] == [None]
+    assert read(f"<p class=post-info>{text}").published is None

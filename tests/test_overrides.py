@@ -420,3 +420,10 @@ def test_names_of_sites_are_those_of_addresses(read: Any, name: str) -> None:
     for url in ("http://bücher.example/a", "http://www.xn--bcher-kva.example/a"):
         found = SiteCleaner().clean("<p>Fog</p>", url=url, overrides=overrides)
         assert (found.text, found.blocks[0].rule) == ("", "drop")
+
+
+def test_a_site_has_one_table_however_it_is_spelled() -> None:
+    for other in ('"EXAMPLE.com."', '"example.com."', '"Example.Com"'):
+        source = f'["example.com"]\ndrop = ".ad"\n[{other}]\nkeep = "p"\n'
+        with pytest.raises(ConfigurationError, match=r"another table is of the same site, example"):
+            Overrides.parse(source)

@@ -381,6 +381,14 @@ def test_a_pattern_holds_for_addresses_of_the_same_form() -> None:
         assert bool(re.search(pattern, url)) is is_like, url
 
 
+def test_a_rule_goes_into_the_table_of_its_site_however_that_is_spelled() -> None:
+    source = '["Example.com."]\ndrop = [".ad", ".promo"]\n'
+    rule = Rule("example.com", "drop", ".x", "")
+    written = with_rule(source, rule)
+    assert written == '["Example.com."]\ndrop = [".ad", ".promo", ".x"]\n'
+    assert without_rule(written, rule) == source
+
+
 @pytest.mark.parametrize(
     "url",
     [

@@ -9,6 +9,7 @@ from threading import Event
 import pytest
 
 from noiseclean_scrapy.config import Config
+from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.store import Store
 from noiseclean_scrapy.web.refreshing import Refreshing
 from noiseclean_scrapy.web.review import OF_A_SITE, review_queue
@@ -83,4 +84,24 @@ def test_a_site_that_was_forgotten_is_judged_by_its_new_tree() -> None:
         again = bench.model(SITE)
         assert (again.version, first.version) == (1, 1)
         assert again.model is not first.model
+        bench.close()
+
+
+def test_places_are_counted_again_after_a_failure(tmp_path: Path) -> None:
+    config, database = Config(method="style-tree"), tmp_path / "noiseclean.db"
+    with Store(f"sqlite:///{database}", store_html=True) as store:
+        learn_site(store, config, range(1, 9))
+    away = database.rename(tmp_path / "away.db")
+    with Store(f"sqlite:///{database}") as store:  # an empty one
+        bench = Workbench(store, config)
+        store._database.close()
+        away.replace(database)
+        assert bench.site(SITE).summary.pages == 8
+        database.rename(away)
+        store._database.close()
+        with pytest.raises(StoreError):
+            bench.place_counts(SITE).result()
+        store._database.close()
+        away.replace(database)
+        assert bench.place_counts(SITE).result().of == 8
         bench.close()

@@ -29,6 +29,7 @@ GZIP_MAGIC = b"\x1f\x8b"
 PIECE_BYTES = 1 << 16
 DAMAGE = (zlib.error, brotli.error, zstd.ZstdError)
 _GZIP, _ZLIB, _DEFLATE = 31, 15, -15
+_GZIP_MAGIC = b"\x1f\x8b"
 _CHUNK_HEAD_BYTES = 256
 _MOST_ENCODINGS = 4
 _ZSTD_WINDOW = 23
@@ -128,9 +129,13 @@ def _inflater(window: int) -> Decoder:
         unzip = zlib.decompressobj(window)
         for piece in pieces:
             left = piece
-            while left and not unzip.eof:
+            while left:
+                if unzip.eof:  # the content may be in several members (RFC 1952)
+                    if window != _GZIP or not _GZIP_MAGIC.startswith(left[:2]):
+                        return
+                    unzip = zlib.decompressobj(window)
                 yield unzip.decompress(left, PIECE_BYTES)
-                left = unzip.unconsumed_tail
+                left = unzip.unused_data if unzip.eof else unzip.unconsumed_tail
         yield unzip.flush()
 
     return inflated
@@ -151,11 +156,12 @@ def _unzstded(pieces: Pieces) -> Iterator[bytes]:
     options: dict[int, int] = {zstd.DecompressionParameter.window_log_max: _ZSTD_WINDOW}
     unpack = zstd.ZstdDecompressor(options=options)
     for piece in pieces:
-        if unpack.eof:
-            return
-        yield unpack.decompress(piece, PIECE_BYTES)
-        while not unpack.needs_input and not unpack.eof:
-            yield unpack.decompress(b"", PIECE_BYTES)
+        left = piece
+        while left or not (unpack.needs_input or unpack.eof):
+            if unpack.eof:  # the content may be in several frames (RFC 8878)
+                unpack = zstd.ZstdDecompressor(options=options)
+            yield unpack.decompress(left, PIECE_BYTES)
+            left = unpack.unused_data if unpack.eof else b""
 
 
 _GUNZIP = [_inflater(_GZIP)]

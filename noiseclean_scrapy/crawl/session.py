@@ -24,9 +24,8 @@ from noiseclean_scrapy.crawl.write_queue import WriteQueue
 from noiseclean_scrapy.crawl.writer import Writer
 from noiseclean_scrapy.errors import DamagedError, StoreError
 from noiseclean_scrapy.languages import SiteLanguages
-from noiseclean_scrapy.metadata import Metadata, load_libraries, read_facts
+from noiseclean_scrapy.metadata import Metadata, facts_of, load_libraries, read_facts
 from noiseclean_scrapy.page import Page, build_page
-from noiseclean_scrapy.page.facts import page_facts
 from noiseclean_scrapy.page.hashes import digest
 from noiseclean_scrapy.store import PageRecord
 
@@ -81,7 +80,7 @@ class Crawl:
         self._note(page)
         # Before the spider may change what is parsed; it need not be parsed again for them.
         needs_facts = self.config.metadata and not self.writer.is_process
-        facts = page_facts(selector) if needs_facts else None
+        facts = facts_of(selector, url) if needs_facts else None
         cluster, stored = await self._look_up(name, key)
         if cluster.config.page_budget != self.config.page_budget:
             page = page_of(cluster.config)  # as the cluster's tree has read others
@@ -137,7 +136,9 @@ class Crawl:
             if not self._has_libraries:
                 await run_in_thread(load_libraries)
                 self._has_libraries = True
-            facts = page_facts(visit.record.html or "") if visit.facts is None else visit.facts
+            facts = visit.facts
+            if facts is None:
+                facts = facts_of(visit.record.html or "", page.url)
             language = partial(self._languages.language, visit.record.cluster)
             visit.metadata = read_facts(
                 facts,

@@ -25,7 +25,7 @@ from scrapy.utils.asyncio import run_in_thread
 from noiseclean_scrapy.clusters.training import Training, TrainingResult, load_learner
 from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.languages import SiteLanguages
-from noiseclean_scrapy.metadata import Metadata, extract_metadata
+from noiseclean_scrapy.metadata import extract_metadata
 from noiseclean_scrapy.store import PageRecord, Store, Written
 from noiseclean_scrapy.store.damage import DamageLog
 
@@ -58,13 +58,9 @@ def _with_metadata(record: PageRecord) -> PageRecord:
     if record.metadata is not None or record.cleaned is None or record.html is None:
         return record
     language = partial(_languages.language, record.cluster)
-    try:
-        found = extract_metadata(
-            record.html, url=record.url, text=record.cleaned.text, language=language
-        )
-    except Exception as error:  # of one page: the others of the batch are to be written
-        logger.error("The metadata of %s could not be read", record.url, exc_info=error)
-        found = Metadata()
+    found = extract_metadata(
+        record.html, url=record.url, text=record.cleaned.text, language=language
+    )
     return replace(record, metadata=found)
 
 

@@ -335,7 +335,10 @@ class FrontierScheduler(BaseScheduler):
 
     def _decode(self, data: bytes) -> Request | None:
         try:
-            return request_from_dict(pickle.loads(data), spider=self._spider)
+            request = request_from_dict(pickle.loads(data), spider=self._spider)
+            # It has been known as one: a retry, which copies the meta, is to be sent again.
+            request.meta.pop("is_start_request", None)
+            return request
         except Exception as error:
             count(self.crawler, "frontier/errors")
             logger.error("A request in Redis cannot be read, and is left out: %s", error)

@@ -105,7 +105,8 @@ class MeilisearchFiles(_Folder):
 
     def delete(self, keys: Sequence[str]) -> None:
         if keys:
-            self._write("deletions.json", [_line(list(keys))])
+            # A file holds one list.
+            self._waiting.append(("deletions.json", bytearray(_line(list(keys)))))
 
 
 def _write_file(path: Path, content: bytes | bytearray) -> None:

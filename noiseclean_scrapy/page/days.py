@@ -17,10 +17,12 @@ _ZONES = {"UT": 0, "GMT": 0, "UTC": 0, "WET": 0, "BST": 1, "CET": 1, "MEZ": 1, "
 _ZONES |= {"MESZ": 2, "EET": 2, "EEST": 3, "MSK": 3, "JST": 9, "KST": 9, "AEST": 10, "AEDT": 11}
 _ZONES |= {"EDT": -4, "EST": -5, "CDT": -5, "CST": -6, "MDT": -6, "MST": -7, "PDT": -7, "PST": -8}
 """Hours that zones are ahead of UTC, by their names."""
+_ZULU = re.compile(r"(?<![A-Z])Z$")
 _MAIL_TIME = re.compile(r"(?:[A-Z][a-z]{2}, ?)?\d{1,2} [A-Z][a-z]{2} \d{4} \d", re.ASCII)
 _WRITTEN_DAY = re.compile(
     r"(?:[A-Z][a-z]+, )?(?:[A-Z][a-z]+ \d{1,2}|\d{1,2} [A-Z][a-z]+),? \d{4}", re.ASCII
 )
+_HALF_DAY = re.compile(r"\d\s?[AaPp]\.?[Mm]\.?$")
 _MONTH = re.compile(r"\d{4}-\d\d", re.ASCII)
 _FRACTION = re.compile(r"\.(\d{1,6})\d*")
 MONTHS = (
@@ -94,15 +96,19 @@ def read_time(value: object) -> datetime | None:
     if not isinstance(value, str) or len(value) > _LONGEST:
         return None
     value = value.strip()
+    if _HALF_DAY.search(value):
+        return None
     is_day = _WRITTEN_DAY.fullmatch(value)
     # What Python 3.10 does not read: Z, fractions of other lengths, offsets without a colon.
-    text = _FRACTION.sub(lambda found: f".{found[1]:0<6}", value.replace("Z", "+00:00"))
+    text = _FRACTION.sub(lambda found: f".{found[1]:0<6}", _ZULU.sub("+00:00", value))
     text = _OFFSET.sub(r"\1:\2", text)
     # And what no Python reads: names of zones, months.
     text = _ZONE.sub(_with_offset, text) + "-01" * bool(_MONTH.fullmatch(text))
     try:
         if is_day or _MAIL_TIME.match(value):
-            time = parsedate_to_datetime(f"{value} 00:00" if is_day else value)
+            # Of the names of zones it knows the American ones alone.
+            mail = _ZONE.sub(lambda zone: _with_offset(zone, " {:+03}00"), value)
+            time = parsedate_to_datetime(f"{value} 00:00" if is_day else mail)
         else:
             time = datetime.fromisoformat(text)
     except (ValueError, OverflowError):
@@ -110,11 +116,11 @@ def read_time(value: object) -> datetime | None:
     return time if time.tzinfo else time.replace(tzinfo=timezone.utc)
 
 
-def _with_offset(zone: re.Match[str]) -> str:
+def _with_offset(zone: re.Match[str], form: str = "{:+03}:00") -> str:
     digit, name = zone.groups()
     if name is None:  # of a zone in brackets, which follows its offset
         return digit
-    return f"{digit}{_ZONES[name]:+03}:00" if name in _ZONES else zone[0]
+    return digit + form.format(_ZONES[name]) if name in _ZONES else zone[0]
 
 
 def shown_days(text: str, *, numbers: bool = True) -> Iterator[ShownDay]:
@@ -130,7 +136,7 @@ def shown_days(text: str, *, numbers: bool = True) -> Iterator[ShownDay]:
     for found in islice(_DAYS[numbers].finditer(text), _MOST_DAYS):
         first, second, third = filter(None, found.groups())
         is_of_numbers = bool(_DAY_FIRST.fullmatch(found[0]))
-        if first.isalpha():
+        if not first[0].isdecimal():  # a name, which may have other digits, as in CO₂
             first, second = second, first
         elif len(first) == 4:
             first, third = third, first

@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeAlias
 
 from noiseclean_scrapy.page.inline import CODE, Inline, MarkupOptions, element_of, plain_text
 
+_LOOKS = 4  # at delimiters that others beside them have been left out of
 _DELIMITERS = {"strong": "**", "em": "*", "del": "~~"}
 _SPECIAL = re.compile(
     r"[\\`*\[\]<|~]"
@@ -73,7 +74,9 @@ def inline_markdown(
             parts += ["$", _code_span(token.value, in_cell) if is_code else token.value, "$"]
         else:
             parts.append(token.value or _Mark(line_break))
-    _drop_invalid_pairs(parts)
+    for _ in range(_LOOKS):
+        if not _drop_invalid_pairs(parts):
+            break
     return _joined(parts)
 
 
@@ -91,8 +94,12 @@ def _target(address: str) -> str:
     return address.replace("&", "\\&")
 
 
-def _drop_invalid_pairs(parts: _Parts) -> None:
-    """Leave out delimiters that CommonMark would take for text, or put together differently."""
+def _drop_invalid_pairs(parts: _Parts) -> bool:
+    """Leave out delimiters that CommonMark would take for text, or put together differently.
+
+    Whether there were some: what stood beside them has other neighbours now.
+    """
+    has_dropped = False
     opened: dict[int, tuple[int, str, int]] = {}
     before, count = " ", 0  # the last character so far, and how many parts are not left out
     for index, part in enumerate(parts):
@@ -102,12 +109,14 @@ def _drop_invalid_pairs(parts: _Parts) -> None:
                 _may_stand(part, outer, _first_after(parts, begin))
                 and _may_stand(part, _first_after(parts, index), before)
             ):
+                has_dropped = True
                 parts[begin] = parts[index] = ""
                 before = before if count > count_before + 1 else outer
                 count -= 1
                 continue
         if text := _shown(part):
             before, count = text[-1], count + 1
+    return has_dropped
 
 
 def _first_after(parts: _Parts, index: int) -> str:

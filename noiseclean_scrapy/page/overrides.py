@@ -103,9 +103,12 @@ class Overrides:
     @classmethod
     def parse(cls, source: str, path: Path | None = None) -> Overrides:
         """Read TOML, which came from `path`; raises ConfigurationError or TOMLDecodeError."""
-        sites = {
-            host_name(site): _read_site(site, table) for site, table in _tables(source).items()
-        }
+        sites: dict[str, tuple[RuleSet, ...]] = {}
+        for site, table in _tables(source).items():
+            name = host_name(site)
+            if name in sites:
+                raise ConfigurationError(f"{site!r}: another table is of the same site, {name}")
+            sites[name] = _read_site(site, table)
         return cls(sites, path)
 
     def rules_for(self, url: str) -> Rules | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,7 @@ from tomlkit.items import AoT, Array, Table
 
 from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.page.overrides import Overrides
-from noiseclean_scrapy.page.urls import host
+from noiseclean_scrapy.page.urls import host, host_name
 from noiseclean_scrapy.replaced import replace_file
 
 if sys.version_info >= (3, 11):
@@ -95,10 +96,11 @@ def _shape(part: str) -> str:
 def with_rule(source: str, rule: Rule) -> str:
     """The overrides file with one rule more; as it is where the rule stands there already."""
     document = _document(source)
-    table = document.get(rule.site)
+    key = _key(document, rule.site)
+    table = document.get(key)
     if table is None:
         table = tomlkit.table()
-        document.append(rule.site, table)
+        document.append(key, table)
     if rule.pattern:
         table = _pages_table(table, rule.pattern)
     _add(table, rule)
@@ -108,7 +110,8 @@ def with_rule(source: str, rule: Rule) -> str:
 def without_rule(source: str, rule: Rule) -> str:
     """The overrides file without a rule; as it is where the rule does not stand there."""
     document = _document(source)
-    site = document.get(rule.site)
+    key = _key(document, rule.site)
+    site = document.get(key)
     if site is None:
         return source
     pages = site.get(_PAGES, [])
@@ -124,7 +127,7 @@ def without_rule(source: str, rule: Rule) -> str:
     if not site.get(_PAGES, True):
         del site[_PAGES]
     if not site:
-        document.remove(rule.site)
+        document.remove(key)
     return tomlkit.dumps(document)
 
 
@@ -145,6 +148,12 @@ def write_source(path: Path, source: str) -> None:
         replace_file(path, source.encode())
     except OSError as error:
         raise ConfigurationError(f"{path}: the overrides cannot be written: {error}") from None
+
+
+def _key(tables: Iterable[str], site: str) -> str:
+    """How the file spells a site, where it has a table of it."""
+    name = host_name(site)
+    return next((key for key in tables if host_name(key) == name), site)
 
 
 def _document(source: str) -> tomlkit.TOMLDocument:
@@ -205,7 +214,7 @@ def _checked(document: tomlkit.TOMLDocument, source: str, rule: Rule) -> str:
 
 
 def _with_rule_in_values(tables: dict[str, Any], rule: Rule) -> dict[str, Any]:
-    table = tables.setdefault(rule.site, {})
+    table = tables.setdefault(_key(tables, rule.site), {})
     if rule.pattern:
         pages = table.setdefault(_PAGES, [])
         found = [page for page in pages if page.get(_URL) == rule.pattern]

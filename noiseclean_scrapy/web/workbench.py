@@ -158,7 +158,8 @@ class Workbench:
         key = (site, summary.with_text, summary.version)
         with self._lock:
             found = self._counts.get(key)
-            if found is None or found.cancelled():
+            # What could not be counted may be now.
+            if found is None or found.cancelled() or (found.done() and found.exception()):
                 found = self._counting.submit(self._count_places, site)
             _remember(self._counts, key, found, _COUNTS)
         return found
