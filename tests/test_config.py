@@ -123,7 +123,7 @@ def test_wrong_values_are_named(name: str, value: Any, expected: str) -> None:
 def test_a_missing_library_is_named_with_its_extra(
     monkeypatch: pytest.MonkeyPatch, name: str, value: str, module: str, extra: str
 ) -> None:
-    monkeypatch.setattr("noiseclean_scrapy.config.find_spec", lambda wanted: None)
+    monkeypatch.setattr("noiseclean_scrapy.config.readers.find_spec", lambda wanted: None)
     read = config(**{name: value})  # as commands read it, which need no such library
     with pytest.raises(ConfigurationError) as caught:
         read.require_libraries()

@@ -14,7 +14,8 @@ from scrapy.http import Response
 from noiseclean_scrapy import CleanPage, PageItem, SiteCleaner
 from noiseclean_scrapy.clusters.cleaning import clean_record
 from noiseclean_scrapy.clusters.cluster import load_cluster
-from noiseclean_scrapy.config import Config, _patterns
+from noiseclean_scrapy.config import Config
+from noiseclean_scrapy.config.readers import read_patterns
 from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.methods import METHODS
 from noiseclean_scrapy.page.overrides import NO_OVERRIDES, Overrides
@@ -373,7 +374,7 @@ drop = "h1"
     page = SiteCleaner().clean("<h1>a</h1><p>b", url=hostile, overrides=rules)
     assert [block.rule for block in page.blocks] == ["drop", ""]
     assert "'(a+)+$' takes too long on http://news.example.com/live/aaa" in caplog.text
-    config = Config(allow=_patterns("NOISECLEAN_ALLOW", ["(a+)+$", re.compile("LIVE", re.I)]))
+    config = Config(allow=read_patterns("NOISECLEAN_ALLOW", ["(a+)+$", re.compile("LIVE", re.I)]))
     assert config.wants(hostile)
     assert not Config(allow=config.allow[:1]).wants(hostile)
     assert pickle.loads(pickle.dumps(config)) == config

@@ -14,10 +14,10 @@ def house() -> str:
         BLUE,
         "Scrapy's components",
         [
-            "`addon.py, config.py, items.py, topic.py, focus/, frontier/,`",
+            "`addon.py, config/, items.py, topic.py, focus/, frontier/,`",
             "`crawl/`, of old `middleware.py, pipeline.py, progress.py`",
             "One line in ADDONS wires them. They alone touch the crawler,",
-            "and config.py alone reads the NOISECLEAN_ settings.",
+            "and config/ alone reads the NOISECLEAN_ settings.",
         ],
     )
     crawl = Box(

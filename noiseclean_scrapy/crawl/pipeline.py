@@ -322,7 +322,7 @@ class CleanPipeline:
         assert self.crawler.stats
         get = self.crawler.stats.get_value
         if self.config.read_only:
-            return "nothing was to be stored (NOISECLEAN_READ_ONLY)"
+            return "nothing stored, as it only reads"
         spooled, lost = get("noiseclean/pages/spooled", 0), get("noiseclean/pages/lost", 0)
         exceptions = f", but {spooled} in the spool" * bool(spooled) + f", {lost} lost" * bool(lost)
         return f"stored in {self.config.display_url}{exceptions}"

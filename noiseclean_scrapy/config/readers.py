@@ -1,0 +1,251 @@
+"""What reads the settings: for each kind of value a function of the setting's name and value.
+
+Each raises ConfigurationError that names the setting, and says what it must be.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from importlib.util import find_spec
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from noiseclean_scrapy.errors import ConfigurationError
+from noiseclean_scrapy.metadata import Metadata
+from noiseclean_scrapy.methods import METHODS, find_method
+from noiseclean_scrapy.page.budget import LARGEST
+from noiseclean_scrapy.page.overrides import Overrides
+from noiseclean_scrapy.page.patterns import Pattern
+from noiseclean_scrapy.page.urls import CLUSTERINGS, HOST_NAME, host_name
+from noiseclean_scrapy.service_urls import database_text, database_url, object_store_url, shown_url
+from noiseclean_scrapy.topic import Topic
+
+if TYPE_CHECKING:
+    from scrapy.http import Response
+
+PREFIX = "NOISECLEAN_"
+METADATA_VALUES = tuple(field.name for field in fields(Metadata))
+ITEM_VALUES = (
+    "url",
+    "title",
+    "text",
+    "html",
+    "markdown",
+    *METADATA_VALUES,
+    "weights",
+    "blocks",
+    "cluster",
+    "tree_version",
+)
+"""What `NOISECLEAN_FIELDS` can put into an item's field."""
+
+ClusterBy: TypeAlias = "Callable[[Response], str | None]"
+
+_CLUSTER_BY = (
+    "'domain', 'host', 'template', or a callable (or its path), not async, that takes a response"
+)
+_LONGEST_NAME = 500
+"""Characters in the name of a page cluster: an index of PostgreSQL takes 2,700 bytes."""
+
+
+def by_domain(response: Response) -> str:
+    """The site of a response, see `site_name`."""
+    return CLUSTERINGS["domain"](response.url)
+
+
+def wrong(name: str, value: Any, expected: str) -> ConfigurationError:
+    return ConfigurationError(f"{PREFIX}{name.upper()} must be {expected}, not {value!r}")
+
+
+def need(name: str, module: str, *, extra: str) -> None:
+    if find_spec(module) is None:
+        raise ConfigurationError(
+            f"{PREFIX}{name.upper()} needs {module}: pip install 'noiseclean-scrapy[{extra}]'"
+        )
+
+
+def read_flag(name: str, value: Any) -> bool:
+    text = str(value).strip().lower()
+    if text in {"1", "true", "yes", "on"}:
+        return True
+    if text in {"0", "false", "no", "off", ""}:
+        return False
+    raise wrong(name, value, "True or False")
+
+
+def read_count(name: str, value: Any) -> int:
+    try:
+        number = int(value)
+    except (OverflowError, TypeError, ValueError):
+        number = 0
+    is_whole = not isinstance(value, bool) and not (isinstance(value, float) and number != value)
+    if not is_whole or not 1 <= number <= LARGEST:
+        raise wrong(name, value, f"a whole number from 1 to {LARGEST:,}")
+    return number
+
+
+def read_bound(name: str, value: Any) -> int:
+    return 0 if str(value).strip() == "0" else read_count(name, value)
+
+
+def read_seconds(name: str, value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = 0.0
+    if not 0 < number <= LARGEST or isinstance(value, bool):
+        raise wrong(name, value, f"a number of seconds above 0, and at most {LARGEST:,}")
+    return number
+
+
+def read_redis_urls(name: str, value: Any) -> tuple[str, ...]:
+    urls = read_strings(name, value)
+    for url in urls:
+        if not url.startswith(("redis://", "rediss://", "unix://")):
+            raise wrong(name, shown_url(url), "a Redis URL such as redis://host:6379/0, or a list")
+    return urls
+
+
+def read_address(name: str, value: Any) -> tuple[str, int]:
+    host_name, _, port = str(value).rpartition(":")
+    if not host_name or not port.isdecimal() or int(port) > 65535:
+        raise wrong(name, value, "an address to listen at, such as 127.0.0.1:9410")
+    return host_name, int(port)
+
+
+def read_topic(name: str, value: Any) -> Topic:
+    return Topic.read(value)
+
+
+def read_strings(name: str, value: Any) -> tuple[str, ...]:
+    parts = [part.strip() for part in value.split(",")] if isinstance(value, str) else value
+    if not isinstance(parts, (list, tuple, set, frozenset)) or not all(
+        isinstance(part, str) for part in parts
+    ):
+        raise wrong(name, value, "a list of strings")
+    return tuple(part for part in parts if part)
+
+
+def read_domains(name: str, value: Any) -> tuple[str, ...]:
+    """Host names; a leading dot, as cookies have one, is left out."""
+    found = tuple(part.lstrip(".") for part in read_strings(name, value))
+    if not all(map(HOST_NAME.fullmatch, found)):
+        raise wrong(name, value, "a list of host names such as example.com")
+    return tuple(map(host_name, found))
+
+
+def read_patterns(name: str, value: Any) -> tuple[Pattern, ...]:
+    # A comma may be part of a pattern, so one string is one pattern.
+    sources = [value] if isinstance(value, (str, re.Pattern)) else value
+    try:
+        return tuple(map(Pattern, sources))
+    except (TypeError, re.error) as error:
+        raise wrong(name, value, f"a list of regular expressions ({error})") from None
+
+
+def read_dict(name: str, value: Any, expected: str) -> dict[str, Any]:
+    """A dict with names as keys; on a command line it is written in JSON, as in Scrapy."""
+    found = value
+    if isinstance(value, str):
+        try:
+            found = json.loads(value)
+        except ValueError:
+            raise wrong(name, value, expected) from None
+    if not isinstance(found, Mapping) or not all(isinstance(key, str) for key in found):
+        raise wrong(name, value, expected)
+    return dict(found)
+
+
+def read_fields(name: str, value: Any) -> Mapping[str, str]:
+    fields = read_dict(name, value, "a dict of item field to value name")
+    for source in fields.values():
+        if source not in ITEM_VALUES:
+            raise wrong(name, source, f"made of the values {', '.join(ITEM_VALUES)}")
+    return fields
+
+
+def read_overrides(name: str, value: Any) -> Overrides:
+    if not isinstance(value, (str, PathLike)):
+        raise wrong(name, value, "the path of a TOML file")
+    return Overrides.read(Path(value))
+
+
+def read_path(name: str, value: Any) -> str:
+    if not isinstance(value, (str, PathLike)):
+        raise wrong(name, value, "the path of a file")
+    return str(value)
+
+
+def read_html_store(name: str, value: Any) -> str:
+    try:
+        return object_store_url(value) if value else ""
+    except ValueError as error:
+        expected = f"a URL that fsspec knows, such as s3://bucket/prefix ({error})"
+        given = shown_url(value) if isinstance(value, str) else value
+        raise wrong(name, given, expected) from None
+
+
+def read_method(name: str, value: Any) -> str:
+    if isinstance(value, type):
+        value = f"{value.__module__}.{value.__qualname__}"
+    try:
+        find_method(value)
+    except ConfigurationError as error:
+        reason = f" ({error})" * ("." in str(value))  # of a path; the names stand here already
+        expected = f"one of {', '.join(sorted(METHODS))}, or the path of a class{reason}"
+        raise wrong(name, value, expected) from None
+    return str(value)
+
+
+def read_options(name: str, value: Any) -> Mapping[str, Any]:
+    return read_dict(name, value, "a dict of option name to value")
+
+
+def read_database_url(name: str, value: Any) -> str:
+    try:
+        return database_text(database_url(value))
+    except ValueError as error:
+        expected = f"a database URL such as sqlite:///noiseclean.db ({error})"
+        given = shown_url(value) if isinstance(value, str) else value
+        raise wrong(name, given, expected) from None
+
+
+def read_cluster_by(name: str, value: Any) -> ClusterBy:
+    # The templates of a domain are told apart by the cleaner.
+    if isinstance(value, str) and (value in CLUSTERINGS or value == "template"):
+        by_url = CLUSTERINGS.get(value, CLUSTERINGS["domain"])
+        return lambda response: by_url(response.url)
+    if isinstance(value, str):
+        from scrapy.utils.misc import load_object
+
+        try:
+            loaded = load_object(value)
+        except (ImportError, NameError, TypeError, ValueError) as error:
+            raise wrong(name, value, f"{_CLUSTER_BY} ({error})") from error
+    else:
+        loaded = value
+    if not callable(loaded) or inspect.iscoroutinefunction(loaded):
+        raise wrong(name, value, _CLUSTER_BY)
+    return CheckedNames(loaded)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedNames:
+    """What names a response's page cluster by a callable of the user."""
+
+    name_of: Callable[[Response], object]
+
+    def __call__(self, response: Response) -> str | None:
+        """The name or None; raises ConfigurationError for anything else."""
+        name = self.name_of(response)
+        if name is not None and not (isinstance(name, str) and len(name) <= _LONGEST_NAME):
+            raise ConfigurationError(
+                f"{PREFIX}CLUSTER_BY gave {name!r:.200} for {response.url}, expected None or a "
+                f"name of at most {_LONGEST_NAME} characters"
+            )
+        return name
