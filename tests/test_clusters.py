@@ -165,3 +165,21 @@ def test_templates_survive_bytes_and_forget() -> None:
 
 def test_untaught_templates_keep_everything() -> None:
     assert SiteCleaner(templates=True).clean("<p>hello</p>").text == "hello"
+
+
+@pytest.mark.parametrize("method", ["style-tree", "evidence"])
+def test_what_a_redesign_leaves_of_structures_is_what_it_leaves_of_pages(method: str) -> None:
+    pages = [build_page(SHOP.format("Shop", f"Offer {n}")) for n in range(8)]
+    learned, redesigned = (TemplateMethod(lambda: create_method(method)) for _ in range(2))
+    for page in pages:
+        learned.observe(page)
+        redesigned.observe(page)
+    redesigned.note_redesign()
+    for part in redesigned._parts.values():
+        assert max(part.structure.values()) == part.method.pages
+    left = {"style-tree": 2.0, "evidence": 8.0}[method]
+    assert redesigned.pages == left
+    learned.decay(left / 8)
+    assert learned._parts.keys() == redesigned._parts.keys()
+    for key, part in learned._parts.items():
+        assert part.structure == redesigned._parts[key].structure

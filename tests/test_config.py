@@ -326,3 +326,11 @@ def test_what_is_no_name_of_a_cluster_is_told(name: Any) -> None:
 def test_why_a_path_gives_no_callable_is_told() -> None:
     with pytest.raises(ConfigurationError, match="No module named 'no_such_module'"):
         config(cluster_by="no_such_module.by")
+
+
+def test_a_callable_is_the_same_to_every_process_of_a_job() -> None:
+    given = [config(cluster_by=by) for by in (by_last_digit, f"{__name__}.by_last_digit")]
+    first, second = (describe(["a.warc"], one, "text") for one in given)
+    assert first == second
+    assert f"{__name__}.by_last_digit" in first
+    assert " at 0x" not in first

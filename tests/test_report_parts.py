@@ -10,6 +10,7 @@ import pytest
 
 from noiseclean_scrapy import Block, SiteCleaner
 from noiseclean_scrapy.notebook import cleaner_card, page_card
+from noiseclean_scrapy.report import charts
 from noiseclean_scrapy.report.charts import FIT_HEIGHT, FIT_TOP, NOISE_HEIGHT, drift
 from noiseclean_scrapy.report.icicle import lay_out
 from noiseclean_scrapy.report.place_tree import Example, PlacedText, PlaceTree
@@ -186,3 +187,11 @@ def test_notebook_cards_are_plain_and_escaped() -> None:
     assert "style-tree" in cleaner_card(cleaner)
     assert page._repr_html_() == page_card(page)
     assert cleaner._repr_html_() == cleaner_card(cleaner)
+
+
+def test_a_short_time_has_all_its_labels() -> None:
+    for number in range(2, 7):
+        days = [datetime(2031, 5, 1 + day, tzinfo=timezone.utc) for day in range(number)]
+        marks = charts._ticks(days, 100.0)
+        assert len(marks) == number
+        assert marks[-1].label.startswith(f"May {number:02}")

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from noiseclean_scrapy.config import Config
+from noiseclean_scrapy.config.readers import CheckedNames
 from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.page.hashes import digest
 from noiseclean_scrapy.page.overrides import Overrides, RuleSet
@@ -169,6 +170,8 @@ def _written(value: Any) -> Any:
         return value.sites
     if isinstance(value, RuleSet):
         return value.__reduce__()[1]
+    if isinstance(value, CheckedNames):
+        return _written(value.name_of)
     if callable(value) and hasattr(value, "__qualname__"):
         cells = getattr(value, "__closure__", None) or ()
         return [f"{value.__module__}.{value.__qualname__}", *(c.cell_contents for c in cells)]

@@ -55,12 +55,11 @@ class TemplateMethod(Method):
 
     def decay(self, factor: float) -> None:
         for part in self._parts.values():
-            part.method.decay(factor)
-            part.structure = Counter({pair: n * factor for pair, n in part.structure.items()})
+            part.let(lambda method: method.decay(factor))
 
     def note_redesign(self) -> None:
         for part in self._parts.values():
-            part.method.note_redesign()
+            part.let(lambda method: method.note_redesign())
 
     def model(self) -> TemplateModel:
         templates = []
@@ -136,6 +135,13 @@ class _Part:
 
     def typical(self) -> frozenset[str]:
         return _typical([self])
+
+    def let(self, fade: Callable[[Method], None]) -> None:
+        """Let the pages so far count less for the method, and as much less for the structure."""
+        before = self.method.pages
+        fade(self.method)
+        factor = self.method.pages / before if before else 1.0
+        self.structure = Counter({pair: n * factor for pair, n in self.structure.items()})
 
 
 def page_structure(page: Page) -> frozenset[str]:

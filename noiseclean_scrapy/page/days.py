@@ -17,7 +17,7 @@ _ZONES = {"UT": 0, "GMT": 0, "UTC": 0, "WET": 0, "BST": 1, "CET": 1, "MEZ": 1, "
 _ZONES |= {"MESZ": 2, "EET": 2, "EEST": 3, "MSK": 3, "JST": 9, "KST": 9, "AEST": 10, "AEDT": 11}
 _ZONES |= {"EDT": -4, "EST": -5, "CDT": -5, "CST": -6, "MDT": -6, "MST": -7, "PDT": -7, "PST": -8}
 """Hours that zones are ahead of UTC, by their names."""
-_ZULU = re.compile(r"(?<![A-Z])Z$")
+_ZULU = re.compile(r"(?<![A-Z])Z(?=$|\s*\[)")
 _MAIL_TIME = re.compile(r"(?:[A-Z][a-z]{2}, ?)?\d{1,2} [A-Z][a-z]{2} \d{4} \d", re.ASCII)
 _WRITTEN_DAY = re.compile(
     r"(?:[A-Z][a-z]+, )?(?:[A-Z][a-z]+ \d{1,2}|\d{1,2} [A-Z][a-z]+),? \d{4}", re.ASCII

@@ -157,8 +157,9 @@ def _ticks(times: Sequence[datetime], step: float) -> list[Mark]:
     form = next((form for longest, form in _TIME_FORMS if span < longest), "%Y-%m-%d")
     marks: dict[str, Mark] = {}
     last = -inf
-    for number in range(min(_TICKS, len(times))):
-        index = int((number + 0.5) * len(times) / _TICKS)
+    ticks = min(_TICKS, len(times))
+    for number in range(ticks):
+        index = int((number + 0.5) * len(times) / ticks)
         label, x = f"{times[index]:{form}}", (index + 0.5) * step
         if label not in marks:
             marks[label] = Mark(x, label, dense=x - last < _NARROW_TIMES)
