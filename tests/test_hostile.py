@@ -96,6 +96,15 @@ def test_a_million_siblings() -> None:
     assert len(page.elements) == 25_000
 
 
+def test_a_hundred_thousand_scripts_in_comments() -> None:
+    begin = "<script type=application/ld+json><!--"
+    scripts = "<script><!--</script>" * 100_000 + f"{begin}{{}}--></script>" * 50_000
+    story = f'{begin}{{"@type": "Article", "headline": "Fog"}}--></script>'
+    page = build_page(f"{scripts}{story}<p>one", budget=PageBudget(markup=10_000_000))
+    assert page.declared.wrapped_title == "Fog"
+    assert page.text == "one"
+
+
 @pytest.mark.slow
 def test_a_million_attributes() -> None:
     data = HOSTILE["attributes"](1_000_000)

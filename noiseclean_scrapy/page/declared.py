@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from noiseclean_scrapy.page.linked_data import (
+    is_json_ld,
     is_wrapped,
     plain_line,
     read_article,
@@ -91,8 +92,11 @@ def _declared(scripts: Sequence[_Element], types: list[str], lines: Mapping[str,
     bodies: list[str] = []
     parts: list[str] = []
     # The weights of `evidence` are fitted without what is wrapped: it gives a title alone.
-    wrapped = [script for script in scripts if is_wrapped(script.text or "")]
-    documents = list(read_documents(script for script in scripts if script not in wrapped))
+    plain: list[_Element] = []
+    wrapped: list[_Element] = []
+    for script in filter(is_json_ld, scripts):
+        (wrapped if is_wrapped(script.text or "") else plain).append(script)
+    documents = list(read_documents(plain))
     for thing in things(documents):
         names = type_names(thing)
         types += names
