@@ -110,7 +110,20 @@ def read_facts(
     `lines` gives the texts of all blocks: it is asked where no mark tells of the author or the day.
     """
     try:
-        return _read_facts(facts, url, text, language, lines)
+        declared = _declared(facts)
+        article = read_article(read_documents(facts.iter("script")))
+        spoken = language(text, _declared_language(declared))
+        beside = cache(lambda: lines_beside(text, lines() if text else ()))
+        author, published = author_and_date(facts, article, declared, url, spoken, beside)
+        images = (*(declared.get(name, "") for name in _IMAGES), article.image)
+        address = partial(_address, _address(url, declared.get("base", "")) or url)
+        return Metadata(
+            author=author,
+            published=published,
+            language=spoken,
+            canonical_url=address(declared.get("canonical") or declared.get("og:url", "")),
+            image=next(filter(None, map(address, images)), ""),
+        )
     except Exception as error:  # of its metadata, which cost no page
         logger.error("The metadata of %s could not be read", url, exc_info=error)
         return Metadata()
@@ -124,29 +137,6 @@ def facts_of(source: Html, url: str) -> _Element:
         logger.error("The facts of %s could not be read", url, exc_info=error)
         nothing: _Element = Element("html")
         return nothing
-
-
-def _read_facts(
-    facts: _Element,
-    url: str,
-    text: str,
-    language: Callable[[str, str], str],
-    lines: Callable[[], Sequence[str]],
-) -> Metadata:
-    declared = _declared(facts)
-    article = read_article(read_documents(facts.iter("script")))
-    spoken = language(text, _declared_language(declared))
-    beside = cache(lambda: lines_beside(text, lines() if text else ()))
-    author, published = author_and_date(facts, article, declared, url, spoken, beside)
-    images = (*(declared.get(name, "") for name in _IMAGES), article.image)
-    address = partial(_address, _address(url, declared.get("base", "")) or url)
-    return Metadata(
-        author=author,
-        published=published,
-        language=spoken,
-        canonical_url=address(declared.get("canonical") or declared.get("og:url", "")),
-        image=next(filter(None, map(address, images)), ""),
-    )
 
 
 def has_libraries() -> bool:

@@ -10,7 +10,7 @@ from hashlib import sha256
 from ipaddress import ip_address
 from urllib.parse import quote, urljoin, urlsplit
 
-from noiseclean_scrapy.page.urls import registrable_domain
+from noiseclean_scrapy.page.urls import is_below, registrable_domain
 
 _PRIVATE = frozenset("home internal intranet lan local localhost".split())
 LONGEST_LABEL = 63
@@ -63,7 +63,7 @@ def own_host(site: str, url: str | None) -> str:
     ''
     """
     host = web_host(url)
-    return host if f".{host}".endswith(f".{site.lower()}") else ""
+    return host if is_below(host, site.lower()) else ""
 
 
 def web_host(url: str | None) -> str:

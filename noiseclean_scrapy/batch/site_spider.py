@@ -21,7 +21,7 @@ from noiseclean_scrapy.batch.listings import LARGEST, read_listing
 from noiseclean_scrapy.crawl.bounded import base_of, read_part, selector_of
 from noiseclean_scrapy.items import PageItem
 from noiseclean_scrapy.page import DEFAULT_BUDGET
-from noiseclean_scrapy.page.urls import LONGEST_ADDRESS
+from noiseclean_scrapy.page.urls import LONGEST_ADDRESS, is_below
 
 if TYPE_CHECKING:
     from twisted.python.failure import Failure
@@ -133,7 +133,7 @@ class SiteSpider(Spider):
     def _may_be_asked(self, url: str) -> bool:
         """Whether a page may send us there: not into a private net that the crawl is not in."""
         name = web_host(url)
-        is_own = any(f".{name}".endswith(f".{domain}") for domain in self.allowed_domains)
+        is_own = any(is_below(name, domain) for domain in self.allowed_domains)
         return is_web_address(url) and (is_own or is_public(name))
 
     def _listing_request(self, url: str, callback: Any) -> Request:

@@ -29,7 +29,6 @@ GZIP_MAGIC = b"\x1f\x8b"
 PIECE_BYTES = 1 << 16
 DAMAGE = (zlib.error, brotli.error, zstd.ZstdError)
 _GZIP, _ZLIB, _DEFLATE = 31, 15, -15
-_GZIP_MAGIC = b"\x1f\x8b"
 _CHUNK_HEAD_BYTES = 256
 _MOST_ENCODINGS = 4
 _ZSTD_WINDOW = 23
@@ -131,7 +130,7 @@ def _inflater(window: int) -> Decoder:
             left = piece
             while left:
                 if unzip.eof:  # the content may be in several members (RFC 1952)
-                    if window != _GZIP or not _GZIP_MAGIC.startswith(left[:2]):
+                    if window != _GZIP or not GZIP_MAGIC.startswith(left[:2]):
                         return
                     unzip = zlib.decompressobj(window)
                 yield unzip.decompress(left, PIECE_BYTES)

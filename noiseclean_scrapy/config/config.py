@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from noiseclean_scrapy.config import readers
 from noiseclean_scrapy.config.readers import PREFIX, ClusterBy, by_domain
@@ -17,12 +17,9 @@ from noiseclean_scrapy.page import DEFAULT_BUDGET, PageBudget
 from noiseclean_scrapy.page.inline import MarkupOptions
 from noiseclean_scrapy.page.overrides import NO_OVERRIDES, Overrides
 from noiseclean_scrapy.page.patterns import Pattern
-from noiseclean_scrapy.page.urls import host
+from noiseclean_scrapy.page.urls import host, is_below
 from noiseclean_scrapy.service_urls import database_url, shown_url
 from noiseclean_scrapy.topic import Topic
-
-if TYPE_CHECKING:
-    pass
 
 _TEMPLATES = "+templates"
 
@@ -245,8 +242,8 @@ class Config:
 
 def _is_below(url: str, domains: tuple[str, ...]) -> bool:
     # Scrapy's url_is_from_any_domain takes the port for a part of the host.
-    name = f".{host(url)}"
-    return any(name.endswith(f".{domain}") for domain in domains)
+    name = host(url)
+    return any(is_below(name, domain) for domain in domains)
 
 
 def _refuse_unknown(given: Mapping[str, Any]) -> None:

@@ -55,11 +55,14 @@ class TemplateMethod(Method):
 
     def decay(self, factor: float) -> None:
         for part in self._parts.values():
-            part.let(lambda method: method.decay(factor))
+            part.method.decay(factor)
+            part.fade(factor)
 
     def note_redesign(self) -> None:
         for part in self._parts.values():
-            part.let(lambda method: method.note_redesign())
+            before = part.method.pages
+            part.method.note_redesign()
+            part.fade(part.method.pages / before if before else 1.0)
 
     def model(self) -> TemplateModel:
         templates = []
@@ -136,11 +139,8 @@ class _Part:
     def typical(self) -> frozenset[str]:
         return _typical([self])
 
-    def let(self, fade: Callable[[Method], None]) -> None:
-        """Let the pages so far count less for the method, and as much less for the structure."""
-        before = self.method.pages
-        fade(self.method)
-        factor = self.method.pages / before if before else 1.0
+    def fade(self, factor: float) -> None:
+        """Let every page so far count `factor` of a page in the structure, as in the method."""
         self.structure = Counter({pair: n * factor for pair, n in self.structure.items()})
 
 

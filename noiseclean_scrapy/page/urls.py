@@ -49,6 +49,15 @@ def host_name(name: str) -> str:
         return name
 
 
+def is_below(name: str, domain: str) -> bool:
+    """Whether a host is a domain, or one of its sub-domains.
+
+    >>> is_below("news.example.com", "example.com"), is_below("myexample.com", "example.com")
+    (True, False)
+    """
+    return f".{name}".endswith(f".{domain}")
+
+
 def registrable_domain(name: str) -> str:
     """The registrable domain of a host name; empty where it has none.
 

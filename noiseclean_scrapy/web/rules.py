@@ -16,7 +16,7 @@ from tomlkit.items import AoT, Array, Table
 
 from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.page.overrides import Overrides
-from noiseclean_scrapy.page.urls import host, host_name
+from noiseclean_scrapy.page.urls import host, host_name, is_below
 from noiseclean_scrapy.replaced import replace_file
 
 if sys.version_info >= (3, 11):
@@ -63,7 +63,7 @@ def site_key(site: str, url: str) -> str:
     """
     name = host(url)
     domain = host(f"//{site}")
-    return domain if name == domain or name.endswith(f".{domain}") else name
+    return domain if is_below(name, domain) else name
 
 
 def pattern_of(url: str) -> str:
