@@ -16,7 +16,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_project.demo import DemoSite
 from noiseclean_scrapy import SiteCleaner
+from noiseclean_scrapy.cleaner import _LARGEST, _MOST_SIGNS
 from noiseclean_scrapy.errors import TreeDataError
 from noiseclean_scrapy.methods import METHODS
 
@@ -204,6 +206,21 @@ def test_small_values_are_counted_before_they_are_read(value: bytes) -> None:
     size = 64 * 2**20
     peak = peak_of_refusal([b'{"method":[', value * (size // len(value)), b"0]}"])
     assert peak < 3 * size
+
+
+@pytest.mark.parametrize("templates", [False, True])
+@pytest.mark.parametrize("method", METHODS)
+def test_no_learned_tree_is_too_large_to_be_read_back(
+    method: str, templates: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each byte of a file may hold so much: what real pages teach has room without the rest."""
+    cleaner = SiteCleaner(method, templates=templates)
+    for page in list(DemoSite().pages.values())[:20]:
+        cleaner.observe(page.html, url=page.path)
+    monkeypatch.setattr("noiseclean_scrapy.cleaner._LARGEST", (0, _LARGEST[1]))
+    for signs, (_, each) in _MOST_SIGNS.items():
+        monkeypatch.setitem(_MOST_SIGNS, signs, (0, each))
+    assert SiteCleaner.from_bytes(cleaner.to_bytes()).pages == cleaner.pages
 
 
 def peak_of_refusal(pieces: Iterable[bytes]) -> int:
