@@ -63,7 +63,7 @@ def assert_grouped_by_site(folder: Path) -> None:
     assert len({name for name, _ in groups}) == len({site for _, site in groups}) == len(groups)
 
 
-def test_every_site_has_a_name_of_its_own(tmp_path: Path) -> None:
+def test_every_site_has_a_name_of_its_own(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     rows = [
         row("1", "a_b"),
         row("2", "a-b"),
@@ -82,7 +82,10 @@ def test_every_site_has_a_name_of_its_own(tmp_path: Path) -> None:
         row("15", "blogspot.com", "http://i.blogspot.com/"),
         row("16", "blogspot.com", "http://j.blogspot.com/"),
     ]
-    assert_grouped_by_site(write_manifest(tmp_path, *rows))
+    with caplog.at_level(logging.WARNING):
+        assert_grouped_by_site(write_manifest(tmp_path, *rows))
+    (message,) = set(caplog.messages)
+    assert message.endswith("a page of 'news.c.org' gets http://news-c-org.invalid/5")
     urls = {page.id: page.url for page in read_archive(tmp_path)}
     assert urls["10"] == "http://www.forbes.com/10"
     assert urls["9"] == "http://forbes-2013.invalid/9"

@@ -174,7 +174,7 @@ class TestSites:
 
         table = noiseclean(tmp_path, "sites").stdout.splitlines()
         assert table[0].split() == (
-            "site method pages with text waiting tree noise drift last page".split()
+            "site method pages texts provisional tree noise drift last page".split()
         )
         row = table[2].split()
         assert row[:6] == [

@@ -182,6 +182,8 @@ def test_export_writes_what_its_name_says(tmp_path: Path, demo: DemoCrawl) -> No
     lines = noiseclean(tmp_path, "export").stdout.splitlines()
     rows = [json.loads(line) for line in lines]
     assert noiseclean(tmp_path, "export", "--format", "json").json == rows
+    wrong = noiseclean(tmp_path, "export", "--index", "news", code=2)
+    assert "--index is for --format elasticsearch and opensearch" in wrong.stderr
     noiseclean(tmp_path, "export", "-o", "a.csv")
     table = (tmp_path / "a.csv").read_text(encoding="utf-8")
     assert table.startswith("key,url,site,title,author,")

@@ -311,8 +311,17 @@ def test_a_client_that_hangs_up_leaves_no_trace(
     assert capfd.readouterr().err == ""
 
 
-@pytest.mark.parametrize("port", ["harbour", "-1", "65536"])
-def test_a_port_that_is_none_is_named(port: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_port_that_is_no_number_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["harbour"])
+    assert ended.value.code == 2
+    assert "harbour" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("port", ["-1", "65536"])
+def test_a_port_that_cannot_be_taken_is_named(
+    port: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main([port]) == 1
     assert f"cannot be served at port {port}: " in capsys.readouterr().err
 

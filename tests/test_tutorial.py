@@ -1,4 +1,4 @@
-"""The tutorial prints what it says it prints: a new user's whole walk, in an empty folder."""
+"""The tutorial and the commands print what they say: a new user's walk, in an empty folder."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.tutorial import DOCUMENT, Reader
+from tests.support.tutorial import DOCUMENTS, Reader
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="the tutorial's commands are for a POSIX shell")
-def test_every_command_prints_what_the_tutorial_shows(tmp_path: Path) -> None:
-    document = DOCUMENT.read_text("utf-8")
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.stem)
+def test_every_command_prints_what_the_document_shows(path: Path, tmp_path: Path) -> None:
+    document = path.read_text("utf-8")
     with Reader(tmp_path) as reader:
         assert reader.follow(document).splitlines() == document.splitlines()
 
@@ -32,7 +33,8 @@ def test_files_are_written_and_added_to(tmp_path: Path) -> None:
     document = (
         "<!-- file: a.txt -->\n\n```text\none\n```\n\n"
         "<!-- append: a.txt -->\n```text\ntwo\n```\n\n"
-        "```text\nno file\n```\n\n```console\n$ cat a.txt\n```\n"
+        "```text\nno file\n```\n\n<!-- not run -->\n```console\n$ no-such-command\n```\n\n"
+        "```console\n$ cat a.txt\n```\n"
     )
     with Reader(tmp_path) as reader:
         followed = reader.follow(document)

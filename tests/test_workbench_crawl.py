@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 from urllib.request import urlopen
 
 import pytest
@@ -119,11 +120,16 @@ def test_what_is_no_crawl_is_said(status: int, body: bytes, problem: str) -> Non
 
 
 @pytest.mark.parametrize(
-    "url", ["127.0.0.1:9410", "file:///etc/passwd", "http://", "http://a:b/", "http://[/"]
+    "url", ["", "127.0.0.1:harbour", "file:///etc/passwd", "http://", "http://a:b/", "http://[/"]
 )
 def test_an_address_that_cannot_be_asked_is_refused(url: str) -> None:
     with pytest.raises(ConfigurationError, match="is no address of metrics"):
         CrawlWatch(url)
+
+
+def test_host_and_port_are_enough() -> None:
+    with metrics() as crawls:
+        assert CrawlWatch(urlsplit(crawls.url).netloc).state.get().stats
 
 
 def test_a_crawl_that_is_away_is_said_on_the_page(demo: DemoCrawl) -> None:

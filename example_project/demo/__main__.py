@@ -1,7 +1,8 @@
-"""Serves the demo newspaper until Ctrl-C: python -m example_project.demo [PORT]"""
+"""Serves the demo newspaper until Ctrl-C."""
 
 from __future__ import annotations
 
+import argparse
 import sys
 import threading
 
@@ -13,14 +14,16 @@ PORT = 8000
 
 def main(arguments: list[str]) -> int:
     """Serve at a port of the loopback interface, 0 being any that is free."""
-    port = arguments[0] if arguments else PORT
+    parser = argparse.ArgumentParser(prog="python -m example_project.demo", description=__doc__)
+    parser.add_argument("port", type=int, nargs="?", default=PORT, help=f"default {PORT}; 0: any")
+    port = parser.parse_args(arguments).port
     try:
-        with DemoServer(DemoSite(), port=int(port)) as server:
+        with DemoServer(DemoSite(), port=port) as server:
             print(f"{len(server.site.pages)} pages at {server.url}/ until Ctrl-C", flush=True)
             threading.Event().wait()
     except KeyboardInterrupt:
         pass
-    except (OSError, OverflowError, ValueError) as error:
+    except (OSError, OverflowError) as error:
         print(f"The newspaper cannot be served at port {port}: {error}", file=sys.stderr)
         return 1
     return 0

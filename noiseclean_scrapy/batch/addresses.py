@@ -85,6 +85,18 @@ def is_web_address(text: str) -> bool:
     return bool(web_host(text)) and not any(map(str.isspace, text))
 
 
+def address_hint(text: str) -> str:
+    """What to say beside an error where somebody may have meant a web address by a text.
+
+    >>> address_hint("example.com/news")
+    '; if it is an address, give https://example.com/news'
+    """
+    if "://" in text:
+        return "; an address begins with http:// or https://"
+    is_host = registrable_domain(text.partition("/")[0]) != "" and not text.endswith(".zip")
+    return f"; if it is an address, give https://{text}" if is_host else ""
+
+
 def is_public(host: str) -> bool:
     """Whether a host may be one of the public net, by its name or its number alone.
 

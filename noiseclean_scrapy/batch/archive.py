@@ -11,14 +11,20 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import quote
 
-from noiseclean_scrapy.batch.addresses import SiteAddress, made_up_url, site_addresses, slug
+from noiseclean_scrapy.batch.addresses import (
+    SiteAddress,
+    address_hint,
+    made_up_url,
+    site_addresses,
+    slug,
+    web_host,
+)
 from noiseclean_scrapy.batch.archived_page import ArchivedPage, ProblemKind, ProblemLog
 from noiseclean_scrapy.batch.streams import is_missing, open_file
 from noiseclean_scrapy.batch.unpacking import read_unzipped
 from noiseclean_scrapy.batch.warc import read_wacz, read_warc
 from noiseclean_scrapy.errors import ArchiveError, ArchiveReadError
 from noiseclean_scrapy.page import DEFAULT_BUDGET, PageBudget
-from noiseclean_scrapy.page.urls import registrable_domain
 
 __all__ = ["ArchivedPage", "ProblemKind", "read_archive"]
 
@@ -54,7 +60,8 @@ def read_archive(
     name = path.name.lower()
     if not path.exists():
         raise ArchiveError(
-            f"There is nothing at {str(source)!r}: no such file or folder{_hint(str(source))}."
+            f"There is nothing at {str(source)!r}: no such file or folder"
+            f"{address_hint(str(source))}."
         )
     if path.is_dir():
         return _read_folder(path, problems, most)
@@ -68,14 +75,6 @@ def read_archive(
         f"{str(path)!r} is no kind of archive that can be read: expected a folder with a "
         f"{MANIFEST}, a folder of HTML files, an HTML file, a .warc, .warc.gz or .wacz file."
     )
-
-
-def _hint(source: str) -> str:
-    """What else somebody may have meant by the name of a file that is not there."""
-    if "://" in source:
-        return "; an address begins with http:// or https://"
-    is_host = registrable_domain(source.partition("/")[0]) != "" and not source.endswith(".zip")
-    return f"; if it is an address, give https://{source}" if is_host else ""
 
 
 def _read_folder(folder: Path, problems: ProblemLog, most: int) -> Iterator[ArchivedPage]:
@@ -102,11 +101,18 @@ def _read_folder(folder: Path, problems: ProblemLog, most: int) -> Iterator[Arch
 def _read_manifest(
     folder: Path, addresses: dict[str, SiteAddress], problems: ProblemLog, most: int
 ) -> Iterator[ArchivedPage]:
+    is_told = False
     for row in _manifest_rows(folder / MANIFEST):
-        page_id = str(row["id"])
+        page_id, given = str(row["id"]), row.get("url")
         body = _read_body(folder / row["html"], problems, most)
         if body is not None:
-            url = addresses[row["site"]].page_url(page_id, row.get("url"))
+            url = addresses[row["site"]].page_url(page_id, given)
+            if web_host(given) and url != given and not is_told:
+                is_told = True
+                problems.warn(
+                    f"Addresses of sites that are not their pages' hosts are not used: a page of "
+                    f"{_shown(row['site'])} gets {url}"
+                )
             yield ArchivedPage(page_id, url, body, _headers(row["html"]), row=row)
 
 

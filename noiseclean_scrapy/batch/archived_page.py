@@ -66,9 +66,13 @@ class ProblemLog:
 
     on_problem: Callable[[ProblemKind], None] | None = None
 
-    def report(self, kind: ProblemKind, message: str) -> None:
+    def warn(self, message: str) -> None:
+        """Tell what nothing is left out for."""
         # Names and reasons come from the archive.
         message = "".join(c if c.isprintable() else "\ufffd" for c in message[:_LONGEST_MESSAGE])
         logger.warning("%s", message)
+
+    def report(self, kind: ProblemKind, message: str) -> None:
+        self.warn(message)
         if self.on_problem is not None:
             self.on_problem(kind)

@@ -25,6 +25,7 @@ from noiseclean_scrapy.batch.spark_steps import Steps
 from noiseclean_scrapy.batch.two_pass import CONTENTS
 from noiseclean_scrapy.commands.base import (
     Call,
+    HelpFormatter,
     add_method_options,
     add_setting_option,
     whole_number,
@@ -192,9 +193,10 @@ def _run(opts: argparse.Namespace) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="noiseclean_scrapy.batch.spark",
+        prog="python -m noiseclean_scrapy.batch.spark",
         description="Clean WARC and WACZ files with Spark: every site is learned from its pages, "
         "then each page is cleaned; the texts go to Parquet.",
+        formatter_class=HelpFormatter,
     )
     parser.set_defaults(prog=parser.prog)
     parser.add_argument(
@@ -223,7 +225,10 @@ def _parser() -> argparse.ArgumentParser:
         help="tasks in a stage (default one an archive)",
     )
     parser.add_argument(
-        "--content", choices=CONTENTS, default="text", help="what to write of the content"
+        "--content",
+        choices=CONTENTS,
+        default="text",
+        help="what to write of the content (default text)",
     )
     parser.add_argument(
         "--overwrite", action="store_true", help="replace what the output holds of another job"

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urldefrag
 
@@ -136,6 +137,16 @@ class Subcommand(ABC):
     @abstractmethod
     def run(self, call: Call) -> bool:
         """Do the work; whether there was something to do. Raises NoiseCleanError."""
+
+
+class HelpFormatter(argparse.HelpFormatter):
+    """Help in which no name is cut at its hyphens."""
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return wrap(" ".join(text.split()), width, break_on_hyphens=False)
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return "\n".join(indent + line for line in self._split_lines(text, width - len(indent)))
 
 
 def with_log(settings: Settings) -> Settings:

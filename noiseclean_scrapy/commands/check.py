@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 class Check(Subcommand):
     name = "check"
-    syntax = "[--repair]"
-    summary = "Find what in the database cannot be read, and forget it"
+    syntax = "[--repair] [options]"
+    summary = "Find what in the database cannot be read, or forget it with --repair"
     details = (
         "Reads all that is stored and lists what is damaged, one line each: pages (or their HTML "
         "alone), sites, trees. With --repair damaged pages are forgotten, so that the next crawl "

@@ -70,6 +70,7 @@ class Clean(Subcommand):
         parser.add_argument(
             "--format",
             choices=FORMATS,
+            metavar="FORM",
             help=f"{', '.join(FORMATS)} (default by the name of FILE, else text)",
         )
         parser.add_argument(

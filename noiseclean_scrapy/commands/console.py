@@ -11,7 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from noiseclean_scrapy import __version__
-from noiseclean_scrapy.commands.base import DEFAULT_SETTINGS, add_setting_option, with_log
+from noiseclean_scrapy.commands.base import (
+    DEFAULT_SETTINGS,
+    HelpFormatter,
+    add_setting_option,
+    with_log,
+)
 from noiseclean_scrapy.commands.registry import (
     DESCRIPTION,
     SUBCOMMANDS,
@@ -29,7 +34,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; its exit code, see `run_subcommand`."""
     arguments = sys.argv[1:] if arguments is None else arguments
     parser = argparse.ArgumentParser(
-        prog=_PROG, description=DESCRIPTION, epilog=f"{_PROG} COMMAND --help tells more."
+        prog=_PROG,
+        description=DESCRIPTION,
+        epilog=f"{_PROG} COMMAND --help tells more.",
+        formatter_class=HelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"{_PROG} {__version__}")
     # What other commands import would take longer than most pages.
@@ -49,7 +57,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         "--loglevel",
         metavar="LEVEL",
         type=_log_level,
-        help=f"log level (default {DEFAULT_SETTINGS['LOG_LEVEL']})",
+        help=f"log level (default the project's, else {DEFAULT_SETTINGS['LOG_LEVEL']})",
     )
 
 

@@ -7,7 +7,7 @@ import shlex
 import sys
 from typing import TYPE_CHECKING, Any
 
-from noiseclean_scrapy.batch.addresses import is_web_address, web_host
+from noiseclean_scrapy.batch.addresses import address_hint, is_web_address, web_host
 from noiseclean_scrapy.batch.archive import read_archive
 from noiseclean_scrapy.commands.base import (
     Call,
@@ -35,7 +35,8 @@ class Crawl(Subcommand):
         "Visits the sites of the given pages, sitemaps or feeds, and stores their pages with clean "
         "texts: what the sitemaps and feeds list that robots.txt and the first pages name, and "
         "what is linked, breadth first. Obeys robots.txt, and asks a site for one page a second "
-        "at most. Ctrl-C ends it, and what was fetched stays stored."
+        "at most, unless the project says otherwise. Ctrl-C ends it, and what was fetched stays "
+        "stored."
     )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -51,7 +52,7 @@ class Crawl(Subcommand):
             "--delay",
             metavar="SECONDS",
             type=_seconds,
-            help="between two pages of a site, at least (default 1)",
+            help="between two pages of a site, at least (default the project's, else 1)",
         )
         add_method_options(parser, "NOISECLEAN_METHOD")
         add_database_option(parser)
@@ -136,6 +137,7 @@ def _address(text: str) -> str:
     if not is_web_address(text):
         raise argparse.ArgumentTypeError(
             f"expected an address such as https://example.com/news, not {text!r}"
+            f"{address_hint(text)}"
         )
     return text
 

@@ -19,7 +19,8 @@ from noiseclean_scrapy.output.rows import COLUMNS, page_row, write_parquet
 from noiseclean_scrapy.page.characters import counted
 from noiseclean_scrapy.store import PageRecord
 
-ENGINES = ("elasticsearch", "opensearch", "meilisearch")
+INDEXED = ("elasticsearch", "opensearch")
+ENGINES = (*INDEXED, "meilisearch")
 FORMATS = ("jsonl", "json", "csv", "parquet", *ENGINES)
 
 
@@ -39,14 +40,14 @@ class Export(Subcommand):
         parser.add_argument(
             "--format",
             choices=FORMATS,
+            metavar="FORM",
             help=f"{', '.join(FORMATS)} (default by the name of FILE, else jsonl)",
         )
         parser.add_argument("--site", metavar="SITE", help="only pages of this site")
         parser.add_argument(
             "--index",
             metavar="NAME",
-            default="noiseclean",
-            help="index of the search engine (default noiseclean)",
+            help="index of elasticsearch and opensearch (default noiseclean)",
         )
         add_database_option(parser)
 
@@ -56,6 +57,8 @@ class Export(Subcommand):
         form = form_of(opts.format, path, FORMATS, "jsonl")
         if form == "parquet" and path is None:
             opts.parser.error("Parquet cannot go to stdout: give -o FILE")
+        if opts.index and form not in INDEXED:
+            opts.parser.error(f"--index is for --format {' and '.join(INDEXED)}")
         with call.open_store() as store:
             site = call.find_site(store, opts.site).name if opts.site else None
             pages = _Counted(store.pages.with_text(site))
@@ -63,7 +66,7 @@ class Export(Subcommand):
                 if form == "parquet":
                     write_parquet(pages, file)
                 else:
-                    pieces = _pieces(pages, form, opts.index)
+                    pieces = _pieces(pages, form, opts.index or "noiseclean")
                     file.writelines(pieces if path else for_stdout(pieces))
         where = f" to {path}" if path and path != STDIO else ""
         tell(f"{counted(pages.number, 'page')} exported{where}")

@@ -12,7 +12,7 @@ from noiseclean_scrapy.page.characters import counted
 
 class Forget(Subcommand):
     name = "forget"
-    syntax = "SITE [--yes]"
+    syntax = "SITE [--yes] [options]"
     summary = "Delete a site: its pages, texts and trees"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:

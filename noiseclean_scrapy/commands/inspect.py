@@ -20,7 +20,7 @@ from noiseclean_scrapy.report import page_report, site_report
 
 class Inspect(Subcommand):
     name = "inspect"
-    syntax = "SITE|URL [-o FILE] [--no-open]"
+    syntax = "SITE|URL [-o FILE] [options]"
     summary = "Write a report of a site or a page and open it in the browser"
     details = (
         "Writes one HTML file that needs nothing else, prints its name and opens it in the "

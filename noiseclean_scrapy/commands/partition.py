@@ -19,7 +19,7 @@ _PARTS = 16
 
 class Partition(Subcommand):
     name = "partition"
-    syntax = "[--parts N] [--storage NAME=VALUE]"
+    syntax = "[--parts N] [options]"
     summary = "Create the tables of an empty PostgreSQL database in parts"
     details = (
         "The tables of pages, of their HTML and of the search index are parted by the hash of a "

@@ -63,7 +63,8 @@ class Serve(Subcommand):
             action="append",
             default=[],
             metavar="URL",
-            help="NOISECLEAN_METRICS of a running crawl, to show it (may be repeated)",
+            help="the metrics of a running crawl, to show it, such as the HOST:PORT of its "
+            "NOISECLEAN_METRICS (may be repeated)",
         )
         parser.add_argument("--read-only", action="store_true", help="change nothing")
         parser.add_argument("--no-open", action="store_true", help="do not open the browser")

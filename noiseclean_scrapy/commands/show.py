@@ -19,7 +19,7 @@ _FACTS = ("site", "author", "published", "language", "canonical_url", "image", "
 
 class Show(Subcommand):
     name = "show"
-    syntax = "URL [--html | --markdown | --raw | --json]"
+    syntax = "URL [options]"
     summary = "Print a stored page: its text and what is known of it"
     details = (
         "Prints the stored text below what is known of the page. --html and --markdown print the "

@@ -16,18 +16,19 @@ from noiseclean_scrapy.commands.terminal import natural_width, new_table, stdout
 if TYPE_CHECKING:
     from noiseclean_scrapy.store import SiteSummary
 
-_LEAST = ("method", "waiting", "with text", "last page", "tree", "drift", "noise")
+_LEAST = ("method", "provisional", "texts", "last page", "tree", "drift", "noise")
 """Columns that a narrow terminal does without, in this order."""
-_NUMBERS = frozenset({"pages", "with text", "waiting", "tree", "noise", "drift"})
+_NUMBERS = frozenset({"pages", "texts", "provisional", "tree", "noise", "drift"})
 
 
 class Sites(Subcommand):
     name = "sites"
     summary = "List the stored sites: pages, trees, noise, drift"
     details = (
-        "Lists the page clusters in the database. `waiting` are pages that the newest tree has not "
-        "learned yet; `noise` is the share of characters left out; `drift` is the share of text "
-        "on the newest pages at places that the tree does not know: it rises when a site changes."
+        "Lists the page clusters in the database. `texts` are pages with a text, `provisional` "
+        "those that the newest tree has not learned yet; `noise` is the share of characters left "
+        "out; `drift` is the share of text on the newest pages at places that the tree does not "
+        "know: it rises when a site changes."
     )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -73,8 +74,8 @@ def _texts(site: SiteSummary) -> dict[str, str]:
         "site": site.name,
         "method": site.method,
         "pages": str(site.pages),
-        "with text": str(site.with_text),
-        "waiting": str(site.provisional),
+        "texts": str(site.with_text),
+        "provisional": str(site.provisional),
         "tree": str(site.version) if site.version else "none yet",
         "noise": _percent(site.noise),
         "drift": _percent(site.drift),

@@ -24,7 +24,7 @@ _UNUSABLE = re.compile(r"[^\w.-]+")
 
 class ExportTree(Subcommand):
     name = "export-tree"
-    syntax = "SITE [-o FILE]"
+    syntax = "SITE [-o FILE] [options]"
     summary = "Write a site's newest tree to a file"
     details = (
         "Writes the bytes of the site's newest tree, which SiteCleaner.from_bytes reads, and "
@@ -51,7 +51,7 @@ class ExportTree(Subcommand):
 
 class ImportTree(Subcommand):
     name = "import-tree"
-    syntax = "SITE FILE [--replace | --merge]"
+    syntax = "SITE FILE [options]"
     summary = "Put a tree from a file into the database"
     details = (
         "Checks the file, and saves what is in it as the site's newest tree version; `reclean` "

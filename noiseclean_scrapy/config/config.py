@@ -249,10 +249,10 @@ def _is_below(url: str, domains: tuple[str, ...]) -> bool:
 def _refuse_unknown(given: Mapping[str, Any]) -> None:
     for name in given:
         if name not in _READERS:
-            nearest = difflib.get_close_matches(name, _READERS, n=1, cutoff=0.0)[0]
+            nearest = difflib.get_close_matches(name, _READERS, n=1)
             raise ConfigurationError(
-                f"there is no setting {PREFIX}{name.upper()}; "
-                f"did you mean {PREFIX}{nearest.upper()}?"
+                f"there is no setting {PREFIX}{name.upper()}"
+                + "".join(f"; did you mean {PREFIX}{known.upper()}?" for known in nearest)
             )
 
 

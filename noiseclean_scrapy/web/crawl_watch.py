@@ -83,10 +83,12 @@ class CrawlWatch:
     """Asks one crawl for its metrics, in the background while somebody looks.
 
     An answer is waited for three seconds, and read up to a megabyte; redirects are not followed.
-    Raises ConfigurationError for an address that cannot be asked, and without prometheus_client.
+    `url` is the whole address, or the host and port that NOISECLEAN_METRICS has. Raises
+    ConfigurationError for an address that cannot be asked, and without prometheus_client.
     """
 
     def __init__(self, url: str) -> None:
+        url = url if "://" in url else f"http://{url}/metrics"
         try:
             parts = urlsplit(url)
             is_web = parts.scheme in ("http", "https") and bool(parts.hostname)

@@ -197,7 +197,7 @@ def site_totals(rows: list[SiteRow]) -> dict[str, int]:
     return {
         "sites": len(rows),
         "pages": sum(row.summary.pages for row in rows),
-        "waiting": sum(row.summary.provisional for row in rows),
+        "provisional": sum(row.summary.provisional for row in rows),
         "rate": round(sum(row.rate for row in rows)),
     }
 
@@ -211,7 +211,7 @@ def site_values(row: SiteRow) -> dict[str, Any]:
         "version": site.version,
         "pages": site.pages,
         "with_text": site.with_text,
-        "waiting": site.provisional,
+        "provisional": site.provisional,
         "noise": site.noise,
         "fit": site.fit,
         "drift": site.drift,

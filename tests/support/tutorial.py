@@ -1,10 +1,11 @@
-"""The tutorial as something to run: its files are written, its commands run, its outputs replaced.
+"""The tutorial and the commands' outputs, run: files are written, commands run, outputs replaced.
 
-In the document, fenced `console` blocks hold commands after "$ " and what they print. A comment
+In a document, fenced `console` blocks hold commands after "$ " and what they print. A comment
 before a block says what else it is: `<!-- file: PATH -->` and `<!-- append: PATH -->` for what the
-reader writes, `<!-- in another terminal -->` for a command that goes on running.
+reader writes, `<!-- in another terminal -->` for a command that goes on running, `<!-- not run -->`
+for one that only the reader can run.
 
-python -m tests.support.tutorial    # writes what is printed now into the document
+python -m tests.support.tutorial    # writes what is printed now into the documents
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ from contextlib import suppress
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-DOCUMENT = ROOT / "docs" / "tutorial.md"
+DOCUMENTS = (ROOT / "docs" / "tutorial.md", ROOT / "docs" / "commands.md")
 PORT = 8000
-"""The port of the newspaper in the document; a run takes one that is free."""
+"""The port of the newspaper in the documents; a run takes one that is free."""
 
 _BLOCK = re.compile(
     r"(?P<head>(?:<!-- (?P<note>[^>]+) -->\n\n?)?```(?P<language>\w+)\n)(?P<body>.*?)^```$",
@@ -73,7 +74,7 @@ class Reader:
         if kind in ("file", "append"):
             with (self._folder / path).open("w" if kind == "file" else "a") as file:
                 file.write(self._with_own_port(body))
-        elif block["language"] == "console":
+        elif block["language"] == "console" and note != "not run":
             run = self._start if note == "in another terminal" else self._run
             body = "".join(f"$ {command}\n{run(command)}" for command in _commands(body))
         return f"{block['head']}{body}```"
@@ -141,9 +142,10 @@ def free_port() -> int:
 
 
 def main() -> None:
-    """Write the outputs of a run into the document."""
-    with tempfile.TemporaryDirectory() as folder, Reader(Path(folder)) as reader:
-        DOCUMENT.write_text(reader.follow(DOCUMENT.read_text("utf-8")), "utf-8")
+    """Write the outputs of a run into the documents."""
+    for document in DOCUMENTS:
+        with tempfile.TemporaryDirectory() as folder, Reader(Path(folder)) as reader:
+            document.write_text(reader.follow(document.read_text("utf-8")), "utf-8")
 
 
 if __name__ == "__main__":

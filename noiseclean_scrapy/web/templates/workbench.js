@@ -55,7 +55,7 @@
     return value.toFixed(0) + " %";
   }
   const shown = {
-    pages: count, waiting: count, empty: count, noise: percent, fit: percent, drift: percent,
+    pages: count, provisional: count, empty: count, noise: percent, fit: percent, drift: percent,
     version: (value) => value || "–",
     last_page: (value) => value ? value.slice(0, 16).replace("T", " ") : "–",
   };
