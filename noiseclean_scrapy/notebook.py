@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from noiseclean_scrapy.page.block import Block
 
 _BLOCKS = 200
-_TEXT = 160
+_TEXT, _WHOLE_TEXT = 160, 20_000
 _STYLE = Markup("""\
 .noiseclean-card{font:14px/1.5 system-ui,sans-serif;border:1px solid #8884;border-radius:10px;\
 padding:14px 18px;max-width:760px;overflow-wrap:anywhere}
@@ -67,7 +67,7 @@ def page_card(page: CleanPage) -> str:
         _bar(blocks),
         _facts(facts),
         Markup('<details><summary>Text</summary><div class="text">{}</div></details>').format(
-            page.text
+            _shortened(page.text, _WHOLE_TEXT)
         ),
         Markup("<details><summary>Blocks</summary><ol>{}{}</ol></details>").format(
             Markup("").join(map(_entry, islice(blocks, _BLOCKS))), rest
@@ -95,10 +95,13 @@ def _bar(blocks: tuple[Block, ...]) -> Markup:
 
 
 def _entry(block: Block) -> Markup:
-    text = block.text if len(block.text) <= _TEXT else block.text[:_TEXT] + "…"
     return Markup('<li class="{}"><span>{:.2f}</span> {}</li>').format(
-        _class(block), block.score, text
+        _class(block), block.score, _shortened(block.text, _TEXT)
     )
+
+
+def _shortened(text: str, most: int) -> str:
+    return text if len(text) <= most else text[:most] + "…"
 
 
 def _class(block: Block) -> str:

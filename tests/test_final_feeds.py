@@ -387,6 +387,39 @@ def test_a_broken_feed_stays_as_it_is(tmp_path: Path, form: str, data: bytes) ->
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_csv_that_was_added_to_with_other_fields(tmp_path: Path) -> None:
+    path = tmp_path / "feed.csv"
+    path.write_text(
+        "url,title\nhttp://a/1,One\nhttp://a/2,Two,extra\n"
+        "url,title,price\nhttp://a/3,Three,42\ntitle,url\nFour,http://a/4\n"
+    )
+    done = rewrite_feed(path, "csv", lambda item: {"title": f"{item['title']}!"})
+    assert (done.items, done.changed) == (4, 4)
+    assert path.read_text().splitlines() == [
+        *("url,title", "http://a/1,One!", "http://a/2,Two!,extra"),
+        *("url,title,price", "http://a/3,Three!,42", "title,url", "Four!,http://a/4"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("encoding", "before", "after"),
+    [
+        (None, "One", r"\u00c9t\u00e9"),
+        ("utf-8", "One", "Été"),
+        ("utf-8", r"\u00c9", r"\u00c9t\u00e9"),
+    ],
+)
+@pytest.mark.parametrize("form", ["json", "jsonlines"])
+def test_letters_are_escaped_as_scrapy_does(
+    form: str, encoding: str | None, before: str, after: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "feed"
+    frame = "[{}]" if form == "json" else "{}\n"
+    path.write_text(frame.format(f'{{"title": "{before}"}}'), encoding="utf-8")
+    rewrite_feed(path, form, lambda item: {"title": "Été"}, FeedOptions(encoding=encoding))
+    assert path.read_text(encoding="utf-8") == frame.format(f'{{"title": "{after}"}}')
+
+
 def test_csv_without_a_header_and_with_long_fields(tmp_path: Path) -> None:
     path = tmp_path / "feed.csv"
     long = "x" * 300_000

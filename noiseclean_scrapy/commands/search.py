@@ -86,7 +86,7 @@ class Search(Subcommand):
         if is_empty:
             tell(f"No page is stored in {call.config.display_url}.")
         elif not is_indexed:
-            tell("Not all pages are in the index: scrapy noiseclean index")
+            tell("Not all pages are in the index: noiseclean index")
         return results.total > 0
 
 
@@ -144,11 +144,11 @@ def _since(text: str) -> datetime:
             raise ValueError(text)
         # Python 3.10 does not read the Z.
         time = datetime.fromisoformat(re.sub("[zZ]$", "+00:00", text))
-    except ValueError:
+        return time.astimezone(timezone.utc) if time.tzinfo else time.replace(tzinfo=timezone.utc)
+    except (OverflowError, ValueError):
         raise argparse.ArgumentTypeError(
             f"expected a day such as 2026-01-31, not {text!r}"
         ) from None
-    return time if time.tzinfo else time.replace(tzinfo=timezone.utc)
 
 
 def _until(text: str) -> datetime:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import webbrowser
 from pathlib import Path
+from threading import Thread
 
 from noiseclean_scrapy.commands.base import (
     Call,
@@ -93,7 +94,8 @@ class Serve(Subcommand):
             def on_start(url: str) -> None:
                 tell(f"{call.config.display_url} is served until Ctrl-C at {url}")
                 if not opts.no_open:
-                    webbrowser.open(url)
+                    # A browser in a terminal is waited for.
+                    Thread(target=webbrowser.open, args=(url,), daemon=True).start()
 
             serve(bench, host=opts.host, port=opts.port, names=opts.name, on_start=on_start)
         return True

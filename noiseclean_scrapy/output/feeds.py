@@ -112,7 +112,8 @@ def _json_lines(feed: BufferedReader, out: IO[bytes], change: Change, options: F
         if line.strip():
             item: dict[str, Any] = json.loads(line.decode(encoding))
             if found := change(item):
-                text = _as_json({**item, **found}, line.isascii(), None) + "\n"
+                item |= found
+                text = _as_json(item, _is_escaped(line.decode(encoding), options), None) + "\n"
                 line = text.encode(encoding)
         out.write(line)
 
@@ -142,10 +143,16 @@ def _json(feed: BufferedReader, out: IO[bytes], change: Change, options: FeedOpt
             continue
         found = change(item)
         source = buffer[at:end]
-        whole = _as_json({**item, **found}, source.isascii(), options.indent) if found else source
-        out.write(whole.encode(encoding))
+        if found:
+            source = _as_json({**item, **found}, _is_escaped(source, options), options.indent)
+        out.write(source.encode(encoding))
         at = end
     text.detach()
+
+
+def _is_escaped(source: str, options: FeedOptions) -> bool:
+    """Whether an item in JSON has its other letters as escapes: Scrapy does without an encoding."""
+    return source.isascii() and ("\\u" in source or not options.encoding)
 
 
 def _as_json(item: Fields, is_ascii: bool, indent: int | None) -> str:
@@ -160,15 +167,19 @@ def _csv(feed: BufferedReader, out: IO[bytes], change: Change, options: FeedOpti
     try:
         reader = csv.reader(source, **options.csv)
         writer = csv.writer(target, **options.csv)
-        header = None if options.export.get("include_headers_line", True) else [*options.columns]
-        if header == []:
+        has_header = options.export.get("include_headers_line", True)
+        header = [] if has_header else [*options.columns]
+        if not has_header and not header:
             raise FeedError("it has no header line, and no fields were named for it")
         for row in reader:
-            if header is None:
+            names = {name.removeprefix("\ufeff") for name in row}
+            # Where a feed was added to a header stands once more, perhaps of other fields.
+            if has_header and names and (names <= set(header) or names >= set(header)):
                 header = [name.removeprefix("\ufeff") for name in row]
-            elif row != header:  # which stands once more where a feed was added to
+            else:
                 found = change(dict(zip(header, row, strict=False)))
-                row = [str(found.get(name, old)) for name, old in zip(header, row, strict=False)]
+                for column, name in enumerate(header[: len(row)]):
+                    row[column] = str(found.get(name, row[column]))
             writer.writerow(row)
     finally:
         csv.field_size_limit(before)

@@ -9,7 +9,7 @@ from noiseclean_scrapy.clean_page import CleanPage
 from noiseclean_scrapy.page.block import Block
 from noiseclean_scrapy.report.inert import MOST_BLOCKS, inert_document, verdict_of
 from noiseclean_scrapy.report.reasons import parts, reasons, verdict_in_words
-from noiseclean_scrapy.report.survey import Stripe, noise, stripes
+from noiseclean_scrapy.report.survey import noise
 from noiseclean_scrapy.report.templating import render
 
 
@@ -20,7 +20,6 @@ class PageView:
     page: CleanPage
     document: str
     rows: list[dict[str, Any]]
-    stripes: tuple[Stripe, ...]
 
     @property
     def noise(self) -> float:
@@ -47,7 +46,7 @@ def page_view(page: CleanPage, html: str, *, with_document: bool = True) -> Page
     shown = page.blocks[:MOST_BLOCKS]
     rows = [_row(block, headline=block is page.headline) for block in shown]
     document = inert_document(html, page.blocks) if with_document else ""
-    return PageView(page, document, rows, stripes(page.blocks))
+    return PageView(page, document, rows)
 
 
 def _row(block: Block, *, headline: bool) -> dict[str, Any]:

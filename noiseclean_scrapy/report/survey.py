@@ -23,7 +23,7 @@ NEWEST = 60
 
 _MOMENTS = 1500
 _TEXTS = 40_000
-_STRIPES = 48
+_STRIPES, _MOST_STRIPES = 48, 200
 _DIGITS = re.compile(r"\d+")
 
 
@@ -164,14 +164,18 @@ class SiteSurvey:
 
 
 def stripes(blocks: Iterable[Block]) -> tuple[Stripe, ...]:
-    """The blocks as stripes; neighbours of one verdict are joined while they are small."""
+    """The blocks as stripes; neighbours of one verdict are joined while they are small.
+
+    After many of them neighbours of any verdict are.
+    """
     runs: list[list[tuple[int, float, bool]]] = []
     length = 0  # of the last run
     entries = [(len(b.text), b.score, b.kept) for b in blocks]
     total = sum(length for length, _, _ in entries) or 1
     small = total / _STRIPES
     for entry in entries:
-        if runs and runs[-1][-1][2] == entry[2] and length < small:
+        is_like = bool(runs) and (runs[-1][-1][2] == entry[2] or len(runs) >= _MOST_STRIPES)
+        if is_like and length < small:
             runs[-1].append(entry)
             length += entry[0]
         else:
@@ -183,7 +187,8 @@ def stripes(blocks: Iterable[Block]) -> tuple[Stripe, ...]:
 def _stripe(run: list[tuple[int, float, bool]], total: int) -> Stripe:
     length = sum(entry[0] for entry in run)
     importance = sum(entry[0] * entry[1] for entry in run) / max(length, 1)
-    return Stripe(length / total, importance, run[0][2])
+    kept = sum(entry[0] for entry in run if entry[2])
+    return Stripe(length / total, importance, 2 * kept >= length)
 
 
 def noise(page: Cleaned | CleanPage) -> float:

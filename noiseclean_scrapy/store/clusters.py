@@ -265,7 +265,7 @@ def _summaries() -> Select[Any]:
         func.count().filter(is_provisional).label("provisional"),
         func.sum(page.visible_characters).label("visible_characters"),
         func.sum(page.kept_characters).label("kept_characters"),
-        func.count().filter(page.kept_characters == 0).label("empty"),
+        func.count().filter(page.kept_characters == 0, page.visible_characters > 0).label("empty"),
         func.min(page.fetched_at).label("first_fetch"),
         func.max(page.fetched_at).label("last_fetch"),
     )

@@ -64,7 +64,8 @@ class Pages:
     ) -> list[PageLine]:
         """A part of the pages that have a text, of one cluster or of all.
 
-        ``order`` is "newest", or "fit" or "kept": those that fit least, or kept least, first.
+        ``order`` is "newest", or "fit" or "kept": those that fit least, or kept least, first; the
+        latter without pages that show no text.
         Raises QueryError for a limit or an offset that cannot be.
         """
         check_range(limit, offset)
@@ -75,6 +76,8 @@ class Pages:
             query = select(*columns).where(page_table.c.clean_version.is_not(None))
             if cluster is not None:
                 query = query.where(page_table.c.cluster == cluster)
+            if order == "kept":
+                query = query.where(page_table.c.visible_characters > 0)
             rows = connection.execute(query.order_by(*ORDERS[order]).limit(limit).offset(offset))
             return list(filter(self._is_sound, (PageLine(**row._mapping) for row in rows)))
 

@@ -65,15 +65,21 @@ def pages(request: Request) -> Response:
 
 
 def page(request: Request) -> Response:
-    """A page: text, metadata; with its HTML stored Markdown, and blocks with their reasons."""
+    """A page: text, metadata; with its HTML stored Markdown, and blocks with their reasons.
+
+    `block_count` is the number of all blocks, of which `offset` and `limit` choose.
+    """
     stored = request.app.state.bench.page(request.path_params["key"])
     record, judged = stored.record, stored.judged
     row = page_row(record) if record.cleaned else {"key": record.key, "url": record.url}
+    start, limit = _range(request, _MOST)
     if judged is not None:
         row["markdown"] = judged.markdown
-        row["blocks"] = [block_row(judged, block) for block in judged.blocks]
+        row["block_count"] = len(judged.blocks)
+        row["blocks"] = [block_row(judged, block) for block in judged.blocks[start:][:limit]]
     elif record.cleaned:
-        row["blocks"] = [block.to_dict() for block in record.cleaned.blocks]
+        row["block_count"] = len(record.cleaned.blocks)
+        row["blocks"] = [block.to_dict() for block in record.cleaned.blocks[start:][:limit]]
     return answer(row)
 
 
@@ -146,9 +152,9 @@ def undo(request: Request) -> Response:
     return answer(asdict(request.app.state.teaching.undo(request.path_params["id"])))
 
 
-def _range(request: Request) -> tuple[int, int]:
+def _range(request: Request, limit: int = 50) -> tuple[int, int]:
     start = parameter(request, "offset", 0, 1_000_000_000)
-    return start, parameter(request, "limit", 50, _MOST)
+    return start, parameter(request, "limit", limit, _MOST)
 
 
 async def _body(request: Request, *names: str) -> dict[str, str]:

@@ -32,6 +32,7 @@ STATIC = {
 """All files that are served, read once: no path of a request reaches the disk."""
 
 _STATUS = {NotStoredError: 404, QueryError: 400, ConfigurationError: 400}
+_REASONS = {404: "There is nothing at this address."}
 _REVIEW_SECONDS = 30.0
 
 
@@ -113,7 +114,8 @@ def static(request: Request) -> Response:
 async def _failure(request: Request, error: Exception) -> Response:
     """What went wrong, as JSON or as a view."""
     if isinstance(error, HTTPException):
-        status, reason = error.status_code, "There is nothing at this address."
+        status = error.status_code
+        reason = _REASONS.get(status, error.detail)
     else:
         status = next((code for kind, code in _STATUS.items() if isinstance(error, kind)), 503)
         reason = str(error)

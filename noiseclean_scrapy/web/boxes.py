@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from lxml import etree
 
 from noiseclean_scrapy.page.element_paths import ElementPaths
+from noiseclean_scrapy.page.hashes import hash64
 from noiseclean_scrapy.page.labels import stable_tokens
 from noiseclean_scrapy.page.locations import steps_of
 
@@ -53,18 +54,18 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class PlaceCounts:
-    """On how many of `of` pages each place has text."""
+    """On how many of `of` pages each place, by its hash, has text."""
 
-    pages: Counter[str]
+    pages: Counter[int]
     of: int
 
     @classmethod
     def count(cls, records: Iterable[PageRecord]) -> PlaceCounts:
-        pages: Counter[str] = Counter()
+        pages: Counter[int] = Counter()
         of = 0
         for record in records:
             places = {block.place for block in record.cleaned.blocks} if record.cleaned else set()
-            pages.update(_all_prefixes(places))
+            pages.update(map(hash64, _all_prefixes(places)))
             of += 1
             if len(pages) > _MOST_PLACES:
                 pages = Counter(dict(pages.most_common(_MOST_PLACES // 2)))
@@ -86,7 +87,7 @@ def levels(
         inside = blocks_in(elements, homes)
         characters = sum(len(blocks[number].text) for number in inside)
         path = "/".join(place)
-        name, pages = place[-1] if place else "", counts.pages[path]
+        name, pages = place[-1] if place else "", counts.pages[hash64(path)]
         level = Level(name, path, selector, len(elements), characters, pages)
         # A box with nothing but another one inside is that one to a person.
         if not found or (level.characters, level.elements) != (

@@ -53,6 +53,7 @@ _HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-store",
 }
+_HTTP = 80
 _READING = frozenset({"GET", "HEAD"})
 
 
@@ -67,12 +68,17 @@ def is_loopback(host: str) -> bool:
 def host_names(host: str, port: int, names: Iterable[str]) -> frozenset[str]:
     """What the header Host may say to a server on this address; `names` are others it goes by.
 
-    >>> sorted(host_names("127.0.0.1", 80, ["news.lan"]))
-    ['127.0.0.1:80', '[::1]:80', 'localhost:80', 'news.lan', 'news.lan:80']
+    >>> sorted(host_names("127.0.0.2", 8765, ["News.lan"]))  # doctest: +NORMALIZE_WHITESPACE
+    ['127.0.0.1:8765', '127.0.0.2:8765', '[::1]:8765', 'localhost:8765',
+     'news.lan', 'news.lan:8765']
     """
-    shown = f"[{host}]" if ":" in host else host
-    own = {"127.0.0.1", "[::1]", "localhost"} if is_loopback(host) else {shown}
-    return frozenset({f"{name}:{port}" for name in {*own, *names}} | set(names))
+    own = {f"[{host}]" if ":" in host else host}
+    if is_loopback(host):
+        own |= {"127.0.0.1", "[::1]", "localhost"}
+    others = {name.lower() for name in names}
+    # Nobody writes port 80; a proxy in front may have another one.
+    short = own | others if port == _HTTP else others
+    return frozenset({f"{name}:{port}" for name in own | others} | short)
 
 
 @dataclass(frozen=True)
@@ -124,7 +130,8 @@ class Guard:
         needs_token = (self.is_private or not is_reading) and scope["path"] != "/open"
         if needs_token and not self.is_known(headers):
             return 401, "Open the address that the server printed: it has the token."
-        if not is_reading and not _is_small(headers.get("content-length", "")):
+        length = "" if "transfer-encoding" in headers else headers.get("content-length", "")
+        if not is_reading and not _is_small(length):
             return 413, "The request is too large, or does not tell its length."
         return None
 

@@ -11,7 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
-from noiseclean_scrapy.web.workbench import site_totals, site_values
+from noiseclean_scrapy.web.workbench import shown_totals, shown_values
 
 LISTENERS = 32
 """Most windows that are told at a time."""
@@ -56,12 +56,12 @@ def _now(request: Request) -> dict[str, Any]:
     state = request.app.state
     rows = state.bench.sites.get()
     found: dict[str, Any] = {
-        "totals": site_totals(rows),
+        "totals": shown_totals(rows),
         "review": {"is_ready": state.review.is_ready},
     }
-    found |= {f"site {row.summary.name}": site_values(row) for row in rows}
     for number, watch in enumerate(state.bench.crawls):
-        found[f"crawl {number}"] = {"id": str(number), **watch.state.get().told()}
+        if watch.state.is_ready:
+            found[f"crawl {number}"] = {"id": str(number), **watch.state.get().told()}
     for change in state.teaching.changes():
         found[f"change {change.id}"] = {
             "id": change.id, "state": change.state, "pages": change.pages, "of": change.of
@@ -71,4 +71,7 @@ def _now(request: Request) -> dict[str, Any]:
             "id": proposal.id, "looked_at": proposal.looked_at, "pages": proposal.pages,
             "is_done": proposal.is_done,
         }  # fmt: skip
+    # Last, for there may be thousands of them.
+    for row in rows:
+        found[f"site {row.summary.name}"] = {"name": row.summary.name, **shown_values(row)}
     return found

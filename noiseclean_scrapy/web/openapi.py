@@ -46,7 +46,9 @@ def description(cookie: str) -> dict[str, Any]:
                 "Pages, the newest first", _query(site="of this site alone"), *_range()
             ),
             "/api/pages/{key}": _get(
-                "A page: text, Markdown, metadata, blocks with their reasons", _path("key")
+                "A page: text, Markdown, metadata, blocks with their reasons",
+                _path("key"),
+                _range(),
             ),
             "/api/pages/{key}/places": _get(
                 "The boxes around a block, and on how many pages they stand",

@@ -57,7 +57,7 @@ def review_queue(store: Store) -> list[ReviewPage]:
 
 def _empty(store: Store) -> Iterable[ReviewPage]:
     for line in store.pages.lines(order="kept", limit=QUEUE):
-        if not line.kept_characters and line.visible_characters:
+        if not line.kept_characters:
             note = f"all of its {line.visible_characters:,} characters were left out"
             worth = line.visible_characters / (line.visible_characters + 500)
             yield ReviewPage(line, "empty text", note, worth)

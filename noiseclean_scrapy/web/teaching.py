@@ -234,10 +234,17 @@ class Teaching:
             return
         path = self._bench.need_teaching()
         source = read_source(path)
-        edit = with_rule if change.state == "cleaning" else without_rule
-        edited = edit(source, change.rule)
+        if change.state == "cleaning":
+            edited = with_rule(source, change.rule)
+        elif any(other.rule == change.rule for other in self._in_force() if other is not change):
+            return  # it was taken twice, and one is undone
+        else:
+            edited = without_rule(source, change.rule)
         if edited != source:
             write_source(path, edited)
+
+    def _in_force(self) -> list[Change]:
+        return [change for change in self.changes() if change.state in ("cleaning", "done")]
 
     def _write_journal(self) -> None:
         values = list(map(asdict, self._changes.values()))

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from noiseclean_scrapy.errors import ConfigurationError, QueryError
-from noiseclean_scrapy.output.rows import page_row
+from noiseclean_scrapy.output.rows import COLUMNS, page_row
 from noiseclean_scrapy.report.inert import inert_document
 from noiseclean_scrapy.report.page_view import page_view
 from noiseclean_scrapy.report.templating import render
@@ -28,7 +28,8 @@ from noiseclean_scrapy.web.workbench import (
     SORTS,
     Workbench,
     chosen_sites,
-    site_totals,
+    shown_totals,
+    shown_values,
 )
 
 _MOST_PAGES = 10_000
@@ -67,8 +68,11 @@ def sites(request: Request) -> Response:
     return document(
         request,
         "sites",
-        rows=[(row, _drift_line(fit)) for row, fit in zip(shown, fits, strict=True)],
-        totals=site_totals(rows),
+        rows=[
+            (row.summary, shown_values(row), _drift_line(fit))
+            for row, fit in zip(shown, fits, strict=True)
+        ],
+        totals=shown_totals(rows),
         found=len(found),
         sort=sort,
         order=order,
@@ -91,6 +95,7 @@ def site(request: Request) -> Response:
         request,
         "site",
         row=row,
+        shown=shown_values(row),
         drift=_drift_line(fits),
         lines=lines[:PAGES_ON_PAGE],
         has_more=len(lines) > PAGES_ON_PAGE,
@@ -118,6 +123,7 @@ def search(request: Request) -> Response:
         total=results.total if results else 0,
         hits=[(hit, _marked(hit)) for hit in results.hits] if results else [],
         is_asked=results is not None,
+        first=HITS_ON_PAGE * (page_number(request) - 1) + 1,
         has_more=results is not None and results.total > HITS_ON_PAGE * page_number(request),
         names=[row.summary.name for row in bench.sites.get()[:500]],
     )
@@ -150,7 +156,7 @@ def page(request: Request) -> Response:
     if stored.judged is not None and stored.html is not None:
         view = page_view(stored.judged, stored.html, with_document=False)
         bench.place_counts(stored.record.cluster)
-    facts = page_row(stored.record) if stored.record.cleaned else {}
+    facts = page_row(stored.record) if stored.record.cleaned else dict.fromkeys(COLUMNS, "")
     return document(
         request,
         "page",
@@ -209,13 +215,8 @@ def open_with_token(request: Request) -> Response:
     if not hmac.compare_digest(token.encode(), request.app.state.bench.token.encode()):
         raise ConfigurationError("the address is one of an earlier server: open the newest one")
     response = RedirectResponse("/", 303)
-    response.set_cookie(
-        request.app.state.cookie,
-        token,
-        httponly=True,
-        samesite="strict",
-        max_age=30 * 24 * 3600,
-    )
+    # Until the browser ends: the next server has another token.
+    response.set_cookie(request.app.state.cookie, token, httponly=True, samesite="strict")
     return response
 
 
@@ -268,6 +269,7 @@ def _bars(counts: Sequence[int]) -> str:
 
 def _drift_line(fits: list[tuple[datetime, float]]) -> str:
     """The small picture of a site's drift: points of a line, new text at the top."""
+    fits = fits * 2 if len(fits) == 1 else fits  # a line
     step = _DRIFT_WIDTH / max(len(fits) - 1, 1)
     return " ".join(
         f"{number * step:.1f},{2 + (_DRIFT_HEIGHT - 4) * fit:.1f}"

@@ -18,6 +18,7 @@ from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import ConfigurationError, NotStoredError
 from noiseclean_scrapy.page.overrides import NO_OVERRIDES, Overrides
 from noiseclean_scrapy.page.parse import parse_html
+from noiseclean_scrapy.report.templating import minute, number, percent
 from noiseclean_scrapy.store import PageRecord, SiteSummary, Store
 from noiseclean_scrapy.web.boxes import SAMPLE, Level, PlaceCounts, levels
 from noiseclean_scrapy.web.crawl_watch import CrawlWatch
@@ -29,6 +30,7 @@ SITES_ON_PAGE, PAGES_ON_PAGE, HITS_ON_PAGE = 50, 50, 10
 FITS = 60
 """Pages in the small picture of a site's drift."""
 
+_NONE = "–"
 _MODELS = 4
 _COUNTS = 8
 _AT_ONCE = 2  # pages that are judged at the same time
@@ -202,8 +204,26 @@ def site_totals(rows: list[SiteRow]) -> dict[str, int]:
     }
 
 
+def shown_totals(rows: list[SiteRow]) -> dict[str, str]:
+    """`site_totals` as the views show them."""
+    return {name: number(value) for name, value in site_totals(rows).items()}
+
+
+def shown_values(row: SiteRow) -> dict[str, str]:
+    """What changes of a site, as the views show it."""
+    site = row.summary
+    shares = {"noise": site.noise, "fit": site.fit, "drift": site.drift}
+    counts = {"pages": site.pages, "provisional": site.provisional, "empty": site.empty}
+    return {
+        "version": str(site.version or _NONE),
+        "last_page": minute(site.last_fetch) if site.last_fetch else _NONE,
+        **{name: _NONE if share is None else percent(share) for name, share in shares.items()},
+        **{name: number(count) for name, count in counts.items()},
+    }
+
+
 def site_values(row: SiteRow) -> dict[str, Any]:
-    """A site as JSON values, for the API and for live updates."""
+    """A site as JSON values, for the API."""
     site = row.summary
     return {
         "name": site.name,

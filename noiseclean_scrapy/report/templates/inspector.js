@@ -386,11 +386,10 @@
    * A page that is wider than its frame is shown smaller, down to half its size.
    */
   function settle(page) {
-    for (const element of all("*", page)) {
-      const { position } = page.defaultView.getComputedStyle(element);
-      if (position !== "fixed" && position !== "sticky") continue;
-      element.style.setProperty("position", "static", "important");
-    }
+    // All are read before one is changed: each change may cost the styles of the whole page.
+    const stuck = all("*", page).filter((element) =>
+      ["fixed", "sticky"].includes(page.defaultView.getComputedStyle(element).position));
+    for (const element of stuck) element.style.setProperty("position", "static", "important");
     const root = page.documentElement;
     root.style.zoom = 1;
     root.style.zoom = Math.max(0.5, Math.min(1, root.clientWidth / root.scrollWidth));

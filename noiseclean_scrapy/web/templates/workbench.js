@@ -44,22 +44,6 @@
 
   // Live figures --------------------------------------------------------------------------------
 
-  const count = (value) => value >= 999500 ? (value / 1e6).toFixed(1) + " M"
-    : value >= 10000 ? Math.round(value / 1e3) + " k" : Math.round(value).toLocaleString("en");
-  function percent(share) {
-    if (share === null) return "–";
-    const value = 100 * share;
-    if (value > 0 && value < 0.1) return "<0.1 %";
-    if (value < 10 && Number(value.toFixed(1)) !== Math.round(value)) return value.toFixed(1) + " %";
-    if (value > 99 && value < 100) return Math.min(value, 99.9).toFixed(1) + " %";
-    return value.toFixed(0) + " %";
-  }
-  const shown = {
-    pages: count, provisional: count, empty: count, noise: percent, fit: percent, drift: percent,
-    version: (value) => value || "–",
-    last_page: (value) => value ? value.slice(0, 16).replace("T", " ") : "–",
-  };
-
   function show(part, text) {
     if (part.textContent === String(text)) return;
     part.textContent = text;
@@ -70,22 +54,25 @@
   function listen() {
     const wanted = "[data-totals],[data-site],[data-proposal],[data-change],[data-wait-review],[data-crawl]";
     if (!one(wanted)) return;
-    const source = new EventSource("/events");
-    addEventListener("pagehide", () => source.close());
-    const on = (kind, work) =>
-      source.addEventListener(kind, (event) => work(JSON.parse(event.data)));
+    const kinds = {};
+    const on = (kind, work) => { kinds[kind] = (event) => work(JSON.parse(event.data)); };
+    let source = null;
+    // A browser has six connections to a server: a window that nobody sees gives its own back.
+    function connect() {
+      source?.close();
+      source = document.hidden ? null : new EventSource("/events");
+      for (const [kind, work] of Object.entries(kinds)) source?.addEventListener(kind, work);
+    }
     const known = one("[data-total=sites]")?.textContent;
     on("totals", (totals) => {
-      for (const part of all("[data-total]")) show(part, count(totals[part.dataset.total]));
+      for (const part of all("[data-total]")) show(part, totals[part.dataset.total]);
       const more = one("[data-more]");
-      if (more) more.hidden = count(totals.sites) === known;
+      if (more) more.hidden = totals.sites === known;
     });
     on("site", (site) => {
       for (const row of all("[data-site]")) {
         if (row.dataset.site !== site.name) continue;
-        for (const part of all("[data-value]", row)) {
-          show(part, shown[part.dataset.value](site[part.dataset.value]));
-        }
+        for (const part of all("[data-value]", row)) show(part, site[part.dataset.value]);
       }
     });
     on("crawl", (crawl) => {
@@ -110,6 +97,9 @@
         if (part.dataset.state !== change.state) location.reload();
       }
     });
+    document.addEventListener("visibilitychange", connect);
+    addEventListener("pagehide", () => source?.close());
+    connect();
   }
 
   // Teaching ------------------------------------------------------------------------------------
