@@ -242,12 +242,24 @@ def test_nothing_is_fixed_and_nothing_sticks_out(width: int, browser: Any, tmp_p
         report.assert_quiet()
 
 
+def test_a_style_that_looks_at_what_follows_does_not_freeze_the_report(
+    browser: Any, tmp_path: Path
+) -> None:
+    style = "<style>.f{position:fixed} div:has(~ div[style] b) b{color:red}</style>"
+    html = f"{style}{'<div class=f><b>Fog</b></div>' * 1500}<h1>Fog</h1>"
+    with opened(browser, page_report(SiteCleaner().clean(html), html), tmp_path) as report:
+        report.page.frames[1].wait_for_function(
+            "getComputedStyle(document.querySelector('.f')).position === 'static'", timeout=20_000
+        )
+
+
 def test_a_page_of_many_blocks_is_shown_in_part() -> None:
     html = "".join(f"<p>Line {number}" for number in range(MOST_BLOCKS + 5))
     page = SiteCleaner("style-tree").clean(f"<title>{'word ' * 5000}</title>{html}")
     assert len(page.title) == LONGEST_TITLE
     report = page_report(page, html)
     assert f"First {MOST_BLOCKS} of {MOST_BLOCKS + 5} blocks" in report
+    assert f'data-kept="{MOST_BLOCKS + 5}"' in report
     assert f"data-block=&#34;{MOST_BLOCKS - 1}&#34;" in report
     assert f"data-block=&#34;{MOST_BLOCKS}&#34;" not in report
 

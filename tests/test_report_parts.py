@@ -138,6 +138,13 @@ def test_stripes_cover_the_page() -> None:
     assert (found[-1].kept, found[-1].share, found[-1].importance) == (True, 0.5, 1.0)
 
 
+def test_stripes_are_few_however_verdicts_change() -> None:
+    blocks = [Block("x" * 10, "/p", "p", bool(number % 2), 0.5, {}) for number in range(50_000)]
+    found = stripes(blocks)
+    assert len(found) < 300
+    assert sum(stripe.share for stripe in found) == pytest.approx(1)
+
+
 def test_reasons_in_words() -> None:
     evidence = {
         "log_odds": -7.0, "threshold": 0.0, "prior": 0.5, "page": 1.0, "neighbours": 0.5,
@@ -186,6 +193,8 @@ def test_notebook_cards_are_plain_and_escaped() -> None:
     assert "A &lt;img src=x onerror=1&gt; title" in page_card(page)
     assert "style-tree" in cleaner_card(cleaner)
     assert page._repr_html_() == page_card(page)
+    long = cleaner.clean(f"<h1>Fog</h1><p>{'Fog on the river. ' * 20_000}")
+    assert len(long.text) > 300_000 > 50_000 > len(page_card(long))
     assert cleaner._repr_html_() == cleaner_card(cleaner)
 
 

@@ -8,8 +8,10 @@ import re
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from hypothesis import given
@@ -124,8 +126,48 @@ def test_read_only_changes_nothing(served: Served, demo_folder: DemoCrawl) -> No
 def test_large_requests_are_refused(served: Served) -> None:
     assert served.post("/api/proposals", {"page": "x" * 70_000}).status == 413
     endless = {"Authorization": f"Bearer {served.token}", "Transfer-Encoding": "chunked"}
-    answer = served.ask("/api/proposals", endless, method="POST")
-    assert answer.status == 413
+    for headers in (endless, {**endless, "Content-Length": "2"}):
+        assert served.ask("/api/proposals", headers, method="POST").status == 413
+
+
+@pytest.mark.parametrize(
+    "options", [("--host", "127.0.0.2"), ("--name", "Media-PC", "--host", "127.0.0.2")]
+)
+def test_the_printed_address_is_answered(options: tuple[str, ...], demo_folder: DemoCrawl) -> None:
+    with serving(demo_folder.database.parent, "--read-only", *options) as server:
+        host, _, port = urlsplit(server.url).netloc.rpartition(":")
+        local = Served(f"http://127.0.0.2:{port}", server.token, server.process)
+        assert local.ask("/", {"Host": f"{host}:{port}"}).status == 200
+
+
+def test_pages_without_a_text_have_views(tmp_path: Path) -> None:
+    with Store(f"sqlite:///{tmp_path / 'noiseclean.db'}", store_html=True) as store:
+        for key, html in (("aa", "<p>Fog."), ("bb", None)):
+            record = replace(page(key, "text"), cleaned=None, html=html)
+            store.pages.write([record], method="evidence")
+    with serving(tmp_path, "--read-only") as server:
+        for key in ("aa", "bb"):
+            assert server.ask(f"/pages/{key}").status == 200
+            assert server.get(f"/api/pages/{key}")["key"] == key
+        assert "This page has no text." in server.ask("/pages/bb").text
+        assert "nothing at this address" not in server.ask("/api/proposals").text
+
+
+def test_blocks_of_the_api_are_chosen(served: Served, demo_folder: DemoCrawl) -> None:
+    address = f"/api/pages/{served.page(demo_folder.article()[0])}"
+    whole = served.get(address)
+    assert len(whole["blocks"]) == whole["block_count"] > 10
+    assert served.get(f"{address}?offset=2&limit=3")["blocks"] == whole["blocks"][2:5]
+
+
+def test_a_browser_in_the_terminal_is_answered(demo_folder: DemoCrawl, tmp_path: Path) -> None:
+    seen = tmp_path / "seen"
+    code = f"import sys, urllib.request as u; u.urlopen(sys.argv[1]); open({str(seen)!r}, 'w')"
+    browser = f'{sys.executable} -c "{code}" %s'
+    with serving(
+        demo_folder.database.parent, "--read-only", opens=True, environ={"BROWSER": browser}
+    ):
+        wait_for(seen.exists, bool, seconds=30)
 
 
 def test_every_answer_has_the_headers(served: Served, demo_folder: DemoCrawl) -> None:
@@ -510,6 +552,20 @@ def test_a_rule_that_stood_in_the_file_stays_there(demo: DemoCrawl) -> None:
         assert server.post(f"/api/changes/{change['id']}/undo", {}).status == 200
         wait_for(lambda: state_of(server, change), lambda state: state == "undone")
     assert file.read_text() == written
+
+
+def test_a_rule_that_was_taken_twice_stays_until_both_are_undone(demo: DemoCrawl) -> None:
+    folder = demo.database.parent
+    url, _ = demo.article()
+    with serving(folder, "--overrides", "rules.toml") as server:
+        changes = []
+        for _ in range(2):
+            _, change = teach(server, server.page(url), "h1")
+            changes.append(change)
+            wait_for(lambda: state_of(server, changes[-1]), lambda state: state == "done")
+        for change, stays in zip(changes, (True, False), strict=True):
+            assert server.post(f"/api/changes/{change['id']}/undo", {}).status == 200
+            assert ("h1" in (folder / "rules.toml").read_text()) is stays
 
 
 def test_a_rule_that_cannot_be_written_fails(demo: DemoCrawl) -> None:

@@ -258,6 +258,29 @@ def test_a_crawl_is_seen_while_it_runs(browser: Any, tmp_path: Path) -> None:
     assert demo.site
 
 
+def test_windows_that_nobody_sees_leave_room_for_others(
+    browser: Any, courier: tuple[DemoCrawl, Served]
+) -> None:
+    _, server = courier
+    with window(browser, server) as bench:
+        context = bench.page.context
+        # Without a screen all windows of a browser count as seen.
+        hide = (
+            "Object.defineProperty(document, 'hidden', { get: () => document.title !== 'seen' });"
+        )
+        context.add_init_script(hide)
+        for _ in range(8):
+            page = context.new_page()
+            page.goto(server.url, timeout=20_000)
+        last = page.evaluate(
+            "async () => { document.title = 'seen'; const found = new Promise((done) =>"
+            "{ const source = new EventSource('/events'); source.onmessage = done;"
+            "source.addEventListener('totals', () => { source.close(); done('told'); }); });"
+            "document.dispatchEvent(new Event('visibilitychange')); return found; }"
+        )
+        assert last == "told"
+
+
 @pytest.mark.slow
 def test_two_archives_side_by_side(browser: Any, tmp_path: Path) -> None:
     from tests.support.archives import warc

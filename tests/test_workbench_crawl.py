@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import math
 import re
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -125,6 +126,21 @@ def test_what_is_no_crawl_is_said(status: int, body: bytes, problem: str) -> Non
 def test_an_address_that_cannot_be_asked_is_refused(url: str) -> None:
     with pytest.raises(ConfigurationError, match="is no address of metrics"):
         CrawlWatch(url)
+
+
+def test_a_head_that_comes_drop_by_drop_is_not_waited_for() -> None:
+    done = threading.Event()
+
+    def respond(request: servers.Request) -> None:
+        with suppress(OSError):
+            request.wfile.write(b"HTTP/1.1 200 OK\r\n")
+            while not done.wait(0.5):
+                request.wfile.write(b"X-More: 1\r\n")
+
+    with servers.serving(respond) as port:
+        state = CrawlWatch(f"127.0.0.1:{port}").state.get()
+        done.set()
+    assert state.problem
 
 
 def test_host_and_port_are_enough() -> None:

@@ -12,7 +12,7 @@ from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.store import Store
 from noiseclean_scrapy.web.refreshing import Refreshing
-from noiseclean_scrapy.web.review import OF_A_SITE, review_queue
+from noiseclean_scrapy.web.review import OF_A_SITE, QUEUE, review_queue
 from noiseclean_scrapy.web.workbench import Workbench
 from tests.support.searching import page
 from tests.support.training import SITE, learn_site
@@ -64,7 +64,13 @@ def test_the_queue_has_a_few_pages_of_a_site_for_each_reason(tmp_path: Path) -> 
             kept = 0 if number < 10 else 10
             cleaned = replace(record.cleaned, visible_characters=900, kept_characters=kept, fit=fit)
             store.pages.write([replace(record, cleaned=cleaned)], method="evidence")
+        for number in range(QUEUE):
+            record = page(f"blank{number}", "", cluster="0.example")
+            assert record.cleaned
+            blank = replace(record.cleaned, visible_characters=0, kept_characters=0)
+            store.pages.write([replace(record, cleaned=blank)], method="evidence")
         queue = review_queue(store)
+        assert [site.empty for site in store.clusters.summaries()] == [5, 5]
     kinds = [(found.line.cluster, found.reason) for found in queue]
     for site in ("0.example", "1.example"):
         assert kinds.count((site, "empty text")) == OF_A_SITE

@@ -20,6 +20,7 @@ class PageView:
     page: CleanPage
     document: str
     rows: list[dict[str, Any]]
+    has_pictures: bool
 
     @property
     def noise(self) -> float:
@@ -46,7 +47,7 @@ def page_view(page: CleanPage, html: str, *, with_document: bool = True) -> Page
     shown = page.blocks[:MOST_BLOCKS]
     rows = [_row(block, headline=block is page.headline) for block in shown]
     document = inert_document(html, page.blocks) if with_document else ""
-    return PageView(page, document, rows)
+    return PageView(page, document, rows, "<img" in html.lower())
 
 
 def _row(block: Block, *, headline: bool) -> dict[str, Any]:

@@ -178,7 +178,8 @@ class Teaching:
         change = Change(secrets.token_hex(8), proposal.site, proposal.rule, now)
         with self._writing, suppress(ConfigurationError):  # which comes again, and is told
             source = read_source(self._bench.need_teaching())
-            change.stood = with_rule(source, change.rule) == source
+            is_there = with_rule(source, change.rule) == source
+            change.stood = is_there and all(other.stood for other in self._alike(change))
         self._begin(change, "cleaning")
         return change
 
@@ -236,15 +237,17 @@ class Teaching:
         source = read_source(path)
         if change.state == "cleaning":
             edited = with_rule(source, change.rule)
-        elif any(other.rule == change.rule for other in self._in_force() if other is not change):
+        elif self._alike(change):
             return  # it was taken twice, and one is undone
         else:
             edited = without_rule(source, change.rule)
         if edited != source:
             write_source(path, edited)
 
-    def _in_force(self) -> list[Change]:
-        return [change for change in self.changes() if change.state in ("cleaning", "done")]
+    def _alike(self, change: Change) -> list[Change]:
+        """Other changes in force by which the same rule was taken."""
+        in_force = [other for other in self.changes() if other.state in ("cleaning", "done")]
+        return [other for other in in_force if other.rule == change.rule and other is not change]
 
     def _write_journal(self) -> None:
         values = list(map(asdict, self._changes.values()))

@@ -85,13 +85,22 @@ class Served:
 
 @contextmanager
 def serving(
-    folder: Path, *arguments: str, database: str | None = "noiseclean.db"
+    folder: Path,
+    *arguments: str,
+    database: str | None = "noiseclean.db",
+    opens: bool = False,
+    environ: Mapping[str, str] | None = None,
 ) -> Iterator[Served]:
     """`noiseclean serve` on a port that is free; it must end well when it is interrupted."""
     given = [] if database is None else [database]
-    command = console_command("serve", *given, "--no-open", "--port", "0", *arguments)
+    quiet = [] if opens else ["--no-open"]
+    command = console_command("serve", *given, *quiet, "--port", "0", *arguments)
     with subprocess.Popen(
-        command, cwd=folder, env=environment(), stderr=subprocess.PIPE, text=True
+        command,
+        cwd=folder,
+        env=environment() | dict(environ or {}),
+        stderr=subprocess.PIPE,
+        text=True,
     ) as process:
         assert process.stderr
         line = process.stderr.readline()

@@ -2,6 +2,7 @@
 (() => {
   const SVG = "http://www.w3.org/2000/svg";
   const COLUMN = 92;  // least width of a level in the icicle, in pixels
+  const LEAST = 0.03;  // of the height: what a keyboard comes to
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
   const one = (selector, root = document) => root.querySelector(selector);
 
@@ -20,7 +21,9 @@
   function percent(share) {
     const value = 100 * share;
     if (value > 0 && value < 0.1) return "<0.1 %";
-    return (value < 10 && value !== Math.round(value) ? value.toFixed(1) : value.toFixed(0)) + " %";
+    const tenths = value.toFixed(1);
+    if (value < 10 && Number(tenths) !== Math.round(value)) return tenths + " %";
+    return (value > 99 && value < 100 ? Math.min(value, 99.9).toFixed(1) : value.toFixed(0)) + " %";
   }
   const signed = (value) => (value < 0 ? "−" : "+") + Math.abs(value).toFixed(1);
   const count = (value) => value.toLocaleString("en");
@@ -100,6 +103,7 @@
         const group = groups[number];
         group.style.display = seen ? "" : "none";
         if (!seen) return;
+        group.setAttribute("tabindex", tall > LEAST * height ? 0 : -1);
         const rect = group.firstElementChild;
         rect.setAttribute("x", x);
         rect.setAttribute("y", y);
@@ -298,7 +302,7 @@
     const rowOf = (list, number) => one(`[data-row="${number}"]`, list);
     function entry(number, classes, child) {
       const row = make("button", {
-        type: "button", class: classes, "data-row": number, onclick: () => hold(number, true),
+        type: "button", class: classes, "data-row": number, dir: "auto", onclick: () => hold(number, true),
       }, child);
       row.addEventListener("pointerenter", () => mark(frame, number, true));
       row.addEventListener("pointerleave", () => mark(frame, number, number === held));
@@ -310,18 +314,30 @@
     kept.sort((a, b) => rows[b].headline - rows[a].headline || a - b);
     lists.reading.append(...kept.map((number) =>
       entry(number, rows[number].headline ? "title" : "", rows[number].text)));
-    if (!kept.length) lists.reading.append(make("p", { class: "soft" }, "Nothing was kept."));
+    const more = Number(view.dataset.kept) - kept.length;
+    if (more > 0) lists.reading.append(make("p", { class: "soft" }, `And ${count(more)} blocks more.`));
+    else if (!kept.length) lists.reading.append(make("p", { class: "soft" }, "Nothing was kept."));
     lists.blocks.append(...rows.map((row, number) =>
       entry(number, `block ${row.verdict}`, make("span", {}, row.text))));
 
-    for (const tab of all("[data-tab]", view)) {
-      tab.addEventListener("click", () => {
-        for (const other of all("[data-tab]", view)) {
-          other.setAttribute("aria-selected", other === tab);
-          lists[other.dataset.tab].hidden = other !== tab;
-        }
-      });
+    const tabs = all("[data-tab]", view);
+    function choose(tab) {
+      for (const other of tabs) {
+        other.setAttribute("aria-selected", other === tab);
+        other.tabIndex = other === tab ? 0 : -1;
+        lists[other.dataset.tab].hidden = other !== tab;
+      }
     }
+    tabs.forEach((tab, index) => {
+      tab.addEventListener("click", () => choose(tab));
+      tab.addEventListener("keydown", (event) => {
+        if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
+        const next = tabs[(index + 1) % tabs.length];  // there are two
+        choose(next);
+        next.focus();
+      });
+    });
+    choose(tabs[0]);
 
     function hold(number, scrollFrame) {
       if (held >= 0) mark(frame, held, false);
@@ -405,7 +421,7 @@
       make("div", { class: "verdict" },
         make("i", { class: kept ? "dot kept" : "dot", style: tone && `background:${tone}` }),
         make("span", {}, row.sentence)),
-      make("p", { class: "quote soft" }, row.text),
+      make("p", { class: "quote soft", dir: "auto" }, row.text),
       make("p", { class: "place" }, row.place.replaceAll("/", " / ")),
     ];
     if (row.parts.length) parts.push(make("div", { class: "sum" }, ...sums(row.parts)));

@@ -166,7 +166,12 @@
     function point(selector) {
       const page = frame.contentDocument;
       for (const part of all(".noiseclean-place", page)) part.classList.remove("noiseclean-place");
-      for (const part of all(selector, page)) part.classList.add("noiseclean-place");
+      // Of elements that HTML does not know the names are gone there.
+      const unnamed = selector.replace(/(^|> )[\w-]+/g, "$1*");
+      const places = all(selector, page);
+      for (const part of places.length ? places : all(unnamed, page)) {
+        part.classList.add("noiseclean-place");
+      }
     }
 
     level.addEventListener("change", describe);
