@@ -130,6 +130,9 @@ MARKUP: dict[str, Generator] = {
     "telling parts below levels": _inside(
         200, "<div class=related>", "<i class=byline>By A. Author</i>"
     ),
+    "words below levels": lambda size: _page(
+        "<div>" * 97 + "<p>" + " ".join(map(_letters, range(size)))
+    ),
     "namespaced names": _numbered("<o:p%d>x"),
     "unknown names": _numbered("<x-%d>x</x>"),
     "unknown names within sentences": _repeated("a <x-b>c</x-b> ", before="<p>"),
@@ -152,6 +155,9 @@ ATTRIBUTES: dict[str, Generator] = {
     "wide class tokens": lambda size: _page(
         f"<div class='{' '.join('ab' * 10 + chr(97 + n % 26) for n in range(size))}'>"
         + "<p>x" * (size // 10)
+    ),
+    "class tokens like hashes": _numbered(
+        "<p class='" + "1" * 19 + "a" * 19 + "- sc-" + "1" * 30 + "x%d-'>x"
     ),
     "long class": lambda size: _page(f"<p class={'c' * size}>text"),
     "many long classes": lambda size: _page(

@@ -13,6 +13,7 @@ from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.methods import create_method, templates
 from noiseclean_scrapy.methods.templates import TemplateMethod, TemplateModel
 from noiseclean_scrapy.page import Page, build_page
+from noiseclean_scrapy.page.hashes import hash64, hash_name
 from noiseclean_scrapy.page.urls import former_name, host, site_host, site_name
 from tests.support.archives import warc
 from tests.support.command_line import noiseclean
@@ -109,6 +110,11 @@ def mixed_pages() -> list[Page]:
     return pages
 
 
+def letters(number: int) -> str:
+    """A class name for each number: digits would be masked."""
+    return "".join(chr(ord("a") + int(digit)) for digit in str(number)) + "z"
+
+
 def learned(pages: list[Page]) -> TemplateMethod:
     method = TemplateMethod(lambda: create_method("style-tree"))
     for page in pages:
@@ -149,6 +155,43 @@ def test_number_of_templates_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None
     method = learned([build_page(f"<body><div class={tag}><p>x</p></div>") for tag in "abcdefghij"])
     assert len(method.state()) == 4
     assert method.pages == 10
+
+
+def test_structures_are_bounded_whatever_a_site_sends() -> None:
+    def body(number: int) -> str:
+        cells = (f"<p class={letters(number * 3000 + n)}>x" for n in range(3000))
+        return f"<body><div class={letters(number % 3)}>{''.join(cells)}</div>"
+
+    method = TemplateMethod(lambda: create_method("satisfiable-subtree"))
+    for number in range(12):
+        method.observe(build_page(body(number)))
+    assert len(method._parts) > 1
+    for part in method._parts.values():
+        assert len(part.structure) <= 2 * templates.MOST_PAIRS
+        assert part.typical() == templates._typical([part])
+    pairs = {f"<p class=x{letters(n)}>x" for n in range(templates.MOST_PAIRS + 9)}
+    page = build_page(f"<body>{''.join(sorted(pairs))}")
+    assert len(templates.page_structure(page)) == templates.MOST_PAIRS
+    for _ in range(20):
+        method.decay(0.5)
+    assert not any(part.structure for part in method._parts.values())
+
+
+def test_structures_saved_as_words_are_read() -> None:
+    now = learned(mixed_pages())
+    state = now.state()
+    words = {
+        hash_name(hash64(f"{page.elements[e.parent].label}>{e.label}")): (
+            f"{page.elements[e.parent].label}>{e.label}"
+        )
+        for page in mixed_pages()
+        for e in page.elements[1:]
+    }
+    for part in state.values():
+        part[1] = {words[name]: pages for name, pages in part[1].items()}
+    before = learned([])
+    before.restore(state)
+    assert before.state() == now.state()
 
 
 def test_templates_survive_bytes_and_forget() -> None:

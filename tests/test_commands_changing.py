@@ -37,7 +37,7 @@ class TestIndex:
         run_statement(f"sqlite:///{demo.database}", "DELETE FROM noiseclean_search")
         found = noiseclean(tmp_path, "search", "the", code=1)
         assert found.stderr == (
-            "Nothing found.\nNot all pages are in the index: scrapy noiseclean index\n"
+            "Nothing found.\nNot all pages are in the index: noiseclean index\n"
         )
         pages = len(demo.pages)
         assert noiseclean(tmp_path, "index").stderr == f"{pages} pages indexed.\n"

@@ -112,14 +112,19 @@ def score(
 
 
 cdef Py_ssize_t _number(const int64_t* keys, Py_ssize_t count, int64_t* numbers) except -1:
-    """Number equal keys alike, in the order in which they come; how many there are."""
+    """Number equal keys alike, in the order in which they come; how many there are.
+
+    The table cannot be flooded: nobody knows how it mixes.
+    """
     cdef size_t size = 16, slot
+    cdef int bits = 4
     cdef Py_ssize_t index, distinct = 0
     while size < 2 * <size_t> count:
         size *= 2
+        bits += 1
     cdef int64_t[::1] firsts = np.zeros(size, dtype=np.int64)  # counted from 1
     for index in range(count):
-        slot = (<uint64_t> keys[index] * <uint64_t> 0x9E3779B97F4A7C15 >> 20) & (size - 1)
+        slot = <uint64_t> keys[index] * _secret >> (64 - bits)
         while firsts[slot] and keys[firsts[slot] - 1] != keys[index]:
             slot = (slot + 1) & (size - 1)
         if firsts[slot]:
@@ -365,12 +370,8 @@ def name_sums(
             here = parent[here]
     if not count or not elements:
         return found
-    # Equal names have equal numbers. Their table cannot be flooded: nobody knows how it mixes.
-    cdef int64_t[::1] keys = np.empty(count, dtype=np.int64)
-    cdef int64_t[::1] distinct = np.empty(count, dtype=np.int64)
-    for name in range(count):
-        keys[name] = <int64_t> (hashes[name] * _secret)
-    _number(&keys[0], count, &distinct[0])
+    cdef int64_t[::1] distinct = np.empty(count, dtype=np.int64)  # equal names, equal numbers
+    _number(<const int64_t*> &hashes[0], count, &distinct[0])
     cdef uint8_t[::1] on_path = np.zeros(count, dtype=np.uint8)
     cdef int64_t[::1] firsts = np.empty(count, dtype=np.int64)  # of the elements on the path
     here = -1

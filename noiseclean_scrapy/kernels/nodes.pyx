@@ -594,7 +594,9 @@ cdef class NodeReader:
         return 0
 
     cdef int _read_text(self, xmlNode* text) except -1:
-        if text.type == XML_CDATA_SECTION_NODE:
+        if text.type == XML_CDATA_SECTION_NODE or (
+            text.next != NULL and text.next.type == XML_TEXT_NODE
+        ):
             raise reader.NotCompiled  # in Python it is one text with those beside it
         return self._add(text.content)
 

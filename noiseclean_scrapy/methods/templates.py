@@ -1,8 +1,9 @@
 """Page clusters by template: pages of one domain told apart by structure, each kind learned apart.
 
-A page's structure is the set of its (parent label, child label) pairs. Pages with the same min-wise
-hash of that set (Broder 1997) are learned together; before cleaning, such parts are joined where
-their structures agree. Both steps depend on the pages alone, not on their order.
+A page's structure is the set of its (parent label, child label) pairs, as hashes. Pages with the
+same least hash (min-wise hashing, Broder 1997) are learned together; before cleaning, such parts
+are joined where their structures agree. Both steps depend on the pages alone, not on their order,
+as long as there are no more parts than `PART_LIMIT`.
 """
 
 from __future__ import annotations
@@ -10,19 +11,24 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from heapq import nsmallest
+from typing import Any, TypeAlias
 
 from noiseclean_scrapy.methods.base import Method, Model, PageVerdict
-from noiseclean_scrapy.methods.trees.counts import read_number
+from noiseclean_scrapy.methods.trees.counts import more_frequent_half, read_number
 from noiseclean_scrapy.page import Page
-from noiseclean_scrapy.page.hashes import hash64, hash_name
+from noiseclean_scrapy.page.hashes import hash64, hash_name, read_hash
 
 PART_LIMIT = 32
 """Most parts of one cluster; a page that would open one more joins the nearest part."""
 SAME_TEMPLATE = 0.6
 """Jaccard index of two parts' typical structures from which on they are one template."""
+MOST_PAIRS = 5000
+"""Label pairs of a page that are looked at, those of the least hashes; a part has twice as many."""
 
+Structure: TypeAlias = frozenset[int]
 _TYPICAL = 0.5
+_FORGOTTEN = 0.05
 
 
 class TemplateMethod(Method):
@@ -44,14 +50,14 @@ class TemplateMethod(Method):
         structure = page_structure(page)
         part = self._part(_min_hash(structure), structure)
         part.method.observe(page)
-        part.structure.update(dict.fromkeys(structure, 1.0))
+        part.add(dict.fromkeys(structure, 1.0))
 
     def merge(self, other: TemplateMethod) -> None:
         for signature in sorted(other._parts):
             part = other._parts[signature]
             own = self._part(signature, part.typical())
             own.method.merge(part.method)
-            own.structure.update(part.structure)
+            own.add(part.structure)
 
     def decay(self, factor: float) -> None:
         for part in self._parts.values():
@@ -75,7 +81,10 @@ class TemplateMethod(Method):
 
     def state(self) -> dict[str, Any]:
         return {
-            signature: [part.method.state(), dict(sorted(part.structure.items()))]
+            signature: [
+                part.method.state(),
+                {hash_name(pair): n for pair, n in sorted(part.structure.items())},
+            ]
             for signature, part in sorted(self._parts.items())
         }
 
@@ -86,10 +95,10 @@ class TemplateMethod(Method):
         for signature, (learned, structure) in state.items():
             part = parts[signature] = _Part(self._create())
             part.method.restore(learned)
-            part.structure.update({pair: read_number(n) for pair, n in structure.items()})
+            part.add({_pair(pair): read_number(n) for pair, n in structure.items()})
         self._parts = parts
 
-    def _part(self, signature: str, structure: frozenset[str]) -> _Part:
+    def _part(self, signature: str, structure: Structure) -> _Part:
         if signature not in self._parts:
             if len(self._parts) >= PART_LIMIT:
                 return max(
@@ -117,7 +126,7 @@ class TemplateMethod(Method):
 class TemplateModel(Model):
     """The models of a cluster's templates; a page is judged by that of the nearest structure."""
 
-    def __init__(self, templates: list[tuple[frozenset[str], Model]], untaught: Model) -> None:
+    def __init__(self, templates: list[tuple[Structure, Model]], untaught: Model) -> None:
         self.templates = templates
         self._untaught = untaught
 
@@ -134,33 +143,52 @@ class _Part:
     """Pages with one signature: what was learned of them, and how many have each label pair."""
 
     method: Method
-    structure: Counter[str] = field(default_factory=Counter)
+    structure: Counter[int] = field(default_factory=Counter)
+    _known: Structure | None = None
 
-    def typical(self) -> frozenset[str]:
-        return _typical([self])
+    def add(self, counts: Mapping[int, float]) -> None:
+        """Count pages that have each of some label pairs; of too many the rarer are forgotten."""
+        self.structure.update(counts)
+        if len(self.structure) > 2 * MOST_PAIRS:
+            self.structure = Counter(more_frequent_half(self.structure, 2 * MOST_PAIRS))
+        self._known = None
+
+    def typical(self) -> Structure:
+        if self._known is None:
+            self._known = _typical([self])
+        return self._known
 
     def fade(self, factor: float) -> None:
         """Let every page so far count `factor` of a page in the structure, as in the method."""
-        self.structure = Counter({pair: n * factor for pair, n in self.structure.items()})
+        faded = {pair: n * factor for pair, n in self.structure.items()}
+        self.structure = Counter({pair: n for pair, n in faded.items() if n >= _FORGOTTEN})
+        self._known = None
 
 
-def page_structure(page: Page) -> frozenset[str]:
-    """The (parent label, child label) pairs of a page, each written as `parent>child`."""
+def page_structure(page: Page) -> Structure:
+    """The (parent label, child label) pairs of a page, each the hash of `parent>child`."""
     labels = [element.label for element in page.elements]
-    return frozenset(f"{labels[element.parent]}>{element.label}" for element in page.elements[1:])
+    pairs = {f"{labels[element.parent]}>{element.label}" for element in page.elements[1:]}
+    hashes = map(hash64, pairs)
+    return frozenset(nsmallest(MOST_PAIRS, hashes) if len(pairs) > MOST_PAIRS else hashes)
 
 
-def _typical(parts: list[_Part]) -> frozenset[str]:
+def _pair(name: str) -> int:
+    """A pair of a saved state; earlier ones were saved as they are written."""
+    return hash64(name) if ">" in name else read_hash(name)
+
+
+def _typical(parts: list[_Part]) -> Structure:
     """The label pairs that at least half of the pages have."""
     pages = sum(part.method.pages for part in parts)
-    counts: Counter[str] = sum((part.structure for part in parts), Counter())
+    counts: Counter[int] = sum((part.structure for part in parts), Counter())
     return frozenset(pair for pair, count in counts.items() if count >= _TYPICAL * pages)
 
 
-def _min_hash(structure: frozenset[str]) -> str:
-    return hash_name(min(map(hash64, structure))) if structure else ""
+def _min_hash(structure: Structure) -> str:
+    return hash_name(min(structure)) if structure else ""
 
 
-def _jaccard(one: frozenset[str], other: frozenset[str]) -> float:
+def _jaccard(one: Structure, other: Structure) -> float:
     union = len(one | other)
     return len(one & other) / union if union else 1.0

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 _NAME = re.compile(r"[\w-]{1,40}$")
 _DIGITS = re.compile(r"\d+")
 _HASH = re.compile(
-    r"^(?:css|sc|jss|jsx|svelte|emotion|styles?)-?[-_]?[0-9a-z]*\d[0-9a-z]*$"  # css-1x2y3z, jsx-123
-    r"|^(?=.*\d.*[a-z].*\d)[0-9a-z]{6,}$"  # a1b2c3d4
+    r"^(?:css|sc|jss|jsx|svelte|emotion|styles?)-?[-_]?[a-z]*\d[0-9a-z]*$"  # css-1x2y3z, jsx-123
+    r"|^(?=[0-9a-z]{6,}$)[a-z]*\d+[a-z]+\d"  # a1b2c3d4
     r"|^[0-9a-f]{8,}$",
     re.IGNORECASE,
 )

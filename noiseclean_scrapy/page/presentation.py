@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from heapq import nsmallest
 
+from noiseclean_scrapy.page.hashes import hash64
 from noiseclean_scrapy.page.labels import without_inline_style
 from noiseclean_scrapy.page.page import Page, TextBlock
 from noiseclean_scrapy.page.words import block_features
 
 _FOLDED_TAGS = frozenset({"li", "tr", "dt", "dd"})
 TEXT_LABEL = "#text"
+MOST_SPREAD = 5000
+"""Features of a page that are counted in all elements around them, of which there may be many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +104,14 @@ class Layout:
         return counts
 
     def features_below(self, contents: tuple[int, ...]) -> set[str]:
-        """The features that occur anywhere below the content references."""
+        """The features that occur anywhere below the content references.
+
+        Of a page with more than `MOST_SPREAD` of them a sample, the same words on each page.
+        """
         if not self._features_below:
             self._features_below = self._collect_features()
         sets = [
-            self._features_below[content] if content >= 0 else set(self.features[~content])
+            self._features_below[content] if content >= 0 else self._spread[~content]
             for content in contents
         ]
         return sets[0] if len(sets) == 1 else set().union(*sets)
@@ -111,9 +119,19 @@ class Layout:
     def _collect_features(self) -> list[set[str]]:
         below: list[set[str]] = [set() for _ in self.content]
         for index in self._upwards():
-            for child in self.content[index]:
-                below[index].update(below[child] if child >= 0 else self.features[~child])
+            sets = [below[n] if n >= 0 else self._spread[~n] for n in self.content[index]]
+            below[index] = sets[0] if len(sets) == 1 else set().union(*sets)
         return below
+
+    @cached_property
+    def _spread(self) -> list[set[str]]:
+        """The features of each block that are counted in all elements around it."""
+        spread = list(map(set, self.features))
+        every = set().union(*spread)
+        if len(every) <= MOST_SPREAD:
+            return spread
+        chosen = set(nsmallest(MOST_SPREAD, every, key=hash64))
+        return [features & chosen for features in spread]
 
     def _upwards(self) -> list[int]:
         """Everything that has content, children before their parents; the top is last."""

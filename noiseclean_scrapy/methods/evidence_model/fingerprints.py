@@ -45,7 +45,7 @@ class PageKeys:
             places = page_places(page)
             self.places = array("Q", places.keys.tobytes())
             self.own, self.around = places.own, places.around
-            self.means = np.round(places.means(scores) * QUANTUM) / QUANTUM
+            self.means = np.round(places.means(scores) * QUANTUM) / QUANTUM + 0.0  # never -0.0
             self.texts = array("Q", (_text_keys(page) ^ places.keys[self.own]).tobytes())
         self.layout = self.places[0] if self.places else 0
         content = content_signature(page.table.texts, scores)

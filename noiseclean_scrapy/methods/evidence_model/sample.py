@@ -165,7 +165,7 @@ def _read_keys(numbers: Any, keys: Sequence[int]) -> array[int]:
 def _read_means(values: Any) -> array[float]:
     if not _are_integers(values, -_LARGEST_MEAN, _LARGEST_MEAN):
         raise ValueError(f"some of {len(values)} values are not a mean of log-odds")
-    return array("d", (np.array(values, dtype=np.float64) / QUANTUM).tobytes())
+    return array("d", (np.array(values, dtype=np.float64) / QUANTUM + 0.0).tobytes())
 
 
 def _are_integers(values: Any, least: int, largest: int) -> bool:

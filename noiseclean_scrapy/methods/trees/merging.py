@@ -17,7 +17,7 @@ CHARACTERISTIC_SHARE = 0.85
 characteristic feature occurs on."""
 LIKENESS = 0.85
 """lambda: Jaccard index of characteristic features from which on element nodes are merged."""
-MOST_COMPARED = 1000
+MOST_COMPARED = 200
 """Element nodes that one is compared with at most, those that came first."""
 
 Labels = tuple[str, ...]
@@ -115,10 +115,10 @@ class _LikenessIndex:
 
     def nearest(self, group: Group) -> Group | None:
         """The most alike of the groups that may merge with `group`; the earliest of equals."""
-        near = dict.fromkeys(chain(*(self._by_feature[f] for f in self._rarest(group))))
+        near = chain(*(self._by_feature[f] for f in self._rarest(group)))
         alike = [
             (other.likeness(group), -self.groups[other], other)
-            for other in islice(near, MOST_COMPARED)
+            for other in dict.fromkeys(islice(near, MOST_COMPARED))
             if not (self._one_a_style and other.styles & group.styles)
         ]
         best = max((entry for entry in alike if entry[0] >= LIKENESS), default=None)
