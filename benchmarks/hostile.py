@@ -1,6 +1,7 @@
 """What hostile pages cost: time and peak memory of each, from bytes to text, markup and metadata.
 
     python benchmarks/hostile.py
+    python benchmarks/hostile.py --method style-tree --out style-tree.json
 
 Every page is somewhat longer than what is read of it, and is read in a process of its own, which
 measures itself; that needs Linux. Time is CPU time.
@@ -22,6 +23,7 @@ from benchmarks.tables import Table
 from example_project.demo import DemoSite
 from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.metadata import extract_metadata, load_libraries
+from noiseclean_scrapy.methods import METHODS
 from noiseclean_scrapy.page import DEFAULT_BUDGET
 
 LIMIT = 120
@@ -33,14 +35,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Command line; the exit status is 1 where a page was given up or raised an exception."""
     parser = report_parser(__doc__, "hostile")
     parser.add_argument("--page", action="append", choices=HOSTILE, help="default: all")
+    parser.add_argument("--method", choices=METHODS, default="evidence")
     args = parser.parse_args(argv)
     figures: dict[str, Any] = environment(VERSIONS)
-    measure(None, 0)  # what is loaded once is loaded before
-    figures["ordinary"] = ordinary = in_own_process(None, 0)
+    measure(args.method, None, 0)  # what is loaded once is loaded before
+    figures["ordinary"] = ordinary = in_own_process(args.method, None, 0)
     rows: dict[str, Any] = {}
     figures["pages"] = rows
     for name in args.page or HOSTILE:
-        rows[name] = in_own_process(name, size_of(name))
+        rows[name] = in_own_process(args.method, name, size_of(name))
         publish_figures(args, (), figures)
     publish_figures(args, [_table(rows, most=10 if args.markdown else len(rows))], figures)
     done = [row for row in rows.values() if row]
@@ -59,11 +62,11 @@ def size_of(name: str) -> int:
     return int(min(2_000_000, 1.2 * DEFAULT_BUDGET.markup / max(unit, 1)))
 
 
-def in_own_process(name: str | None, size: int) -> dict[str, Any]:
+def in_own_process(method: str, name: str | None, size: int) -> dict[str, Any]:
     """`measure` in a new process; empty where it took too long or failed."""
     context = multiprocessing.get_context("fork")
     ours, theirs = context.Pipe(duplex=False)
-    process = context.Process(target=lambda: theirs.send(measure(name, size)))
+    process = context.Process(target=lambda: theirs.send(measure(method, name, size)))
     process.start()
     theirs.close()
     try:
@@ -75,11 +78,11 @@ def in_own_process(name: str | None, size: int) -> dict[str, Any]:
     return found
 
 
-def measure(name: str | None, size: int) -> dict[str, Any]:
+def measure(method: str, name: str | None, size: int) -> dict[str, Any]:
     """Learn and clean one page after an ordinary one: CPU seconds by step, and MiB beyond it."""
     ordinary = next(page.html for page in DemoSite().pages.values() if "article" in page.html)
     data = HOSTILE[name](size) if name else ordinary.encode()
-    cleaner = SiteCleaner()
+    cleaner = SiteCleaner(method)
     load_libraries()
     cleaner.observe(ordinary)
     extract_metadata(ordinary, url="", text=cleaner.clean(ordinary).text)

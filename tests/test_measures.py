@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.methods.block_entropy import greedy_threshold
 from noiseclean_scrapy.methods.evidence_model.site_features import SUPPORT, _trust
 from noiseclean_scrapy.methods.evidence_model.threshold import (
@@ -22,7 +23,13 @@ from noiseclean_scrapy.methods.evidence_model.threshold import (
     MUCH_TEXT,
     threshold,
 )
-from noiseclean_scrapy.methods.trees.counts import FeatureCounts, more_frequent_half, weighted_log
+from noiseclean_scrapy.methods.trees.counts import (
+    FeatureCounts,
+    effective_pages,
+    faded_log,
+    more_frequent_half,
+    weighted_log,
+)
 from noiseclean_scrapy.methods.trees.importance import MeasuredElement, mark, measure
 from noiseclean_scrapy.methods.trees.noise_threshold import THRESHOLD_RANGE, choose_threshold
 from tests.support.style_trees import layout_of, learn, sites
@@ -106,6 +113,63 @@ def test_the_cap_moves_the_mean_within_its_bound(pages: list[dict[str, int]], li
     assert len(counts.totals) + counts.dropped == names
     after = counts.mean_entropy(len(pages))
     assert abs(after - before) <= 2 * counts.dropped / max(names, 1) + 1e-9
+
+
+@given(
+    st.lists(
+        st.tuples(st.floats(0.1, 1), st.lists(st.integers(0, 4), min_size=3, max_size=3)),
+        min_size=2,
+        max_size=12,
+    )
+)
+def test_entropies_of_faded_pages_are_those_of_their_weights(
+    pages: list[tuple[float, list[int]]],
+) -> None:
+    """Each page is followed by a decay; m is exp of the entropy of the weights that are left."""
+    counts, total, logs = FeatureCounts(), 0.0, 0.0
+    weights: list[float] = []
+    for factor, row in pages:
+        counts.add_page((name, count) for name, count in zip("abc", row, strict=True) if count)
+        total, weights = total + 1, [*weights, 1.0]
+        counts.decay(factor)
+        total, logs = factor * total, faded_log(total, logs, factor)
+        weights = [factor * weight for weight in weights]
+    shares = [weight / sum(weights) for weight in weights]
+    equal = math.exp(-sum(share * math.log(share) for share in shares))
+    base = effective_pages(total, logs)
+    assert base == pytest.approx(equal, rel=1e-9)
+    for number, name in enumerate("abc"):
+        seen = [w * row[number] for w, (_, row) in zip(weights, pages, strict=True) if row[number]]
+        slow = -sum(x / sum(seen) * math.log(x / sum(seen)) for x in seen) / math.log(equal)
+        if base > 1.01:
+            assert counts.entropy(name, base) == pytest.approx(min(1, slow), abs=1e-5)
+
+
+@pytest.mark.parametrize("method", ["style-tree", "feature-weighting", "block-entropy"])
+def test_what_all_pages_lose_alike_changes_no_verdict(method: str) -> None:
+    cleaner = SiteCleaner(method)
+    for number in range(40):
+        cleaner.observe(varying(number))
+    before = [(block.kept, block.score) for block in cleaner.clean(varying(40)).blocks]
+    assert [kept for kept, _ in before] == [False, True]
+    cleaner.decay(0.25)
+    copy = SiteCleaner.from_bytes(cleaner.to_bytes())
+    for faded in (cleaner, copy):
+        after = [(block.kept, block.score) for block in faded.clean(varying(40)).blocks]
+        assert [kept for kept, _ in after] == [False, True]
+        # Fewer pages support what a style tree says of them.
+        allowed = 0.08 if method == "style-tree" else 1e-4
+        assert [s for _, s in after] == pytest.approx([s for _, s in before], abs=allowed)
+
+
+def varying(number: int) -> str:
+    """A menu, and a story of whose words some are on several pages."""
+    words = [f"{word}{'abcdefgh'[number * place % 8]}" for place, word in enumerate(WORDS, 1)]
+    own = "".join("abcdefghij"[int(digit)] for digit in str(number))
+    return f"<ul><li>News Sport Weather</ul><div><p>Story {own} {' '.join(words)}</div>"
+
+
+WORDS = "harbour ferry council winter railway market school hospital".split()
 
 
 @given(st.floats(0, 1e9), st.floats(0, 1e9))

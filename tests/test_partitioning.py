@@ -58,7 +58,7 @@ def test_a_crawl_leaves_the_same_as_with_tables_in_one_piece(
     assert read_rows(postgresql_url, "SELECT count(*) FROM noiseclean_search") == [(0,)]
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_the_tests_of_the_store_hold_with_parts(postgresql_url: str) -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-m", "", "-k", "postgresql", "-p"]
     done = subprocess.run(

@@ -121,20 +121,22 @@ def test_decay_of_counts_by_hand() -> None:
 
 
 def test_importance_after_decay() -> None:
-    # a has shares 2/3, 1/3, b 1/2, 1/2; over four pages the base is 4, over the two left it is 2.
-    # H: a 0.459148 -> 0.918296, b 0.5 -> 1; leaf 1 - 0.479574 -> 1 - 0.959148.
+    # a has shares 2/3, 1/3, b 1/2, 1/2, over four pages: H 0.459148 and 0.5, leaf 1 - 0.479574.
+    # What fades alike keeps its shares, and four pages are as many as they were.
     tree = learn(map(layout_of, ["<p>a a</p>", "<p>a</p>", "<p>b</p>", "<p>b</p>"]))
     assert only(by_path(measure(tree)[0]), "p").importance == pytest.approx(0.520426, abs=1e-6)
     tree.decay(0.5)
     leaf = only(by_path(measure(tree)[0]), "p")
     assert (tree.pages, leaf.pages, leaf.leaf_pages) == (2, 2, 2)
-    assert leaf.importance == pytest.approx(0.040852, abs=1e-6)
+    assert (leaf.base, leaf.leaf_base) == pytest.approx((4, 4))
+    assert leaf.importance == pytest.approx(0.520426, abs=1e-6)
 
 
-def test_pages_that_decayed_below_one_are_important() -> None:
+def test_less_than_a_page_supports_no_verdict() -> None:
     tree = learn([layout_of("<p>a</p>")] * 4)
     tree.decay(0.25)
-    assert {e.importance for e in measure(tree)} == {1.0}
+    assert {e.supported_importance for e in measure(tree)} == {1.0}
+    assert only(by_path(measure(tree)[0]), "p").importance == pytest.approx(0, abs=1e-9)
 
 
 @few_examples

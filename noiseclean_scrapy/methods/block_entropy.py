@@ -13,6 +13,8 @@ from noiseclean_scrapy.methods.options import Share
 from noiseclean_scrapy.methods.trees.counts import (
     FeatureCounts,
     check_factor,
+    effective_pages,
+    faded_log,
     read_number,
     read_sum,
 )
@@ -69,7 +71,7 @@ class BlockEntropyMethod(Method):
         if least_gain is None:
             least_gain = 0.0 if published else LEAST_GAIN[blocks]
         self.least_gain = float(least_gain)
-        self._pages = 0.0
+        self._pages = self._page_logs = 0.0
         self.counts = FeatureCounts()
         self.sample = BlockSample()
 
@@ -93,12 +95,14 @@ class BlockEntropyMethod(Method):
         if other.blocks != self.blocks:
             raise ValueError(f"blocks={self.blocks!r} cannot take over blocks={other.blocks!r}")
         self._pages += other._pages
+        self._page_logs += other._page_logs
         self.counts.merge(other.counts)
         self.counts.prune(TERM_LIMIT)
         self.sample.merge(other.sample)
 
     def decay(self, factor: float) -> None:
         check_factor(factor)
+        self._page_logs = faded_log(self._pages, self._page_logs, factor)
         self._pages *= factor
         self.counts.decay(factor)
         self.sample.decay(factor)
@@ -110,6 +114,7 @@ class BlockEntropyMethod(Method):
         return {
             "blocks": self.blocks,
             "pages": self._pages,
+            **({"page_logs": self._page_logs} if self._page_logs else {}),
             "dropped": self.counts.dropped,
             "terms": sorted([term, *total] for term, total in self.counts.totals.items()),
             "sample": self.sample.state(),
@@ -119,7 +124,7 @@ class BlockEntropyMethod(Method):
         blocks = state["blocks"]
         if blocks not in LEAST_GAIN:
             raise ValueError(f"{blocks!r} are no blocks")
-        pages = read_number(state["pages"])
+        pages, logs = read_number(state["pages"]), read_sum(state.get("page_logs", 0))
         counts = FeatureCounts()
         counts.dropped = read_number(state["dropped"])
         for term, count, weighted in state["terms"]:
@@ -127,7 +132,8 @@ class BlockEntropyMethod(Method):
         counts.prune(TERM_LIMIT)
         sample = BlockSample()
         sample.restore(state["sample"])
-        self.blocks, self._pages, self.counts, self.sample = blocks, pages, counts, sample
+        self.blocks, self.counts, self.sample = blocks, counts, sample
+        self._pages, self._page_logs = pages, logs
 
 
 class BlockEntropyModel(Model):
@@ -137,9 +143,8 @@ class BlockEntropyModel(Model):
         self.pages = method.pages
         self._tables_only = method.blocks == "table"
         self._published = method.published
-        self._entropies = {
-            term: method.counts.entropy(term, self.pages) for term in method.counts.totals
-        }
+        base = effective_pages(method.pages, method._page_logs)
+        self._entropies = {term: method.counts.entropy(term, base) for term in method.counts.totals}
         if method.threshold is None:
             blocks = [(self.block_entropy(terms), terms) for terms in method.sample.blocks()]
             self.threshold = greedy_threshold(blocks, method.least_gain)

@@ -114,7 +114,7 @@ def _threshold(elements: Iterable[MeasuredElement]) -> float:
 
 def _local_noise(element: MeasuredElement) -> frozenset[str]:
     """Features that are spread evenly over the pages of a leaf (the paper's third enhancement)."""
-    pages = element.leaf_pages
+    pages = element.leaf_base
     if pages <= 1 or element.noisy:
         return frozenset()
     counts = element.leaf_features

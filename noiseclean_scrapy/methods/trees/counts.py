@@ -46,6 +46,23 @@ def count_pages(counts: dict[str, float], features: Iterable[str], pages: float 
             counts[feature] = _COUNTS.get(total, total)
 
 
+def faded_log(pages: float, logs: float, factor: float) -> float:
+    """The sum of w ln w over pages whose weights w add up to `pages`, once each is `factor` w."""
+    return factor * (logs + pages * math.log(factor))
+
+
+def effective_pages(pages: float, logs: float) -> float:
+    """How many equal pages vary as much: exp of the entropy of their weights w.
+
+    `pages` is the sum of w, `logs` that of w ln w, 0 while each page counts fully. As the m of
+    `entropy` it is 1 for what is on all pages alike, however far these have faded.
+
+    >>> effective_pages(40.0, 0.0), round(effective_pages(10.0, faded_log(40.0, 0.0, 0.25)), 9)
+    (40.0, 40.0)
+    """
+    return pages * math.exp(-logs / pages) if logs and pages else pages
+
+
 class FeatureCounts:
     """Occurrences C and sums T = sum of c ln c over pages, for every feature of a leaf.
 

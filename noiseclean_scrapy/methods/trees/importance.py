@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from heapq import merge
 from itertools import islice
 
-from noiseclean_scrapy.methods.trees.counts import FeatureCounts, entropy
+from noiseclean_scrapy.methods.trees.counts import FeatureCounts, effective_pages, entropy
 from noiseclean_scrapy.methods.trees.merging import (
     CHARACTERISTIC_SHARE,
     LIKENESS,
@@ -38,12 +38,15 @@ class MeasuredElement:
     1 - (1 - CompImp)(1 - 1/m). What m pages have in common was seen m - 1 times; on a single page
     it is 1, as in Def. 5. In a published tree it is the importance itself. `styles` maps a child
     sequence to its number of pages and its elements. `leaf_features` are the features on the
-    `leaf_pages` on which the element is a leaf.
+    `leaf_pages` on which the element is a leaf. `base` and `leaf_base` are the m of the entropies:
+    these pages, as far as they have not faded alike.
     """
 
     label: str
     pages: float
     leaf_pages: float
+    base: float
+    leaf_base: float
     leaf_features: FeatureCounts
     dropped_styles: tuple[float, float, float]
     styles: dict[Labels, tuple[float, tuple[MeasuredElement, ...]]] = field(default_factory=dict)
@@ -89,8 +92,8 @@ def mark(elements: list[MeasuredElement], threshold: float) -> None:
 
 
 def _measure_element(element: MeasuredElement) -> None:
-    if element.leaf_pages > 1:
-        element.leaf_importance = 1 - element.leaf_features.mean_entropy(element.leaf_pages)
+    if element.leaf_base > 1:
+        element.leaf_importance = 1 - element.leaf_features.mean_entropy(element.leaf_base)
     if not element.styles and not element.dropped_styles[1]:
         element.importance = element.leaf_importance if element.leaf_pages else 1.0
         return
@@ -103,9 +106,9 @@ def _measure_element(element: MeasuredElement) -> None:
         styles.append((element.leaf_pages, element.leaf_importance))
     dropped, dropped_pages, dropped_weighted = element.dropped_styles
     total = math.fsum(pages for pages, _ in styles) + dropped_pages
-    if element.pages > 1:
+    if element.base > 1:
         weighted = math.fsum(pages * math.log(pages) for pages, _ in styles) + dropped_weighted
-        element.node_importance = entropy(total, weighted, element.pages)
+        element.node_importance = entropy(total, weighted, element.base)
     attenuation = ATTENUATION ** (len(styles) + dropped)
     below = math.fsum([*(pages * value for pages, value in styles), dropped_pages]) / total
     element.importance = (1 - attenuation) * element.node_importance + attenuation * below
@@ -264,10 +267,14 @@ def _element(nodes: list[ElementNode]) -> MeasuredElement:
         for node in nodes:
             leaf_features.merge(node.leaf_features)
     dropped = [math.fsum(values) for values in zip(*(n.dropped_styles for n in nodes), strict=True)]
+    pages = math.fsum(node.pages for node in nodes)
+    leaf_pages = math.fsum(node.leaf_pages for node in nodes)
     return MeasuredElement(
         label=nodes[0].label,
-        pages=math.fsum(node.pages for node in nodes),
-        leaf_pages=math.fsum(node.leaf_pages for node in nodes),
+        pages=pages,
+        leaf_pages=leaf_pages,
+        base=effective_pages(pages, math.fsum(node.page_logs for node in nodes)),
+        leaf_base=effective_pages(leaf_pages, math.fsum(node.leaf_logs for node in nodes)),
         leaf_features=leaf_features,
         dropped_styles=(dropped[0], dropped[1], dropped[2]),
     )

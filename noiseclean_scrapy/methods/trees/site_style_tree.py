@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterator
 
@@ -10,6 +9,7 @@ from noiseclean_scrapy.methods.trees.counts import (
     FeatureCounts,
     check_factor,
     count_pages,
+    faded_log,
     more_frequent_half,
     weighted_log,
 )
@@ -41,6 +41,7 @@ class ElementNode:
     """A tag with its display attributes, and the style nodes seen below it (Def. 2).
 
     `pages` contain it; on `leaf_pages` of them it is a leaf with the features of `leaf_features`.
+    `page_logs` and `leaf_logs` are the sums of w ln w over these pages' weights w, which decay.
     `document_frequency` tells on how many pages a feature occurs anywhere below it. Styles that a
     cap took out are remembered as numbers: how many, and the sums of n and of n ln n.
     """
@@ -50,7 +51,9 @@ class ElementNode:
         "dropped_styles",
         "label",
         "leaf_features",
+        "leaf_logs",
         "leaf_pages",
+        "page_logs",
         "pages",
         "styles",
     )
@@ -59,6 +62,7 @@ class ElementNode:
         self.label = label
         self.pages = 0.0
         self.leaf_pages = 0.0
+        self.page_logs = self.leaf_logs = 0.0
         self.leaf_features = FeatureCounts()
         self.document_frequency: dict[str, float] = {}
         self.styles: dict[tuple[str, ...], StyleNode] = {}
@@ -142,6 +146,8 @@ class SiteStyleTree:
         """
         check_factor(factor)
         for node in self.root.walk():
+            node.page_logs = faded_log(node.pages, node.page_logs, factor)
+            node.leaf_logs = faded_log(node.leaf_pages, node.leaf_logs, factor)
             node.pages *= factor
             node.leaf_pages *= factor
             node.leaf_features.decay(factor)
@@ -149,7 +155,7 @@ class SiteStyleTree:
                 feature: count * factor for feature, count in node.document_frequency.items()
             }
             styles, pages, weighted = node.dropped_styles
-            forgotten = factor * (weighted + pages * math.log(factor))
+            forgotten = faded_log(pages, weighted, factor)
             node.dropped_styles = (factor * styles, factor * pages, forgotten)
             for style in node.styles.values():
                 style.pages *= factor
@@ -218,6 +224,8 @@ def merge_elements(target: ElementNode, source: ElementNode) -> None:
         target, source = waiting.pop()
         target.pages += source.pages
         target.leaf_pages += source.leaf_pages
+        target.page_logs += source.page_logs
+        target.leaf_logs += source.leaf_logs
         target.leaf_features.merge(source.leaf_features)
         for feature, count in source.document_frequency.items():
             count_pages(target.document_frequency, (feature,), count)

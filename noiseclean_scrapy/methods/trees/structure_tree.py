@@ -9,9 +9,14 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from noiseclean_scrapy.methods.trees.counts import FeatureCounts, weighted_log
+from noiseclean_scrapy.methods.trees.counts import (
+    FeatureCounts,
+    effective_pages,
+    weighted_log,
+)
 from noiseclean_scrapy.methods.trees.merging import Labels, Place, merged_children
 from noiseclean_scrapy.methods.trees.site_style_tree import ElementNode, SiteStyleTree
 from noiseclean_scrapy.page.page import Page
@@ -45,9 +50,9 @@ class StructureElement:
     """Merged tag nodes with their measures, all in [0, 1].
 
     `tags` is |E.TAGs|; on `leaf_tags` of them the element is a leaf with the features of
-    `leaf_features`. `styles` maps a presentation style to its element nodes; two of them are the
-    same one where they merged. The paths run from the root to the element, and to the features of
-    its leaf tag nodes.
+    `leaf_features`. Of tags that have faded alike as many count as there were. `styles` maps a
+    presentation style to its element nodes; two of them are the same one where they merged. The
+    paths run from the root to the element, and to the features of its leaf tag nodes.
     """
 
     label: str
@@ -99,14 +104,14 @@ def _measured(nodes: list[ElementNode], *, above: float) -> StructureElement:
         leaf_features.merge(node.leaf_features)
     element = StructureElement(
         label=nodes[0].label,
-        tags=math.fsum(node.pages for node in nodes),
-        leaf_tags=math.fsum(node.leaf_pages for node in nodes),
+        tags=_effective((node.pages, node.page_logs) for node in nodes),
+        leaf_tags=_effective((node.leaf_pages, node.leaf_logs) for node in nodes),
         leaf_features=leaf_features,
     )
     if element.leaf_tags > 1:
         element.leaf_importance = 1 - leaf_features.mean_entropy(element.leaf_tags)
     if any(node.styles or node.dropped_styles[1] for node in nodes):
-        element.node_importance = _style_entropy(nodes, element.leaf_tags, element.tags)
+        element.node_importance = _style_entropy(nodes, element.tags)
         element.path_importance = _path_importance(above, element.node_importance)
         # Leaf tag nodes of an inner element count as if their features stood in a child of it.
         element.leaf_path_importance = _path_importance(
@@ -124,7 +129,12 @@ def _path_importance(above: float, node_importance: float) -> float:
     return max(above, 1 - (1 - above) * (1 - node_importance))
 
 
-def _style_entropy(nodes: list[ElementNode], leaf_tags: float, tags: float) -> float:
+def _effective(counts: Iterable[tuple[float, float]]) -> float:
+    pages, logs = map(math.fsum, zip(*counts, strict=True))
+    return effective_pages(pages, logs)
+
+
+def _style_entropy(nodes: list[ElementNode], tags: float) -> float:
     """NodeImp of an inner element (equation 1); being a leaf is one more style."""
     if tags <= 1:
         return 1.0
@@ -132,7 +142,7 @@ def _style_entropy(nodes: list[ElementNode], leaf_tags: float, tags: float) -> f
     for node in nodes:
         for labels, style in node.styles.items():
             styles[labels] += style.pages
-    counts = [*styles.values(), leaf_tags]
+    counts = [*styles.values(), math.fsum(node.leaf_pages for node in nodes)]
     dropped = [node.dropped_styles for node in nodes]
     total = math.fsum([*counts, *(pages for _, pages, _ in dropped)])
     weighted = math.fsum([*map(weighted_log, counts), *(log for _, _, log in dropped)])

@@ -31,6 +31,7 @@ def tree_state(tree: SiteStyleTree) -> dict[str, Any]:
                 sorted((number[f], n) for f, n in node.document_frequency.items()),
                 list(node.dropped_styles),
                 styles,
+                *([node.page_logs, node.leaf_logs] if node.page_logs or node.leaf_logs else ()),
             ]
         )
     return {"words": words, "nodes": nodes}
@@ -77,7 +78,8 @@ def read_tree(state: Mapping[str, Any], *, max_nodes: int) -> SiteStyleTree:
 
 
 def _read_counts(node: ElementNode, row: list[Any], words: list[str]) -> None:
-    _, pages, leaf_pages, dropped, features, frequency, dropped_styles, _ = row
+    _, pages, leaf_pages, dropped, features, frequency, dropped_styles, _, *logs = row
+    node.page_logs, node.leaf_logs = map(read_sum, logs or (0, 0))
     node.pages = read_number(pages)
     node.leaf_pages = read_number(leaf_pages)
     node.leaf_features.dropped = read_number(dropped)
