@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 from scrapy.exceptions import NotConfigured
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from noiseclean_scrapy.config import Config
+
+logger = logging.getLogger(__name__)
 
 
 class Addon:
@@ -39,6 +42,11 @@ class Addon:
         self.config = config = read_config(settings)
         if not config.enabled:
             raise NotConfigured("NOISECLEAN_ENABLED is False")
+        if not config.topic and (config.site_budget or config.revisits):
+            logger.warning(
+                "NOISECLEAN_SITE_BUDGET and NOISECLEAN_REVISITS change nothing without "
+                "NOISECLEAN_TOPIC"
+            )
         if config.frontier:
             settings.set("SCHEDULER", _FRONTIER, priority="addon")
         for setting, component, priority in (

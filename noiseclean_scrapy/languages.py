@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from functools import cache
+
+logger = logging.getLogger(__name__)
 
 _SAMPLE = 1000
 _SHORTEST_SAMPLE = 50
@@ -25,6 +28,11 @@ def ranking() -> Callable[[str], list[tuple[str, float]]] | None:
     except ImportError:
         return None
     rank: Callable[[str], list[tuple[str, float]]] = py3langid.rank
+    try:
+        rank("")  # unpacks its model in the folder for temporary files
+    except OSError as error:
+        logger.error("No text is asked for its language, py3langid cannot be loaded: %s", error)
+        return None
     return rank
 
 
@@ -35,8 +43,9 @@ def text_language(text: str, declared: str) -> str:
 
 def _asked_language(text: str, declared: str) -> str:
     """The language of a text, empty where it does not tell."""
-    sample, rank = text[:_SAMPLE], ranking()
-    if rank is None or len(sample) < _SHORTEST_SAMPLE:
+    sample = text[:_SAMPLE]
+    rank = ranking() if len(sample) >= _SHORTEST_SAMPLE else None
+    if rank is None:
         return ""
     ranks = rank(sample)
     best, score = ranks[0]

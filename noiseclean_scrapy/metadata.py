@@ -150,11 +150,8 @@ def load_libraries() -> bool:
 
     Whether they are installed.
     """
-    rank = ranking()
-    if rank:
-        rank("")
     months("en")
-    return rank is not None and document_reader() is not None
+    return ranking() is not None and document_reader() is not None
 
 
 def _declared(facts: _Element) -> dict[str, str]:

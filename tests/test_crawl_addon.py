@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 import scrapy
 from scrapy.http import Response
+from scrapy.settings import Settings
 
+from noiseclean_scrapy.addon import Addon
 from tests.support import crawl_site, crawling
 from tests.support.command_line import run_process, scrapy_command
 from tests.support.crawl_site import ChainSpider, PageServer, story, story_text
@@ -166,6 +168,13 @@ def test_components_that_the_project_placed_stay_and_work_without_the_add_on(
     switched_off = Plan(ChainSpider, settings | {"NOISECLEAN_ENABLED": False}, arguments)
     (off,) = crawling.crawl(tmp_path, switched_off, addons={})
     assert off.items == [{"path": path} for path in PATHS]
+
+
+def test_settings_of_a_focus_without_a_topic_are_told(caplog: pytest.LogCaptureFixture) -> None:
+    for given, told in (({"NOISECLEAN_SITE_BUDGET": 5}, 1), ({"NOISECLEAN_TOPIC": "fog"}, 0)):
+        caplog.clear()
+        Addon().update_settings(Settings({**given, "NOISECLEAN_LIVE": False}))
+        assert sum("without NOISECLEAN_TOPIC" in message for message in caplog.messages) == told
 
 
 def test_a_wrong_setting_stops_the_crawl_and_is_named(tmp_path: Path, site: PageServer) -> None:

@@ -544,7 +544,6 @@ def test_a_crawl_takes_the_disk_that_is_gone(sqlite_url: str, tmp_path: Path) ->
     async def steps() -> None:
         for number in range(5):
             await see(crawl, number)
-        crawl.writer.store.close()
         shutil.move(folder, away)
         for number in range(5, 9):
             await see(crawl, number)
@@ -556,6 +555,24 @@ def test_a_crawl_takes_the_disk_that_is_gone(sqlite_url: str, tmp_path: Path) ->
     drive(crawl, steps)
     check_state(url)
     assert read_rows(url, "SELECT count(text) FROM noiseclean_page") == [(PAGES,)]
+
+
+def test_a_database_that_is_deleted_loses_no_page_that_comes_later(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/noiseclean.db"
+    crawl = open_crawl(url, {"NOISECLEAN_BATCH_SIZE": 1})
+
+    async def steps() -> None:
+        for number in range(5):
+            await see(crawl, number)
+        for file in tmp_path.glob("noiseclean.db*"):
+            if file.is_file():
+                file.unlink()
+        for number in range(5, 9):
+            await see(crawl, number)
+
+    drive(crawl, steps)
+    asyncio.run(crawl_all(url, {}, ()))
+    assert read_rows(url, "SELECT count(text) FROM noiseclean_page") == [(4,)]
 
 
 def test_a_site_of_a_method_that_is_not_here_holds_up_no_other(

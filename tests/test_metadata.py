@@ -112,6 +112,13 @@ def test_meta_and_links() -> None:
         ),
         ('<meta name="author" content="105092">', "", None),
         ("", '<p><a rel="author">Ana Lima</a> and <a rel="author">Rui Melo</a></p>', None),
+        *(
+            (f'<meta name="author" content="{name}">', "", name)
+            for name in (
+                *("Jean-Luc Picard", "Tom O'Neill", "Tom O’Neill", "Anna Smith-Jones"),
+                *("D'Arcy Wentworth", "María José de la Cruz Pérez"),
+            )
+        ),
     ],
 )
 def test_one_plain_name_is_taken_without_the_libraries(

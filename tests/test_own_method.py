@@ -119,6 +119,10 @@ NOISECLEAN_WRITER_PROCESS = {writer}
         urls = [f"{server.url}{path}" for path in pages]
         (folder / "stories" / "__init__.py").write_text(f"{SPIDER}\n    start_urls = {urls!r}\n")
         run_process(folder, *scrapy_command("crawl", "story"))
+        back = ("-s", "NOISECLEAN_METHOD=evidence", "-s", "NOISECLEAN_READ_ONLY=1")
+        told = run_process(folder, *scrapy_command("crawl", "story", *back)).stderr
+        assert f"has learned by {PATH} get no text: name it in NOISECLEAN_METHOD" in told
+        assert "stay with it" not in told
     database = f"sqlite:///{folder}/noiseclean.db"
     with Store(database, read_only=True) as store:
         (site,) = store.clusters.all()

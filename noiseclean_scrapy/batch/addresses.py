@@ -90,11 +90,24 @@ def address_hint(text: str) -> str:
 
     >>> address_hint("example.com/news")
     '; if it is an address, give https://example.com/news'
+    >>> address_hint("127.0.0.1:8000/"), address_hint("pages.html")
+    ('; if it is an address, give http://127.0.0.1:8000/', '')
     """
     if "://" in text:
         return "; an address begins with http:// or https://"
-    is_host = registrable_domain(text.partition("/")[0]) != "" and not text.endswith(".zip")
+    name = text.partition("/")[0].partition(":")[0]
+    if name == "localhost" or _is_number(name):
+        return f"; if it is an address, give http://{text}"
+    is_host = registrable_domain(name) != "" and not text.endswith(".zip")
     return f"; if it is an address, give https://{text}" if is_host else ""
+
+
+def _is_number(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
 
 
 def is_public(host: str) -> bool:

@@ -74,7 +74,9 @@ def _reclean(store: Store, site: ClusterRecord, call: Call) -> int:
             for done in clean_again(store, model):
                 progress.update(task, completed=done)
     except KeyboardInterrupt:
-        tell(f"{site.name}: {done} of {pages} pages cleaned again before the interruption.")
+        tell(
+            f"{site.name}: {done} of {max(done, pages)} pages cleaned again before the interruption."
+        )
         raise
     tell(_report(model, done, pages))
     return done
@@ -89,4 +91,4 @@ def _learn(store: Store, site: ClusterRecord, call: Call) -> StoredModel:
 def _report(model: StoredModel, done: int, pages: int) -> str:
     tree = f"tree version {model.version} ({model.method})" if model.version else "no tree yet"
     rest = f"; {pages - done} have no HTML stored" if done < pages else ""
-    return f"{model.cluster}: {done} of {pages} pages cleaned again, {tree}{rest}."
+    return f"{model.cluster}: {done} of {max(done, pages)} pages cleaned again, {tree}{rest}."

@@ -198,13 +198,18 @@ class Config:
         """What kind of tree the store keeps under these settings; kinds do not mix."""
         return self.method + _TEMPLATES if self.templates else self.method
 
+    def knows(self, kind: str) -> bool:
+        """Whether trees of a kind can be used: nobody else's class is imported for a database."""
+        method = kind.removesuffix(_TEMPLATES)
+        return method in METHODS or method == self.method
+
     def of_tree(self, kind: str) -> Config:
         """These settings with the method of a tree; options hold for their own method only.
 
         Raises UnknownMethodError for a class that nobody has named: no database has one imported.
         """
         method = kind.removesuffix(_TEMPLATES)
-        if method not in METHODS and method != self.method:
+        if not self.knows(kind):
             raise UnknownMethodError(
                 f"the tree is of the method {method!r}: name it in NOISECLEAN_METHOD"
             )

@@ -27,7 +27,7 @@ from noiseclean_scrapy.crawl.session import Crawl
 from noiseclean_scrapy.crawl.starting import config_of, count, exit_with_error, is_trial
 from noiseclean_scrapy.crawl.visits import Visit
 from noiseclean_scrapy.crawl.writer import ProcessWriter, Writer
-from noiseclean_scrapy.errors import ConfigurationError, StoreError
+from noiseclean_scrapy.errors import ConfigurationError, NoiseCleanError, StoreError
 from noiseclean_scrapy.items import PageItem, held
 from noiseclean_scrapy.metadata import (
     LIBRARIES_MISSING,
@@ -208,7 +208,13 @@ class CleanPipeline:
         known = f"{doing} {type(error).__name__}"
         if known not in self._errors_logged:
             self._errors_logged.add(known)
-            logger.error("Error while %s; the crawl goes on", doing, exc_info=error)
+            is_told = isinstance(error, NoiseCleanError)  # in a sentence of its own
+            logger.error(
+                "Error while %s; the crawl goes on%s",
+                doing,
+                f": {error}" if is_told else "",
+                exc_info=None if is_told else error,
+            )
 
     def _tell_what_is_missing(self) -> None:
         for needed in COMPANIONS:
@@ -233,7 +239,17 @@ class CleanPipeline:
             **self.config.store_options,
         )
         kinds = store.clusters.methods() - {self.config.tree_kind}
-        if kinds:
+        foreign = {kind for kind in kinds if not self.config.knows(kind)}
+        if foreign:
+            logger.error(
+                "Pages of sites that %s has learned by %s get no text: name it in "
+                "NOISECLEAN_METHOD, or learn them again: scrapy noiseclean reclean SITE "
+                "--method %s",
+                self.config.display_url,
+                ", ".join(sorted(foreign)),
+                self.config.method,
+            )
+        if kinds := kinds - foreign:
             logger.warning(
                 "Sites that %s has learned by %s stay with it; only new ones are learned by %s. "
                 "To learn a site again: scrapy noiseclean reclean SITE --method %s",

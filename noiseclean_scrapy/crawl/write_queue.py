@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 from dataclasses import replace
+from datetime import datetime, timezone
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -193,12 +194,18 @@ class WriteQueue:
     def _read_spool(self) -> list[Spooled]:
         pages: list[Spooled] = []
         old: list[Spooled] = []
+        now = datetime.now(timezone.utc)
         for spooled in self.spool.read(_SPOOLED_AT_ONCE, _BYTES_WAITING):
             stored = self._find_stored(spooled.page.key)
             # Another process may have fetched the page again meanwhile.
-            is_newest = stored is None or stored.fetched_at <= spooled.page.fetched_at
+            is_newest = (
+                stored is None
+                or stored.fetched_at <= spooled.page.fetched_at
+                or stored.fetched_at > now  # by a clock that was wrong
+            )
             (pages if is_newest else old).append(spooled)
         if old:
+            logger.info("%s of the spool: newer ones are stored", counted(len(old), "page"))
             self.spool.remove(old)
         return pages
 

@@ -190,7 +190,7 @@ def main() -> None:
     while True:
         try:
             function, arguments, options = pickle.load(calls)
-        except EOFError:
+        except (EOFError, pickle.UnpicklingError):  # the crawl is gone, in the middle of a call
             break
         try:
             store = store or Store(url, **store_options)
@@ -199,8 +199,11 @@ def main() -> None:
             answer = (function(store, *arguments, **options), None, damage)
         except Exception as error:
             answer = (None, error, damage)
-        pickle.dump(answer, answers, pickle.HIGHEST_PROTOCOL)
-        answers.flush()
+        try:
+            pickle.dump(answer, answers, pickle.HIGHEST_PROTOCOL)
+            answers.flush()
+        except BrokenPipeError:
+            break
     if store:
         store.close()
 

@@ -31,7 +31,10 @@ _ROLE = re.compile(
     re.IGNORECASE,
 )
 _NO_NAME = re.compile(r"https?:|www\.|@|^\W*(?:\d+\W*)?$")
-_PLAIN_NAME = re.compile(r"[^\W\d_][^\W\d_'’-]*(?: (?:(?:[^\W\d_]\.)+|[^\W\d_][^\W\d_'’-]+)){1,3}")
+_LETTER = r"[^\W\d_]"
+_PLAIN_NAME = re.compile(
+    rf"{_LETTER}(?:{_LETTER}|['’-])*(?: (?:(?:{_LETTER}\.)+|{_LETTER}(?:{_LETTER}|['’-])+)){{1,5}}"
+)
 _MONTH = rf"(?:{'|'.join(name[:3] for name in MONTHS)})[a-z]*"
 _NAMED_AS_MONTHS = {"april", "may", "june"}
 _WEEKDAY = "(?:mon|tues|wednes|thurs|fri|satur|sun)day"

@@ -10,7 +10,8 @@ from typing import Any
 from urllib.parse import quote
 
 from sqlalchemy import URL, Connection, Engine, StaticPool, create_engine, event
-from sqlalchemy.exc import NoSuchModuleError
+from sqlalchemy.exc import NoSuchModuleError, OperationalError
+from sqlalchemy.pool import ConnectionPoolEntry
 
 from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.service_urls import database_url, shown_url
@@ -126,7 +127,7 @@ def _switch_to_wal(connection: sqlite3.Connection, *, is_last: bool) -> bool:
 
 
 def _set_up_sqlite(engine: Engine, *, read_only: bool) -> None:
-    def set_pragmas(connection: sqlite3.Connection, _record: object) -> None:
+    def set_up(connection: sqlite3.Connection, record: ConnectionPoolEntry) -> None:
         connection.execute("PRAGMA foreign_keys = ON")
         # A damaged text would take all rows of its query along.
         connection.text_factory = _decode
@@ -137,12 +138,21 @@ def _set_up_sqlite(engine: Engine, *, read_only: bool) -> None:
             _use_wal(connection)
             connection.execute("PRAGMA synchronous = NORMAL")
 
+        (_, _, record.info["file"]), *_ = connection.execute("PRAGMA database_list")
+
+    def look_for_file(_connection: object, record: ConnectionPoolEntry, _proxy: object) -> None:
+        # What is open could be written to when its file is deleted, and would go with it.
+        file = record.info["file"]
+        if file and not os.path.exists(file):
+            raise OperationalError(None, None, FileNotFoundError(f"the file {file} is gone"))
+
     def begin(connection: Connection) -> None:
         # A reader that turns into a writer can deadlock with another one, so writers say it first.
         writes = connection.get_execution_options().get(_WRITES)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
-    event.listen(engine, "connect", set_pragmas)
+    event.listen(engine, "connect", set_up)
+    event.listen(engine, "checkout", look_for_file)
     event.listen(engine, "begin", begin)
 
 

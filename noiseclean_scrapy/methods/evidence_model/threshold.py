@@ -13,6 +13,8 @@ LEANS = {"recall": 0.25, "balanced": 0.5, "precision": 0.75}
 """Least probability of a kept block, by what the user leans to."""
 LEAST_TEXT = 200.0
 """Where less text than this would be kept (weighted characters), the best candidates are taken."""
+HOPELESS = 0.01
+"""A block of less than this probability is never one of them: a page may have no text at all."""
 MUCH_TEXT, DOUBTFUL = 3000.0, 0.4
 """Where at least so much is kept, what is doubtful is as well if that is expected to pay: down to
 this probability, and with the lean `balanced` alone."""
@@ -68,7 +70,7 @@ def threshold(chances: Floats, lengths: Floats, lean: float) -> float:
     enough = MUCH_TEXT if lean == balanced else math.inf
     if not len(chances) or LEAST_TEXT <= text < enough:
         return lean
-    least = DOUBTFUL if text >= LEAST_TEXT else 0.0
+    least = DOUBTFUL if text >= LEAST_TEXT else HOPELESS
     order = np.argsort(-chances, kind="stable")
     content = np.cumsum((chances * lengths)[order])
     expected = 2 * content / np.maximum(np.cumsum(lengths[order]) + content[-1], 1e-9)
