@@ -8,7 +8,7 @@ import shutil
 import sqlite3
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -518,6 +518,32 @@ def test_the_sites_of_a_dead_crawl_get_their_trees(database_url: str) -> None:
         ("alive.example", 3, 0),
         ("dead.example", 3, 3),
     ]
+
+
+def test_pages_of_the_spool_are_newer_than_those_of_a_clock_that_was_ahead(
+    sqlite_url: str, tmp_path: Path
+) -> None:
+    settings = {"NOISECLEAN_SPOOL": str(tmp_path / "spool"), "NOISECLEAN_BATCH_SIZE": 1}
+    asyncio.run(crawl_all(sqlite_url, settings, ()))
+    ahead = f"{datetime.now(timezone.utc) + timedelta(days=1):%Y-%m-%d %H:%M:%S}"
+    run_statement(sqlite_url, f"UPDATE noiseclean_page SET fetched_at = '{ahead}', text = 'old'")
+    crawl = open_crawl(f"{sqlite_url}?timeout=0.05", settings)
+    other = sqlite3.connect(tmp_path / "noiseclean.db", isolation_level=None)
+
+    async def steps() -> None:
+        other.execute("BEGIN IMMEDIATE")
+        await see(crawl, 0)
+
+    drive(crawl, steps)
+    other.execute("ROLLBACK")
+    other.close()
+    drive(open_crawl(sqlite_url, settings), nothing)
+    query = "SELECT count(*) FROM noiseclean_page WHERE text = 'old'"
+    assert read_rows(sqlite_url, query) == [(PAGES - 1,)]
+
+
+async def nothing() -> None:
+    """A crawl without pages."""
 
 
 def test_an_idle_crawl_writes_what_waits(sqlite_url: str) -> None:

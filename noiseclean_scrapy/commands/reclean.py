@@ -74,9 +74,8 @@ def _reclean(store: Store, site: ClusterRecord, call: Call) -> int:
             for done in clean_again(store, model):
                 progress.update(task, completed=done)
     except KeyboardInterrupt:
-        tell(
-            f"{site.name}: {done} of {max(done, pages)} pages cleaned again before the interruption."
-        )
+        all_pages = max(done, pages)  # a crawl may have added some
+        tell(f"{site.name}: {done} of {all_pages} pages cleaned again before the interruption.")
         raise
     tell(_report(model, done, pages))
     return done
