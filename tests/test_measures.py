@@ -18,6 +18,7 @@ from noiseclean_scrapy.methods.block_entropy import greedy_threshold
 from noiseclean_scrapy.methods.evidence_model.site_features import SUPPORT, _trust
 from noiseclean_scrapy.methods.evidence_model.threshold import (
     DOUBTFUL,
+    HOPELESS,
     LEANS,
     LEAST_TEXT,
     MUCH_TEXT,
@@ -223,11 +224,13 @@ def test_threshold_of_a_page_is_as_defined(pairs: list[tuple[float, int]], lean:
     chances = np.array([chance for chance, _ in pairs])
     lengths = np.array([length for _, length in pairs], dtype=np.float64)
     chosen = threshold(chances, lengths, lean)
-    assert chosen <= lean
+    assert min(HOPELESS, lean) <= chosen <= lean
     sure = sum(n for p, n in pairs if p >= 0.5)
     if sure >= LEAST_TEXT and (lean != LEANS["balanced"] or sure < MUCH_TEXT):
         assert chosen == lean
-    elif pairs and chosen < lean and (sure < LEAST_TEXT or chosen > DOUBTFUL):
+    elif (
+        pairs and chosen < lean and (HOPELESS < chosen if sure < LEAST_TEXT else chosen > DOUBTFUL)
+    ):
         # No set of the most probable blocks has a higher expected F.
         content = sum(p * n for p, n in pairs)
 
