@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from scrapy.http import HtmlResponse
 from sqlalchemy import Engine, event
 
 from noiseclean_scrapy import SiteCleaner
@@ -26,7 +27,7 @@ from noiseclean_scrapy.crawl.session import Crawl
 from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.page import build_page
 from noiseclean_scrapy.store import Store
-from tests.support.crawl_site import story_text
+from tests.support.crawl_site import story, story_text
 from tests.support.databases import read_rows, run_statement
 from tests.support.fault_points import (
     PAGES,
@@ -532,7 +533,11 @@ def test_pages_of_the_spool_are_newer_than_those_of_a_clock_that_was_ahead(
 
     async def steps() -> None:
         other.execute("BEGIN IMMEDIATE")
-        await see(crawl, 0)
+        response = HtmlResponse("http://a.example/0", body=story(1).encode(), encoding="utf-8")
+        await crawl.observe("a.example0000", "a.example", response)
+        visit = crawl.visits.of(response)
+        assert visit
+        await crawl.keep(visit)
 
     drive(crawl, steps)
     other.execute("ROLLBACK")

@@ -229,7 +229,7 @@ def test_threshold_of_a_page_is_as_defined(pairs: list[tuple[float, int]], lean:
     if sure >= LEAST_TEXT and (lean != LEANS["balanced"] or sure < MUCH_TEXT):
         assert chosen == lean
     elif (
-        pairs and chosen < lean and (HOPELESS < chosen if sure < LEAST_TEXT else chosen > DOUBTFUL)
+        pairs and chosen < lean and (chosen > HOPELESS if sure < LEAST_TEXT else chosen > DOUBTFUL)
     ):
         # No set of the most probable blocks has a higher expected F.
         content = sum(p * n for p, n in pairs)
