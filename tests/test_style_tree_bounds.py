@@ -149,13 +149,7 @@ def test_weighted_logs_add_up_in_any_order(counts: list[int], random: Any) -> No
     total = sum(map(weighted_log, counts))
     assert sum(map(weighted_log, random.sample(counts, len(counts)))) == total
     exact = math.fsum(count * math.log(count) for count in counts)
-    assert total == pytest.approx(exact, abs=len(counts) * 2**-26)
-
-
-def test_sums_of_millions_do_not_depend_on_their_order() -> None:
-    counts = [300 + 7 * n % 401 for n in range(5000)]
-    sums = [sum(map(weighted_log, order)) for order in (counts, counts[::-1], sorted(counts))]
-    assert sums[0] == sums[1] == sums[2] > 2**23
+    assert total == pytest.approx(exact, abs=len(counts) * 2**-32)
 
 
 def test_of_too_many_words_the_same_ones_are_counted_around_them() -> None:
@@ -183,7 +177,7 @@ def test_entropy_lies_between_zero_and_one(pages: list[dict[str, int]]) -> None:
         shares = [count / sum(occurrences) for count in occurrences if count]
         exact = -math.fsum(p * math.log(p, m) for p in shares) if m > 1 else 0.0
         assert 0 <= counts.entropy(feature, m) <= 1
-        assert counts.entropy(feature, m) == pytest.approx(exact, abs=1e-7)
+        assert counts.entropy(feature, m) == pytest.approx(exact, abs=1e-9)
         assert counts.entropy(feature, 1) == counts.entropy(feature, 0.5) == 0
         assert 0 <= counts.entropy(feature, 1.01) <= 1
     assert counts.entropy("unknown", m) == 0

@@ -156,8 +156,8 @@ class BlockEntropyModel(Model):
         if not terms:
             return 0.0
         total = math.fsum(self._entropies.get(term, 0.0) for term in terms)
-        # Sums are kept to 2^-26: what that leaves open must not decide at a threshold.
-        return round(total / len(terms), 7)
+        # Sums are kept to 2^-32: what that leaves open must not decide at a threshold.
+        return round(total / len(terms), 9)
 
     def judge(self, page: Page) -> PageVerdict:
         verdicts: list[Verdict | None] = [None] * len(page.blocks)

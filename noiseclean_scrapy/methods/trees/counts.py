@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 Key = TypeVar("Key", int, str)
 
-_QUANTUM = 2.0**26  # sums are exact up to 2^27: a word ten million times
+_QUANTUM = 2.0**32  # sums are exact up to 2^21
 _LARGEST = 2.0**53  # above it one more page changes nothing
 _LARGEST_SUM = _LARGEST * 64
 _SMALL = 256
@@ -22,7 +22,7 @@ def check_factor(factor: float) -> None:
 
 
 def weighted_log(count: float) -> float:
-    """`count * ln(count)`, rounded to 2^-26 so that sums do not depend on the order of pages."""
+    """`count * ln(count)`, rounded to 2^-32 so that sums do not depend on the order of pages."""
     return round(count * math.log(count) * _QUANTUM) / _QUANTUM if count > 0 else 0.0
 
 
