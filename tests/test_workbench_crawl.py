@@ -143,6 +143,21 @@ def test_a_head_that_comes_drop_by_drop_is_not_waited_for() -> None:
     assert state.problem
 
 
+def test_a_body_that_comes_drop_by_drop_is_no_answer() -> None:
+    done = threading.Event()
+
+    def respond(request: servers.Request) -> None:
+        with suppress(OSError):
+            request.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+            while not done.wait(0.5):
+                request.wfile.write(b"up 1\n")
+
+    with servers.serving(respond) as port:
+        state = CrawlWatch(f"127.0.0.1:{port}").state.get()
+        done.set()
+    assert "takes too long" in state.problem
+
+
 def test_host_and_port_are_enough() -> None:
     with metrics() as crawls:
         assert CrawlWatch(urlsplit(crawls.url).netloc).state.get().stats

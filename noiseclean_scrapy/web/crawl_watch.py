@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from math import isfinite
 from threading import Timer
+from time import monotonic
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
@@ -137,6 +138,7 @@ class CrawlWatch:
         is_https = parts.scheme == "https"
         kind = http.client.HTTPSConnection if is_https else http.client.HTTPConnection
         connection = kind(parts.hostname or "", self._port, timeout=_ANSWER_SECONDS)
+        deadline = monotonic() + _ANSWER_SECONDS
         connection.connect()
         # A head that comes drop by drop renews the timeout with each of them.
         end = Timer(_ANSWER_SECONDS, connection.sock.shutdown, [socket.SHUT_RDWR])
@@ -151,6 +153,8 @@ class CrawlWatch:
                 body += chunk
                 if len(body) > _MOST_BYTES:
                     raise ValueError("its answer is too long")
+            if monotonic() > deadline:
+                raise ValueError("its answer takes too long")
         finally:
             end.cancel()
             connection.close()
