@@ -137,7 +137,7 @@ def test_entropies_of_faded_pages_are_those_of_their_weights(
         weights = [factor * weight for weight in weights]
     shares = [weight / sum(weights) for weight in weights]
     equal = math.exp(-sum(share * math.log(share) for share in shares))
-    base = effective_pages(total, logs)
+    base = effective_pages([(total, logs)])
     assert base == pytest.approx(equal, rel=1e-9)
     for number, name in enumerate("abc"):
         seen = [w * row[number] for w, (_, row) in zip(weights, pages, strict=True) if row[number]]

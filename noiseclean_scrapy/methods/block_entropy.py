@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias
 from noiseclean_scrapy.methods.base import Method, Model, PageVerdict, Verdict
 from noiseclean_scrapy.methods.options import Share
 from noiseclean_scrapy.methods.trees.counts import (
+    FORGOTTEN,
     FeatureCounts,
     check_factor,
     effective_pages,
@@ -37,8 +38,6 @@ BLOCK_LIMIT = 4_096
 """Most different blocks that the threshold is chosen from."""
 BLOCK_TERM_LIMIT = 1_000
 """Most terms of such a block, the first in alphabetical order."""
-
-_FORGOTTEN = 0.05
 
 
 class BlockEntropyMethod(Method):
@@ -143,7 +142,7 @@ class BlockEntropyModel(Model):
         self.pages = method.pages
         self._tables_only = method.blocks == "table"
         self._published = method.published
-        base = effective_pages(method.pages, method._page_logs)
+        base = effective_pages([(method.pages, method._page_logs)])
         self._entropies = {term: method.counts.entropy(term, base) for term in method.counts.totals}
         if method.threshold is None:
             blocks = [(self.block_entropy(terms), terms) for terms in method.sample.blocks()]
@@ -263,7 +262,7 @@ class BlockSample:
         self._blocks = {
             key: (factor * pages, terms)
             for key, (pages, terms) in self._blocks.items()
-            if factor * pages >= _FORGOTTEN
+            if factor * pages >= FORGOTTEN
         }
 
     def state(self) -> list[list[Any]]:

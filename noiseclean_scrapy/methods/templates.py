@@ -15,7 +15,7 @@ from heapq import nsmallest
 from typing import Any, TypeAlias
 
 from noiseclean_scrapy.methods.base import Method, Model, PageVerdict
-from noiseclean_scrapy.methods.trees.counts import more_frequent_half, read_number
+from noiseclean_scrapy.methods.trees.counts import FORGOTTEN, more_frequent_half, read_number
 from noiseclean_scrapy.page import Page
 from noiseclean_scrapy.page.hashes import hash64, hash_name, read_hash
 
@@ -28,7 +28,6 @@ MOST_PAIRS = 5000
 
 Structure: TypeAlias = frozenset[int]
 _TYPICAL = 0.5
-_FORGOTTEN = 0.05
 
 
 class TemplateMethod(Method):
@@ -161,7 +160,7 @@ class _Part:
     def fade(self, factor: float) -> None:
         """Let every page so far count `factor` of a page in the structure, as in the method."""
         faded = {pair: n * factor for pair, n in self.structure.items()}
-        self.structure = Counter({pair: n for pair, n in faded.items() if n >= _FORGOTTEN})
+        self.structure = Counter({pair: n for pair, n in faded.items() if n >= FORGOTTEN})
         self._known = None
 
 

@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 
 Key = TypeVar("Key", int, str)
 
+FORGOTTEN = 0.05
+"""Pages below which what fades is dropped."""
 _QUANTUM = 2.0**32  # sums are exact up to 2^21
 _LARGEST = 2.0**53  # above it one more page changes nothing
 _LARGEST_SUM = _LARGEST * 64
@@ -51,15 +53,19 @@ def faded_log(pages: float, logs: float, factor: float) -> float:
     return factor * (logs + pages * math.log(factor))
 
 
-def effective_pages(pages: float, logs: float) -> float:
+def effective_pages(counts: Iterable[tuple[float, float]]) -> float:
     """How many equal pages vary as much: exp of the entropy of their weights w.
 
-    `pages` is the sum of w, `logs` that of w ln w, 0 while each page counts fully. As the m of
-    `entropy` it is 1 for what is on all pages alike, however far these have faded.
+    `counts` are the sums of w and of w ln w over parts of the pages; the latter is 0 while each
+    page counts fully. With this m the `entropy` of what is on all pages alike is 1, however far
+    these have faded.
 
-    >>> effective_pages(40.0, 0.0), round(effective_pages(10.0, faded_log(40.0, 0.0, 0.25)), 9)
-    (40.0, 40.0)
+    >>> effective_pages([(30.0, 0.0), (10.0, 0.0)])
+    40.0
+    >>> round(effective_pages([(10.0, faded_log(40.0, 0.0, 0.25))]), 9)
+    40.0
     """
+    pages, logs = map(math.fsum, zip(*counts, strict=True))
     return pages * math.exp(-logs / pages) if logs and pages else pages
 
 
@@ -100,10 +106,9 @@ class FeatureCounts:
 
     def decay(self, factor: float) -> None:
         """Forget smoothly: every c becomes factor * c, so C to dC and T to d(T + C ln d)."""
-        shift = math.log(factor)
         self.dropped *= factor
         for feature, (occurrences, weighted) in self.totals.items():
-            self.totals[feature] = (factor * occurrences, factor * (weighted + occurrences * shift))
+            self.totals[feature] = (factor * occurrences, faded_log(occurrences, weighted, factor))
 
     @property
     def occurrences(self) -> float:

@@ -267,14 +267,12 @@ def _element(nodes: list[ElementNode]) -> MeasuredElement:
         for node in nodes:
             leaf_features.merge(node.leaf_features)
     dropped = [math.fsum(values) for values in zip(*(n.dropped_styles for n in nodes), strict=True)]
-    pages = math.fsum(node.pages for node in nodes)
-    leaf_pages = math.fsum(node.leaf_pages for node in nodes)
     return MeasuredElement(
         label=nodes[0].label,
-        pages=pages,
-        leaf_pages=leaf_pages,
-        base=effective_pages(pages, math.fsum(node.page_logs for node in nodes)),
-        leaf_base=effective_pages(leaf_pages, math.fsum(node.leaf_logs for node in nodes)),
+        pages=math.fsum(node.pages for node in nodes),
+        leaf_pages=math.fsum(node.leaf_pages for node in nodes),
+        base=effective_pages((node.pages, node.page_logs) for node in nodes),
+        leaf_base=effective_pages((node.leaf_pages, node.leaf_logs) for node in nodes),
         leaf_features=leaf_features,
         dropped_styles=(dropped[0], dropped[1], dropped[2]),
     )

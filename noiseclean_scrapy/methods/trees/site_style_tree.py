@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from noiseclean_scrapy.methods.trees.counts import (
+    FORGOTTEN,
     FeatureCounts,
     check_factor,
     count_pages,
@@ -24,7 +25,6 @@ DEFAULT_NODES = 50_000
 
 _KEPT_SHARE = 0.8
 _NONE_DROPPED = (0.0, 0.0, 0.0)
-_FORGOTTEN = 0.05
 
 
 class StyleNode:
@@ -159,7 +159,7 @@ class SiteStyleTree:
             node.dropped_styles = (factor * styles, factor * pages, forgotten)
             for style in node.styles.values():
                 style.pages *= factor
-            for labels in [k for k, s in node.styles.items() if s.pages < _FORGOTTEN]:
+            for labels in [k for k, s in node.styles.items() if s.pages < FORGOTTEN]:
                 del node.styles[labels]
         self._count()
 

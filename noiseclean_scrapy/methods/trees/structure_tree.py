@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from noiseclean_scrapy.methods.trees.counts import (
@@ -104,8 +103,8 @@ def _measured(nodes: list[ElementNode], *, above: float) -> StructureElement:
         leaf_features.merge(node.leaf_features)
     element = StructureElement(
         label=nodes[0].label,
-        tags=_effective((node.pages, node.page_logs) for node in nodes),
-        leaf_tags=_effective((node.leaf_pages, node.leaf_logs) for node in nodes),
+        tags=effective_pages((node.pages, node.page_logs) for node in nodes),
+        leaf_tags=effective_pages((node.leaf_pages, node.leaf_logs) for node in nodes),
         leaf_features=leaf_features,
     )
     if element.leaf_tags > 1:
@@ -127,11 +126,6 @@ def _measured(nodes: list[ElementNode], *, above: float) -> StructureElement:
 def _path_importance(above: float, node_importance: float) -> float:
     """PathImp from that of the parent: 1 - (1 - PathImp(parent)) (1 - NodeImp) (equation 4)."""
     return max(above, 1 - (1 - above) * (1 - node_importance))
-
-
-def _effective(counts: Iterable[tuple[float, float]]) -> float:
-    pages, logs = map(math.fsum, zip(*counts, strict=True))
-    return effective_pages(pages, logs)
 
 
 def _style_entropy(nodes: list[ElementNode], tags: float) -> float:
