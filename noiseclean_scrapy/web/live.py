@@ -11,7 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
-from noiseclean_scrapy.web.workbench import shown_totals, shown_values
+from noiseclean_scrapy.web.workbench import SiteRow, shown_totals, shown_values
 
 LISTENERS = 32
 """Most windows that are told at a time."""
@@ -40,8 +40,10 @@ async def _stream(request: Request) -> AsyncIterator[str]:
             now = await run_in_threadpool(_now, request)
             news = [name for name, value in now.items() if told.get(name) != value][:_MOST]
             for name in news:
-                told[name] = now[name]
-                yield f"event: {name.partition(' ')[0]}\ndata: {json.dumps(now[name])}\n\n"
+                told[name] = value = now[name]
+                if isinstance(value, SiteRow):
+                    value = {"name": value.summary.name, **shown_values(value)}
+                yield f"event: {name.partition(' ')[0]}\ndata: {json.dumps(value)}\n\n"
             quiet = 0 if news else quiet + 1
             if quiet >= _SILENCE:
                 quiet = 0
@@ -52,7 +54,7 @@ async def _stream(request: Request) -> AsyncIterator[str]:
 
 
 def _now(request: Request) -> dict[str, Any]:
-    """All that a window can be told of, by its kind and name."""
+    """All that a window can be told of, by its kind and name; sites as their rows."""
     state = request.app.state
     rows = state.bench.sites.get()
     found: dict[str, Any] = {
@@ -72,6 +74,4 @@ def _now(request: Request) -> dict[str, Any]:
             "is_done": proposal.is_done,
         }  # fmt: skip
     # Last, for there may be thousands of them.
-    for row in rows:
-        found[f"site {row.summary.name}"] = {"name": row.summary.name, **shown_values(row)}
-    return found
+    return found | {f"site {row.summary.name}": row for row in rows}
