@@ -248,9 +248,10 @@ def test_a_style_that_looks_at_what_follows_does_not_freeze_the_report(
     style = "<style>.f{position:fixed} div:has(~ div[style] b) b{color:red}</style>"
     html = f"{style}{'<div class=f><b>Fog</b></div>' * 1500}<h1>Fog</h1>"
     with opened(browser, page_report(SiteCleaner().clean(html), html), tmp_path) as report:
-        report.page.frames[1].wait_for_function(
-            "getComputedStyle(document.querySelector('.f')).position === 'static'", timeout=20_000
-        )
+        frame = report.page.frames[1]
+        position = "getComputedStyle(document.querySelector('.f')).position"
+        frame.wait_for_function(f"{position} === 'static'", timeout=20_000)
+        assert frame.evaluate(position) == "static"
 
 
 def test_a_page_of_many_blocks_is_shown_in_part() -> None:

@@ -167,7 +167,7 @@ def test_a_browser_in_the_terminal_is_answered(demo_folder: DemoCrawl, tmp_path:
     with serving(
         demo_folder.database.parent, "--read-only", opens=True, environ={"BROWSER": browser}
     ):
-        wait_for(seen.exists, bool, seconds=30)
+        assert wait_for(seen.exists, bool, seconds=30)
 
 
 def test_every_answer_has_the_headers(served: Served, demo_folder: DemoCrawl) -> None:

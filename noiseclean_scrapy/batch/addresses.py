@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from hashlib import sha256
-from ipaddress import ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from urllib.parse import quote, urljoin, urlsplit
 
 from noiseclean_scrapy.page.urls import is_below, registrable_domain
@@ -96,18 +96,17 @@ def address_hint(text: str) -> str:
     if "://" in text:
         return "; an address begins with http:// or https://"
     name = text.partition("/")[0].partition(":")[0]
-    if name == "localhost" or _is_number(name):
+    if name == "localhost" or _number(name):
         return f"; if it is an address, give http://{text}"
     is_host = registrable_domain(name) != "" and not text.endswith(".zip")
     return f"; if it is an address, give https://{text}" if is_host else ""
 
 
-def _is_number(host: str) -> bool:
+def _number(host: str) -> IPv4Address | IPv6Address | None:
     try:
-        ip_address(host)
+        return ip_address(host)
     except ValueError:
-        return False
-    return True
+        return None
 
 
 def is_public(host: str) -> bool:
@@ -118,12 +117,12 @@ def is_public(host: str) -> bool:
     >>> is_public("localhost"), is_public("printer.local"), is_public("127.1"), is_public("::1")
     (False, False, False, False)
     """
-    try:
-        return ip_address(host).is_global
-    except ValueError:
-        before, _, last = host.rstrip(".").rpartition(".")
-        # A name that ends with a number is one of the other ways to write a number.
-        return bool(before) and not last[:1].isdigit() and last not in _PRIVATE
+    number = _number(host)
+    if number is not None:
+        return number.is_global
+    before, _, last = host.rstrip(".").rpartition(".")
+    # A name that ends with a number is one of the other ways to write a number.
+    return bool(before) and not last[:1].isdigit() and last not in _PRIVATE
 
 
 def joined(base: str, url: str) -> str:

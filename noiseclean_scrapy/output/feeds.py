@@ -110,10 +110,10 @@ def _json_lines(feed: BufferedReader, out: IO[bytes], change: Change, options: F
     encoding = options.encoding or "utf-8"
     for line in feed:
         if line.strip():
-            item: dict[str, Any] = json.loads(line.decode(encoding))
+            source = line.decode(encoding)
+            item: dict[str, Any] = json.loads(source)
             if found := change(item):
-                item |= found
-                text = _as_json(item, _is_escaped(line.decode(encoding), options), None) + "\n"
+                text = _as_json({**item, **found}, _is_escaped(source, options), None) + "\n"
                 line = text.encode(encoding)
         out.write(line)
 
@@ -172,10 +172,10 @@ def _csv(feed: BufferedReader, out: IO[bytes], change: Change, options: FeedOpti
         if not has_header and not header:
             raise FeedError("it has no header line, and no fields were named for it")
         for row in reader:
-            names = {name.removeprefix("\ufeff") for name in row}
+            names = [name.removeprefix("\ufeff") for name in row]
             # Where a feed was added to a header stands once more, perhaps of other fields.
-            if has_header and names and (names <= set(header) or names >= set(header)):
-                header = [name.removeprefix("\ufeff") for name in row]
+            if has_header and names and (set(names) <= set(header) or set(names) >= set(header)):
+                header = names
             else:
                 found = change(dict(zip(header, row, strict=False)))
                 for column, name in enumerate(header[: len(row)]):
