@@ -254,6 +254,8 @@ def test_words_of_two_elements(html: str, text: str) -> None:
         ("it<em><del>'s</del></em> x", "it's x", "it's x"),
         ("<s>80</s> <del>70</del> 60", "80 70 60", "~~80~~ ~~70~~ 60"),
         ("<s><b>80</b></s><s>7</s> ~~6~~", "80 7 ~~6~~", "~~**80**~~ ~~7~~ \\~\\~6\\~\\~"),
+        ("<b>fo</b><strong>gs</strong> ever", "fogs ever", "**fogs** ever"),
+        ("<b>Hi</b><b><i>,</i></b><b> you</b>", "Hi, you", "**Hi,** **you**"),
     ],
 )
 def test_exponents_quotations_and_what_is_struck_out(html: str, text: str, markdown: str) -> None:

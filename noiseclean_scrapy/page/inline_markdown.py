@@ -53,7 +53,13 @@ def inline_markdown(
             elif tag in CODE:
                 code = []
             elif tag in _DELIMITERS:
-                parts.append(_Mark(_DELIMITERS[tag], number))
+                delimiter = _DELIMITERS[tag]
+                last = parts[-1] if parts else ""
+                if isinstance(last, _Mark) and last.pair >= 0 and last.text == delimiter:
+                    parts.pop()  # one has just ended: the two are one
+                    open_tags[-1] = (tag, address, last.pair)
+                else:
+                    parts.append(_Mark(delimiter, number))
         elif token.kind == "end":
             tag, address, begun = open_tags.pop()
             if tag == "a":
