@@ -100,6 +100,8 @@ def test_counts_are_whole_numbers(name: str, value: Any) -> None:
         ("batch_seconds", -1, "a number of seconds above 0"),
         ("metrics", "9410", "an address to listen at, such as 127.0.0.1:9410"),
         ("frontier", "localhost", "a Redis URL such as redis://host:6379/0"),
+        ("frontier", "redis://localhost:x/0", "its port is no number"),
+        ("frontier_lease_seconds", "0.2", "a number of seconds from 2 on"),
         ("frontier_part", 1, "below the number of parts in NOISECLEAN_FRONTIER"),
         ("cluster_by", "planet", "'domain', 'host', 'template', or a callable"),
         ("cluster_by", f"{__name__}.missing", "a callable"),

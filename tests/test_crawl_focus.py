@@ -292,6 +292,60 @@ def test_a_spent_budget_ends_the_crawl(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_list_that_is_gone_leaves_the_others_their_revisits(tmp_path: Path) -> None:
+    answers = 0
+
+    def still(visit: int) -> Any:
+        nonlocal answers
+        answers = visit
+        return hub("still", 0)(visit) if visit < 2 else crawl_site.Answer("gone", 404)
+
+    pages = {**hub_site(), "/still": still}
+    with crawl_site.serve(pages) as server:
+        settings = {**ONE_AT_A_TIME, "NOISECLEAN_REVISITS": 12, "NOISECLEAN_REVISIT_SECONDS": 0.3}
+        plan = Plan(FollowingSpider, settings, {"urls": [f"{server.url}/"]})
+        crawled = crawling.crawl(tmp_path, plan)[0]
+    assert 1 < answers <= 4
+    assert server.requests["/lively"] == 1 + 12 - (answers - 1)
+    assert crawled.stats["finish_reason"] == "finished"
+
+
+class ReplacedResponse:
+    """A middleware that makes another response of each, after the focus has seen it."""
+
+    def process_response(self, request: Any, response: Any, spider: Any = None) -> Any:
+        return response.replace()
+
+
+@pytest.mark.slow
+def test_a_response_that_is_replaced_keeps_focus_and_budget(tmp_path: Path) -> None:
+    middlewares: Any = {"DOWNLOADER_MIDDLEWARES": {f"{__name__}.ReplacedResponse": 500}}
+    crawled = crawl(tmp_path, newspaper(), NOISECLEAN_SITE_BUDGET=4, **middlewares)
+    assert crawled.ours["focus/pages"] == 4
+    assert crawled.ours["focus/links"] > 0
+
+
+class UnjudgedSpider(FollowingSpider):
+    """Its first page is none that is judged."""
+
+    name = "unjudged"
+
+    async def start(self) -> AsyncIterator[Any]:
+        async for request in super().start():
+            yield request.replace(meta={"noiseclean": False})
+
+
+@pytest.mark.slow
+def test_links_of_pages_that_are_not_judged_spend_the_budget(tmp_path: Path) -> None:
+    with crawl_site.serve(newspaper()) as server:
+        settings = {**ONE_AT_A_TIME, "NOISECLEAN_SITE_BUDGET": 3}
+        plan = Plan(UnjudgedSpider, settings, {"urls": [f"{server.url}/"]})
+        crawled = crawling.crawl(tmp_path, plan)[0]
+    assert len(paths(crawled)) == 3
+    assert crawled.ours["focus/over_budget"] > 0
+
+
+@pytest.mark.slow
 def test_a_restarted_job_goes_on(tmp_path: Path) -> None:
     with crawl_site.serve(hub_site()) as server:
         settings = {

@@ -13,6 +13,7 @@ import pytest
 from parsel import Selector
 from scrapy import Request, Spider
 from scrapy.settings import Settings
+from w3lib.url import safe_url_string
 
 from noiseclean_scrapy.clean_page import CleanPage, clean_page
 from noiseclean_scrapy.config import Config
@@ -20,7 +21,7 @@ from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.focus.focus import Focus, Reading
 from noiseclean_scrapy.focus.hubs import Hub, Hubs
 from noiseclean_scrapy.focus.job import load_focus, save_focus
-from noiseclean_scrapy.focus.links import MOST_LINKS
+from noiseclean_scrapy.focus.links import MOST_LINKS, LinkBlock, link_address, page_links
 from noiseclean_scrapy.focus.potential import Potential
 from noiseclean_scrapy.focus.term_space import Stemmer, TermSpace, TopicVectors, cosine
 from noiseclean_scrapy.focus.weights import AllWeights, SiteWeights
@@ -417,16 +418,38 @@ def test_the_links_of_a_page_are_bounded() -> None:
     assert not reading.links
 
 
+def test_the_rate_of_a_hub_that_does_not_answer_falls() -> None:
+    hub = Hub("a", "a", None, visited=0.0, visits=1)
+    hub.miss(30.0)
+    assert hub.visited == 30.0
+    assert hub.rate(10.0) == 1 / 40
+
+
+def test_a_link_is_found_in_the_encoding_of_its_page() -> None:
+    page = build_page("<p>The ferry <a href='/s?q=ä'>in search of words</a> at sea.</p>", url=URL)
+
+    def join(link: str) -> str:
+        return safe_url_string(urljoin(URL, link), "windows-1252")
+
+    links = page_links(page, [LinkBlock(page.blocks[0], 1.0, True, "p")], None, join)
+    asked = Request(urljoin(URL, "/s?q=ä"), encoding="windows-1252")
+    assert link_address(asked.url) in links
+
+
 # What a job keeps
 
 
 def test_hubs_that_cannot_be_kept_are_left_out_of_a_job(tmp_path: Path) -> None:
-    spider = Spider("news")
+    class OldSpider(Spider):
+        def start_requests_of_old(self, response: Any) -> None: ...
+
+    spider = OldSpider("news")
     one = focus()
     one.space.pages = 7
     for name, options in (
         ("plain", {}),
         ("own", {"callback": lambda response: None}),
+        ("lost", {"callback": spider.start_requests_of_old}),
         ("browser", {"meta": {"playwright_page": threading.Lock()}}),  # what a page object holds
     ):
         request: Any = Request(URL + name, **options)
@@ -434,6 +457,6 @@ def test_hubs_that_cannot_be_kept_are_left_out_of_a_job(tmp_path: Path) -> None:
     path = tmp_path / "focus"
     path.write_bytes(save_focus(one, spider))
     other = focus()
-    load_focus(other, path, spider)
+    load_focus(other, path, Spider("news"))
     assert other.space.pages == 7
     assert [hub.address for hub in other.hubs] == [f"{URL}plain"]

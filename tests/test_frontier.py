@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import random
+import socket
+import subprocess
+import sys
 import threading
 import time
 from collections import defaultdict
@@ -21,6 +25,8 @@ from redis import Redis
 from scrapy.http import Response, TextResponse
 
 from noiseclean_scrapy.frontier.part import Part, Push
+from noiseclean_scrapy.page.hashes import hash64
+from noiseclean_scrapy.page.urls import site_name
 from tests.support import crawling
 from tests.support.crawl_site import NOISE, story, story_text
 from tests.support.crawling import Crawled, Plan
@@ -313,6 +319,31 @@ def test_a_request_that_cannot_be_sent_stays(
     assert crawled.ours["frontier/unserializable"] == 1
 
 
+class CircleSpider(LambdaSpider):
+    """Two pages that link to each other, by requests that cannot be sent."""
+
+    name = "circle"
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        yield {"url": response.url}
+        for path in ("/0", "/1"):
+            yield response.follow(path, callback=partial(self.parse))
+
+
+class AwaySpider(LambdaSpider):
+    """Follows three pages of its site, and one link to a site of another part."""
+
+    name = "away"
+    other: str
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        yield {"url": response.url}
+        yield scrapy.Request(self.other)
+        number = int(response.url[-1]) + 1
+        if number < 3:
+            yield response.follow(f"/{number}")
+
+
 class BareSpider(scrapy.Spider):
     """Asks for one page."""
 
@@ -345,6 +376,31 @@ def test_a_first_address_that_fails_is_asked_again(tmp_path: Path, own_redis: Pr
     assert len(crawled.items) == 1
 
 
+def test_a_look_at_a_page_takes_nothing_of_the_crawl(
+    tmp_path: Path, web: Web, own_redis: PrivateRedis
+) -> None:
+    part = Part(own_redis.url, "default")  # as Scrapy calls a spider of no project
+    part.push([Push("127.0.0.1", b"1", 0, b"1")])
+    for command in (["fetch", web.url(0, 0)], ["shell", web.url(0, 0), "-c", "1"]):
+        settings = {
+            "ADDONS": '{"noiseclean_scrapy.Addon": 300}',
+            "NOISECLEAN_FRONTIER": own_redis.url,
+            "NOISECLEAN_DATABASE_URL": f"sqlite:///{tmp_path}/n.db",
+        }
+        options = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
+        done = subprocess.run(
+            [sys.executable, "-m", "scrapy", *command, *options],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert done.returncode == 0, done.stderr
+    assert web.fetched == [web.url(0, 0)] * 2
+    assert part.counts() == (1, 1)
+    part.close()
+
+
 def take_again(part: Part, process: str) -> list[bytes]:
     """What a new process is given once the leases of others have ended."""
     while True:
@@ -364,6 +420,90 @@ def test_a_request_that_ends_every_process_is_given_up(own_redis: PrivateRedis) 
     assert server.lrange("poison:frontier:failed", 0, -1) == [b"bad"]
     server.close()
     part.close()
+
+
+def test_what_stood_beside_the_request_that_ends_processes_is_done(own_redis: PrivateRedis) -> None:
+    part = Part(own_redis.url, "beside")
+    everything = [b"a1", b"bad", b"a3", b"b1", b"b2"]
+    part.push([Push(f"{data[:1].decode()}.org", data, 0, data) for data in everything])
+    done: set[bytes] = set()
+    for turn in itertools.count():
+        process = str(turn)
+        taken = part.take(process, 0.02, is_known=False, sites=5, each=5, wanted=())
+        assert taken
+        if not taken.counts.pending:
+            break
+        found = [(site, data) for site, some in taken.requests.items() for data in some]
+        if "bad" not in str(found):
+            part.finish(found)
+            done.update(data for _, data in found)
+    assert done == {*everything} - {b"bad"}
+    assert taken
+    assert taken.failed == 1
+    part.close()
+
+
+def test_a_request_pushed_again_while_it_is_under_way_is_one(own_redis: PrivateRedis) -> None:
+    """As where the answer to the first push was lost."""
+    part = Part(own_redis.url, "again")
+    push = Push("a.org", b"", 0, b"1")
+    part.push([push])
+    assert part.take("p", 60, is_known=False, sites=1, each=2, wanted=())
+    part.push([push])
+    part.finish([("a.org", b"1")])
+    assert part.counts().pending == 0
+    part.close()
+
+
+def test_a_site_rests_when_its_process_leaves(own_redis: PrivateRedis) -> None:
+    part = Part(own_redis.url, "rest")
+    part.push([Push("a.org", data, 0, data) for data in (b"1", b"2")])
+    assert part.take("p", 60, is_known=False, sites=1, each=1, wanted=())
+    part.release("p", [("a.org", 60.0)])
+    part.leave("p")
+    taken = part.take("q", 60, is_known=False, sites=1, each=1, wanted=())
+    assert taken
+    assert taken.requests == {}
+    assert taken.counts.pending == 2
+    part.close()
+
+
+def test_requests_that_stay_pass_the_duplicate_filter(
+    tmp_path: Path, web: Web, own_redis: PrivateRedis
+) -> None:
+    settings = {"NOISECLEAN_FRONTIER": own_redis.url, "CLOSESPIDER_PAGECOUNT": 20}
+    plan = Plan(CircleSpider, settings, {"first": [web.url(0, 0)]})
+    (crawled,) = crawling.crawl(tmp_path, plan)
+    assert [item["url"] for item in crawled.items].count(web.url(0, 1)) == 1
+    assert crawled.stats["finish_reason"] == "finished"
+    assert crawled.ours["frontier/duplicates"] > 0
+
+
+def test_another_part_that_is_away_stops_no_own_site(
+    tmp_path: Path, web: Web, own_redis: PrivateRedis
+) -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        port = unused.getsockname()[1]
+    servers = [own_redis.url, f"redis://127.0.0.1:{port}/0"]
+    if _part_of_site(web.url(0, 0), 2):
+        servers.reverse()
+    settings = {
+        "NOISECLEAN_FRONTIER": servers,
+        "NOISECLEAN_FRONTIER_PART": servers.index(own_redis.url),
+        "CLOSESPIDER_TIMEOUT": 4,
+    }
+    own = web.url(0, 0)
+    part = _part_of_site(own, 2)
+    others = (f"http://s{number}.test/" for number in range(100))
+    other = next(url for url in others if _part_of_site(url, 2) != part)
+    plan = Plan(AwaySpider, settings, {"first": [own], "other": other})
+    (crawled,) = crawling.crawl(tmp_path, plan)
+    assert [item["url"] for item in crawled.items] == [own, web.url(0, 1), web.url(0, 2)]
+
+
+def _part_of_site(url: str, parts: int) -> int:
+    return hash64(site_name(url)) % parts
 
 
 def test_what_is_finished_twice_is_counted_once(own_redis: PrivateRedis) -> None:

@@ -30,6 +30,7 @@ _OWN: dict[str, Any] = {
     "ITEM_PIPELINES": {},
     "FEEDS": {},
     "JOBDIR": None,
+    "NOISECLEAN_FRONTIER": None,  # which other crawls of the project share
     "TELNETCONSOLE_ENABLED": False,
     "LOG_INSTALL_ROOT_HANDLER": False,  # whoever calls has set up the log
     "TWISTED_REACTOR": "twisted.internet.asyncioreactor.AsyncioSelectorReactor",

@@ -122,7 +122,7 @@ class Config:
         default=(), metadata=_of_crawls(readers.read_redis_urls), repr=False
     )
     frontier_part: int = field(default=0, metadata=_of_crawls(readers.read_bound))
-    frontier_lease_seconds: float = field(default=60.0, metadata=_of_crawls(readers.read_seconds))
+    frontier_lease_seconds: float = field(default=60.0, metadata=_of_crawls(readers.read_lease))
 
     def require_libraries(self) -> None:
         """Refuse settings of a crawl that need a library of an extra that is not installed."""

@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
+from urllib.parse import urlsplit
 
 from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.metadata import Metadata
@@ -27,6 +28,9 @@ from noiseclean_scrapy.topic import Topic
 
 if TYPE_CHECKING:
     from scrapy.http import Response
+
+_SHORTEST_LEASE = 2.0  # it is extended four times a second, where Redis answers at once
+_REDIS_URL = "a Redis URL such as redis://host:6379/0, or a list"
 
 PREFIX = "NOISECLEAN_"
 METADATA_VALUES = tuple(field.name for field in fields(Metadata))
@@ -103,11 +107,22 @@ def read_seconds(name: str, value: Any) -> float:
     return number
 
 
+def read_lease(name: str, value: Any) -> float:
+    seconds = read_seconds(name, value)
+    if seconds < _SHORTEST_LEASE:
+        raise wrong(name, value, f"a number of seconds from {_SHORTEST_LEASE:g} on")
+    return seconds
+
+
 def read_redis_urls(name: str, value: Any) -> tuple[str, ...]:
     urls = read_strings(name, value)
     for url in urls:
         if not url.startswith(("redis://", "rediss://", "unix://")):
-            raise wrong(name, shown_url(url), "a Redis URL such as redis://host:6379/0, or a list")
+            raise wrong(name, shown_url(url), _REDIS_URL)
+        try:
+            _ = urlsplit(url).port
+        except ValueError as error:
+            raise wrong(name, shown_url(url), f"{_REDIS_URL}; its port is no number") from error
     return urls
 
 

@@ -49,6 +49,11 @@ class Hub:
         self.visited = now
         self.value = value
 
+    def miss(self, now: float) -> None:
+        """Fail to see the page at `now` seconds: nothing new in all that time."""
+        self.watched += max(0.0, now - self.visited)
+        self.visited = now
+
     def rate(self, interval: float) -> float:
         """Expected new link texts a second: (changes + 1) / (watched + interval).
 

@@ -59,5 +59,6 @@ def load_focus(focus: Focus, path: Path, spider: Spider) -> None:
     focus.revisits = state["revisits"]
     focus.hubs.texts = OrderedDict.fromkeys(state["texts"])
     for hub in state["hubs"]:
-        hub.request = request_from_dict(hub.request, spider=spider)
-        focus.hubs.add(hub, time.time())
+        with suppress(Exception):  # the spider may have lost a callback, or a class of its meta
+            hub.request = request_from_dict(hub.request, spider=spider)
+            focus.hubs.add(hub, time.time())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import AsyncIterator, Iterable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urljoin
@@ -16,6 +15,7 @@ from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http import HtmlResponse, Response
 from scrapy.utils.asyncio import run_in_thread
 from scrapy.utils.job import job_dir
+from w3lib.url import safe_url_string
 
 from noiseclean_scrapy.crawl.bounded import base_of, read_part, selector_of
 from noiseclean_scrapy.crawl.middleware import CrawlComponent
@@ -53,7 +53,7 @@ class FocusMiddleware(CrawlComponent):
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         self.focus = self.focus_class(self.config)
-        self.readings: WeakKeyDictionary[Response, Reading] = WeakKeyDictionary()
+        self.readings: WeakKeyDictionary[Request | Response, Reading] = WeakKeyDictionary()
         folder = job_dir(crawler.settings)
         self._job = Path(folder) / _JOB_FILE if folder else None
         self._saved_at = time.monotonic()
@@ -133,23 +133,25 @@ class FocusMiddleware(CrawlComponent):
         note = request.meta.get(META_KEY)
         note = dict(note) if isinstance(note, dict) else {}
         read = read_part(response, self.config.page_budget)
+        base = base_of(read)
         reading = self.focus.read(
             visit.page,
             await crawl.clean(visit),
             visit.record.cluster,
             root=selector_of(read).root,
-            join=partial(urljoin, base_of(read)),
+            join=lambda link: safe_url_string(urljoin(base, link), read.encoding),
             before=note.get("inherited", 0.0),
             is_new="revisit" not in note,
         )
-        self.readings[response] = reading
+        # The spider's response may be another one, which a middleware has made of it.
+        self.readings[response] = self.readings[request] = reading
         self._note(reading)
         request.meta[META_KEY] = {
             **note,
             "relevance": round(reading.relevance, 4),
             "bound": self._relevances.bound,
         }
-        if self.config.revisits and request.method == "GET":
+        if self.config.revisits and request.method == "GET" and response.status == 200:
             site = site_name(request.url)
             fresh = self.focus.visit_hub(reading, request.url, site, request, time.time())
             count(self.crawler, "focus/fresh_links", fresh)
@@ -243,15 +245,19 @@ class FocusSpiderMiddleware(FocusComponent):
         if middleware is None or not isinstance(output, Request):
             return True
         try:
-            reading = middleware.readings.get(response)
             # A request for the page itself is a retry, which has its priority.
-            if reading is None or output.url == response.url:
+            if output.url == response.url or output.meta.get("noiseclean") is False:
                 return True
             if middleware.is_spent(output.url):
                 count(self.crawler, "focus/over_budget")
                 logger.debug("No request for %s: its site's budget is spent", output.url)
                 return False
-            self._prioritise(output, reading, middleware.focus)
+            output.meta[META_KEY] = {}  # and nothing of another page's, whose meta may be copied
+            reading = middleware.readings.get(response)
+            if reading is None and response.request is not None:
+                reading = middleware.readings.get(response.request)
+            if reading is not None:
+                self._prioritise(output, reading, middleware.focus)
         except Exception as error:
             self.count_error("judging a request", error)
         return True

@@ -29,6 +29,12 @@ logger = logging.getLogger(__name__)
 
 _MOST_SECONDS_BETWEEN_LOOKS = 1.0
 _LOST_AFTER_INTERVALS = 10
+_MOST_MISSES = 3
+_OF_ITS_VISIT = (
+    *("retry_times", "redirect_times", "redirect_ttl", "redirect_urls", "redirect_reasons"),
+    "download_latency",
+)
+"""What middlewares have noted in the meta of a hub's first visit."""
 
 
 class HubRevisits(FocusComponent):
@@ -40,7 +46,8 @@ class HubRevisits(FocusComponent):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        self._under_way: dict[str, float] = {}
+        self._under_way: dict[str, tuple[Hub, float]] = {}
+        self._misses: Counter[str] = Counter()
         self._waiting: Counter[str] = Counter()
         self._just_revisited: set[str] = set()
         self._call: AsyncioLoopingCall | LoopingCall | None = None
@@ -58,6 +65,7 @@ class HubRevisits(FocusComponent):
             (revisits.request_scheduled, signals.request_scheduled),
             (revisits.request_dropped, signals.request_dropped),
             (revisits.request_reached_downloader, signals.request_reached_downloader),
+            (revisits.response_received, signals.response_received),
         ):
             crawler.signals.connect(handler, signal)
         return revisits
@@ -88,6 +96,12 @@ class HubRevisits(FocusComponent):
     def request_reached_downloader(self, request: Request) -> None:
         self._leave(request)
 
+    def response_received(self, request: Request) -> None:
+        """End a revisit, whatever the answer was."""
+        middleware, site = self.middleware, site_name(request.url)
+        if middleware and _is_revisit(request) and site in self._under_way:
+            self._end(site, middleware, time.time())
+
     def look(self) -> None:
         """Ask for the hubs that are due."""
         try:
@@ -103,15 +117,23 @@ class HubRevisits(FocusComponent):
 
     def _ask_for(self, hub: Hub, middleware: FocusMiddleware, now: float) -> None:
         gain = round(hub.gain(self.config.revisit_seconds, now), 4)
-        note = {"revisit": hub.visits, "gain": gain, "changes": round(hub.changes, 2)}
+        first = hub.request.meta.get(META_KEY)
+        inherited = first.get("inherited", 0.0) if isinstance(first, dict) else 0.0
+        note = {
+            "revisit": hub.visits,
+            "gain": gain,
+            "changes": round(hub.changes, 2),
+            "inherited": inherited,
+        }
+        meta = {key: kept for key, kept in hub.request.meta.items() if key not in _OF_ITS_VISIT}
         request = hub.request.replace(
             dont_filter=True,
             priority=2 * PRIORITY_SCALE,
             # A cached copy would have no new links.
-            meta={**hub.request.meta, META_KEY: note, "dont_cache": True},
+            meta={**meta, META_KEY: note, "dont_cache": True},
         )
         logger.debug("Revisit %d of %s: gain %.4f", hub.visits, hub.address, gain)
-        self._under_way[hub.site] = now
+        self._under_way[hub.site] = hub, now
         self._just_revisited.add(hub.site)
         middleware.focus.revisits += 1
         count(self.crawler, "focus/revisits")
@@ -121,26 +143,39 @@ class HubRevisits(FocusComponent):
     def _busy(self, middleware: FocusMiddleware, now: float) -> set[str]:
         """The sites that are not to be revisited now."""
         hubs = middleware.focus.hubs
-        visited: dict[str, float] = {}
-        for hub in hubs:
-            visited[hub.site] = max(visited.get(hub.site, 0.0), hub.visited)
-        for site, asked in list(self._under_way.items()):
+        for site, (hub, asked) in list(self._under_way.items()):
             # The answer may have been lost on its way.
             is_lost = now > asked + _LOST_AFTER_INTERVALS * self.config.revisit_seconds
-            if visited.get(site, 0.0) >= asked or is_lost:
-                del self._under_way[site]
+            if hub.visited >= asked or is_lost:
+                self._end(site, middleware, now)
         others_first = {site for site in self._just_revisited if self._waiting[site] > 0}
         spent = {hub.site for hub in hubs if middleware.is_spent(hub.address)}
         return {*self._under_way, *others_first, *spent}
+
+    def _end(self, site: str, middleware: FocusMiddleware, now: float) -> None:
+        """See what has become of a site's revisit: a hub that is gone is forgotten at last."""
+        hub, asked = self._under_way.pop(site)
+        if hub.visited >= asked:
+            self._misses.pop(hub.address, None)
+            return
+        hub.miss(now)
+        self._misses[hub.address] += 1
+        if self._misses[hub.address] >= _MOST_MISSES:
+            del self._misses[hub.address]
+            middleware.focus.hubs.known.pop(hub.address, None)
 
     def _leave(self, request: Request) -> None:
         site = site_name(request.url)
         self._waiting[site] -= 1
         if self._waiting[site] <= 0:
             del self._waiting[site]
-        note = request.meta.get(META_KEY)
-        if not (isinstance(note, dict) and "revisit" in note):
+        if not _is_revisit(request):
             self._just_revisited.discard(site)
 
     def _are_left(self, middleware: FocusMiddleware) -> bool:
         return middleware.focus.revisits < self.config.revisits
+
+
+def _is_revisit(request: Request) -> bool:
+    note = request.meta.get(META_KEY)
+    return isinstance(note, dict) and "revisit" in note

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _ANSWER_SECONDS = 5.0
 _AT_ONCE = 500
-_MOST_RETURNS = 5
+_MOST_RETURNS, _MOST_TOGETHER = 5, 2
 
 
 class Push(NamedTuple):
@@ -33,11 +33,15 @@ class Counts(NamedTuple):
 
 
 class Taken(NamedTuple):
-    """What a process gets: its share of the sites, how many nobody has, and requests by site."""
+    """What a process gets: its share of the sites, how many nobody has, and requests by site.
+
+    And how many requests have been given up.
+    """
 
     counts: Counts
     share: int
     free: int
+    failed: int
     requests: dict[str, list[bytes]]
 
 
@@ -45,7 +49,8 @@ class Part:
     """The sites of one Redis; a site and its requests belong to one process at a time.
 
     A process keeps what it has as long as it asks for more within its lease; afterwards all of it
-    waits again. A request whose process died more than five times is given up (key `failed`).
+    waits again. A request whose process died more than twice is done alone by the next ones, so
+    that the one they die of is found; after more than five times it is given up (key `failed`).
     Every method raises `redis.RedisError` where Redis does not answer within five seconds.
     """
 
@@ -61,7 +66,7 @@ class Part:
             socket_timeout=_ANSWER_SECONDS,
             socket_connect_timeout=_ANSWER_SECONDS,
         )
-        self._name = f"{name}:frontier"
+        self.name = f"{name}:frontier"
 
     def push(self, requests: Sequence[Push]) -> list[bool]:
         """Let requests wait; whether each was new."""
@@ -87,7 +92,7 @@ class Part:
 
     def keep(self, process: str, known: dict[str, list[bytes]]) -> None:
         """Leave what a process has without knowing of it, since an answer was lost, to others."""
-        members: Any = self._redis.smembers(f"{self._name}:held:{process}")
+        members: Any = self._redis.smembers(f"{self.name}:held:{process}")
         for site in (member.decode() for member in members):
             if site in known:
                 self._run(scripts.KEEP, [process, site, *known[site]])
@@ -112,19 +117,19 @@ class Part:
         answer = self._run(
             scripts.TAKE,
             [
-                *(process, lease, int(is_known), sites, each, _MOST_RETURNS),
+                *(process, lease, int(is_known), sites, each, _MOST_RETURNS, _MOST_TOGETHER),
                 *chain.from_iterable(wanted),
             ],
         )
         if not answer[0]:
             return None
-        _, pending, pushed, share, free, found = answer
+        _, pending, pushed, share, free, failed, found = answer
         requests = {site.decode(): data for site, data in zip(found[::2], found[1::2], strict=True)}
-        return Taken(Counts(pending, pushed), share, free, requests)
+        return Taken(Counts(pending, pushed), share, free, failed, requests)
 
     def counts(self) -> Counts:
         """How much is to be done."""
-        pending, pushed = self._redis.hmget(f"{self._name}:counts", "pending", "pushed")
+        pending, pushed = self._redis.hmget(f"{self.name}:counts", "pending", "pushed")
         return Counts(int(pending or 0), int(pushed or 0))
 
     def close(self) -> None:
@@ -133,7 +138,7 @@ class Part:
 
     def _run(self, script: str, arguments: Iterable[Any]) -> Any:
         step = self._redis.register_script(scripts.COMMON + script)  # Redis gets the text once
-        return step(keys=[self._name], args=list(arguments))
+        return step(keys=[self.name], args=list(arguments))
 
 
 def _some(everything: Sequence[Any]) -> Iterable[list[Any]]:

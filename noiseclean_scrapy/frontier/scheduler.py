@@ -8,18 +8,19 @@ from collections import OrderedDict, deque
 from dataclasses import dataclass, field
 from secrets import token_bytes, token_hex
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from scrapy import Request, signals
-from scrapy.core.scheduler import BaseScheduler
+from scrapy.core.scheduler import BaseScheduler, Scheduler
 from scrapy.utils.asyncio import create_looping_call, run_in_thread, sleep
 from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.request import request_from_dict
 
 from noiseclean_scrapy.crawl.pipeline import CleanPipeline
-from noiseclean_scrapy.crawl.starting import config_of, count
+from noiseclean_scrapy.crawl.starting import config_of, count, is_trial
 from noiseclean_scrapy.frontier.held import HeldSite, HeldSites
 from noiseclean_scrapy.frontier.part import Counts, Part, Push, Taken
+from noiseclean_scrapy.page.characters import counted
 from noiseclean_scrapy.page.hashes import hash64
 from noiseclean_scrapy.page.urls import site_name
 from noiseclean_scrapy.service_urls import shown_url
@@ -27,6 +28,7 @@ from noiseclean_scrapy.service_urls import shown_url
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from redis import RedisError
     from scrapy import Spider
     from scrapy.crawler import Crawler
     from scrapy.utils.asyncio import AsyncioLoopingCall
@@ -54,9 +56,10 @@ class _Exchange:
     sites: int
     known: dict[str, list[bytes]]
     began: float = field(default_factory=monotonic)
-    is_new: list[bool] = field(default_factory=list)
+    is_new: dict[int, bool] = field(default_factory=dict)
     taken: Taken | None = None
     others: tuple[Counts, ...] = ()
+    trouble: RedisError | None = None  # of another part
 
 
 class FrontierScheduler(BaseScheduler):
@@ -77,18 +80,23 @@ class FrontierScheduler(BaseScheduler):
         self._held = HeldSites(each, 2 * each)
         self._rest = settings.getfloat("DOWNLOAD_DELAY") * _LONGEST
         self._local: deque[Request] = deque()
+        self._local_seen: set[bytes] = set()
         self._to_send: list[tuple[Push, Request]] = []
         self._lately: OrderedDict[bytes, None] = OrderedDict()
         self._lease_end = -1.0
         self._is_known = self._is_over = self._busy = False
         self._trouble = ""  # what was last told of Redis
         self._last_counts: tuple[Counts, ...] = ()
+        self._failed = 0
         self._parts: list[Part] = []
         self._spider: Spider | None = None
         self._clock: AsyncioLoopingCall | LoopingCall | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
+        """Scrapy's own for a look at pages, which is no part of the crawl."""
+        if is_trial(crawler):
+            return cast("Self", Scheduler.from_crawler(crawler))
         return cls(crawler)
 
     def open(self, spider: Spider) -> None:
@@ -109,11 +117,13 @@ class FrontierScheduler(BaseScheduler):
         fingerprint = self._fingerprint(request)
         # Every process has the same first addresses.
         is_filtered = not request.dont_filter or request.meta.get("is_start_request", False)
-        if is_filtered and fingerprint in self._lately:
+        if is_filtered and (fingerprint in self._lately or fingerprint in self._local_seen):
             count(self.crawler, "frontier/duplicates")
             return False
         data = self._encode(request, is_filtered)
         if data is None:
+            if is_filtered:
+                self._local_seen.add(fingerprint)
             self._local.append(request)
             return True
         if is_filtered:
@@ -160,7 +170,7 @@ class FrontierScheduler(BaseScheduler):
             self._busy = False
 
     async def _exchange(self) -> None:
-        from redis import RedisError, ResponseError
+        from redis import RedisError
 
         exchange = self._prepare()
         try:
@@ -170,17 +180,24 @@ class FrontierScheduler(BaseScheduler):
             self._to_send = exchange.pushes + self._to_send
             if not isinstance(error, RedisError):
                 raise
-            count(self.crawler, "frontier/errors")
-            what = "refuses" if isinstance(error, ResponseError) else "does not answer"
-            if what != self._trouble:
-                where = ", ".join(map(shown_url, self.config.frontier))
-                logger.error("Redis (%s) %s: %s; requests wait until that ends", where, what, error)
-            self._trouble = what
+            self._note_trouble(error)
             return
-        if self._trouble:
+        if exchange.trouble:
+            self._note_trouble(exchange.trouble)
+        elif self._trouble:
             logger.info("Redis answers again")
             self._trouble = ""
         self._apply(exchange)
+
+    def _note_trouble(self, error: RedisError) -> None:
+        from redis import ResponseError
+
+        count(self.crawler, "frontier/errors")
+        what = "refuses" if isinstance(error, ResponseError) else "does not answer"
+        if what != self._trouble:
+            where = ", ".join(map(shown_url, self.config.frontier))
+            logger.error("Redis (%s) %s: %s; requests wait until that ends", where, what, error)
+        self._trouble = what
 
     def _prepare(self) -> _Exchange:
         self._note_done()
@@ -198,16 +215,23 @@ class FrontierScheduler(BaseScheduler):
 
     def _ask(self, exchange: _Exchange) -> None:
         """All that is asked of Redis, in a thread; the crawl goes on meanwhile."""
+        from redis import RedisError
+
         own = self._parts[self.config.frontier_part]
         if self._trouble:
             own.keep(self.process, exchange.known)
-        is_new: dict[int, bool] = {}
         for number, part in enumerate(self._parts):
             mine = [i for i, (p, _) in enumerate(exchange.pushes) if self._part_of(p) == number]
-            pushed = part.push([exchange.pushes[i][0] for i in mine])
-            is_new.update(zip(mine, pushed, strict=True))
-        exchange.is_new = [is_new[i] for i in range(len(exchange.pushes))]
-        # Only now: a request whose links are not pushed is not done.
+            try:
+                pushed = part.push([exchange.pushes[i][0] for i in mine])
+            except RedisError as error:
+                if part is own:
+                    raise
+                exchange.trouble = error
+            else:
+                exchange.is_new.update(zip(mine, pushed, strict=True))
+        if exchange.trouble:
+            exchange.done = []  # a request whose links are not pushed is not done
         own.finish(exchange.done)
         own.release(self.process, exchange.through)
         exchange.taken = own.take(
@@ -218,12 +242,15 @@ class FrontierScheduler(BaseScheduler):
             each=self._held.most_waiting,
             wanted=exchange.wanted,
         )
-        if exchange.taken and not exchange.taken.counts.pending:
+        if exchange.taken and not exchange.taken.counts.pending and not exchange.trouble:
             exchange.others = tuple(part.counts() for part in self._parts)
 
     def _apply(self, exchange: _Exchange) -> None:
-        for (_, request), is_new in zip(exchange.pushes, exchange.is_new, strict=True):
-            if is_new:
+        unsent = []
+        for number, (push, request) in enumerate(exchange.pushes):
+            if number not in exchange.is_new:
+                unsent.append((push, request))
+            elif exchange.is_new[number]:
                 count(self.crawler, "frontier/pushed")
             else:
                 count(self.crawler, "frontier/duplicates")
@@ -231,6 +258,7 @@ class FrontierScheduler(BaseScheduler):
                 self.crawler.signals.send_catch_log(
                     signals.request_dropped, request=request, spider=self._spider
                 )
+        self._to_send = unsent + self._to_send
         finished = set(exchange.done)
         count(self.crawler, "frontier/finished", len(finished))
         for site in self._held:
@@ -258,6 +286,14 @@ class FrontierScheduler(BaseScheduler):
         assert self.crawler.stats
         self.crawler.stats.set_value("noiseclean/frontier/pending", taken.counts.pending)
         self.crawler.stats.set_value("noiseclean/frontier/sites", len(self._held))
+        if taken.failed > self._failed:
+            self._failed = taken.failed
+            self.crawler.stats.set_value("noiseclean/frontier/failed", taken.failed)
+            logger.warning(
+                "%s given up: each of their processes died (Redis has them in %s)",
+                counted(taken.failed, "request"),
+                f"{self._parts[self.config.frontier_part].name}:failed",
+            )
 
     def _see_whether_over(self, exchange: _Exchange) -> None:
         """Over: nothing was pending at two looks at all parts, and nothing pushed between them."""
@@ -275,9 +311,12 @@ class FrontierScheduler(BaseScheduler):
         while self._busy:
             await sleep(_MOMENT_SECONDS)
         await self._look_once()
+        own = self._parts[self.config.frontier_part]
+        rests = [(site.name, site.rest) for site in self._held]
         try:
             if not self._trouble:
-                await run_in_thread(self._parts[self.config.frontier_part].leave, self.process)
+                await run_in_thread(own.release, self.process, rests)
+                await run_in_thread(own.leave, self.process)
         except RedisError as error:
             logger.debug("What this process has waits until its lease ends: %s", error)
         for part in self._parts:

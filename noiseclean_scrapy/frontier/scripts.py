@@ -6,7 +6,8 @@ Keys begin with `KEYS[1]`; S is a site, P a process, D a request as bytes:
 - `waiting:S`: D by priority, and by age within one priority; `taken:S`: those that the owner has
 - `sites`: S that nobody owns, by the time (seconds) from which it may be taken
 - `owners`: S to P; `held:P`: the sites of P; `processes`: P by the end of its lease (seconds)
-- `returns`: D to how often its process died; `failed`: D that is given up
+- `returns`: D to how often its process died; `failed`: D that is given up; `alone:P`: D, its site
+  first, that P does alone, since it may be what processes die of
 - `counts`: `pushed`, requests so far; `pending`, those of them that are not done
 """
 
@@ -43,6 +44,7 @@ local function leave(process, most_returns)
   for _, site in ipairs(redis.call('SMEMBERS', key('held:' .. process))) do
     free(site, process, 0, most_returns)
   end
+  redis.call('DEL', key('alone:' .. process))
   redis.call('ZREM', key('processes'), process)
 end
 """
@@ -55,8 +57,11 @@ for i = 1, #ARGV, 4 do
   if is_new then
     local age = redis.call('HINCRBY', key('counts'), 'pushed', 1) % 2 ^ 32
     local place = age - priority * 2 ^ 32
-    local added = redis.call('ZADD', key('waiting:' .. site), 'NX', place, data)
-    redis.call('HINCRBY', key('counts'), 'pending', added)
+    -- It may be under way, where the answer to this was lost, and it is pushed once more.
+    if not redis.call('ZSCORE', key('taken:' .. site), data) then
+      local added = redis.call('ZADD', key('waiting:' .. site), 'NX', place, data)
+      redis.call('HINCRBY', key('counts'), 'pending', added)
+    end
     if redis.call('HEXISTS', key('owners'), site) == 0 then
       redis.call('ZADD', key('sites'), 'NX', now(), site)
     end
@@ -108,6 +113,7 @@ end
 TAKE = """
 local process, lease, is_known = ARGV[1], tonumber(ARGV[2]), ARGV[3] == '1'
 local most_new, each, most_returns = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
+local most_together = tonumber(ARGV[7])
 local time = now()
 for _, dead in ipairs(redis.call('ZRANGEBYSCORE', key('processes'), '-inf', time)) do
   leave(dead, most_returns)
@@ -116,11 +122,22 @@ local is_alive = redis.call('ZSCORE', key('processes'), process)
 if is_known and not is_alive then return {0} end
 redis.call('ZADD', key('processes'), time + lease, process)
 
+-- Whether a request that came back too often may be taken now: one at a time.
+local function is_alone(site, data)
+  local other = redis.call('LRANGE', key('alone:' .. process), 0, 1)
+  if other[1] and redis.call('ZSCORE', key('taken:' .. other[1]), other[2]) then return false end
+  redis.call('DEL', key('alone:' .. process))
+  redis.call('RPUSH', key('alone:' .. process), site, data)
+  return true
+end
+
 local found = {}
 local function take(site, count)
   local waiting = redis.call('ZRANGE', key('waiting:' .. site), 0, count - 1, 'WITHSCORES')
   local taken = {}
   for i = 1, #waiting, 2 do
+    local returns = tonumber(redis.call('HGET', key('returns'), waiting[i]) or '0')
+    if returns > most_together and not is_alone(site, waiting[i]) then break end
     redis.call('ZREM', key('waiting:' .. site), waiting[i])
     redis.call('ZADD', key('taken:' .. site), waiting[i + 1], waiting[i])
     taken[#taken + 1] = waiting[i]
@@ -129,7 +146,7 @@ local function take(site, count)
   found[#found + 1] = taken
 end
 
-for i = 7, #ARGV, 2 do
+for i = 8, #ARGV, 2 do
   if redis.call('HGET', key('owners'), ARGV[i]) == process then
     take(ARGV[i], tonumber(ARGV[i + 1]))
   end
@@ -155,11 +172,12 @@ while room > 0 do
 end
 local counts = redis.call('HMGET', key('counts'), 'pending', 'pushed')
 return {1, tonumber(counts[1] or '0'), tonumber(counts[2] or '0'), share,
-        redis.call('ZCOUNT', key('sites'), '-inf', time), found}
+        redis.call('ZCOUNT', key('sites'), '-inf', time), redis.call('LLEN', key('failed')), found}
 """
 """ARGV: process, seconds of its lease, whether it has one, most new sites, most requests of each,
-most returns of a request; then site, number of requests wanted, and so on.
+most returns of a request, and most of one that is done beside others; then site, number of requests
+wanted, and so on.
 
 Gives 0 where the lease is lost; else 1, pending, pushed, the process's share of the sites, the
-number of sites that nobody has, and sites with their requests.
+number of sites that nobody has, that of requests given up, and sites with their requests.
 """
