@@ -98,7 +98,13 @@ class CleanPage:
         """Author, date, language, addresses; all empty where the source was not at hand."""
         if self._read_metadata is None or self.other:
             return Metadata()
-        return self._read_metadata(text=self.text, lines=self._page.table.texts)
+        return self._read_metadata(text=self.text, lines=self.lines)
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines of all text blocks, kept or not, as `text` shows them."""
+        blocks = range(len(self._page.table.texts))
+        return [line for index in blocks for line in self._content(index).plain.splitlines()]
 
     @property
     def author(self) -> str:
@@ -361,9 +367,17 @@ def clean_page(
 
 def _title(page: Page, headline: int | None) -> str:
     """What the user calls the title, else what the page says."""
-    text = "" if headline is None else page.table.texts[headline]
+    text = "" if headline is None else _shown(page, headline)
     is_ruled = headline is not None and page.table.rules[headline] == "title"
     return (text if is_ruled else choose_title(page, text))[:LONGEST_TITLE]
+
+
+def _shown(page: Page, number: int) -> str:
+    """A block's text with blanks between what stands apart, as a kicker does from a headline."""
+    table = page.table
+    references = References(table.details)
+    content = Inline(table.texts[number], table.sources.get(number), references=references)
+    return " ".join(content.plain.split())
 
 
 def _headline(page: Page, verdict: PageVerdict) -> int | None:

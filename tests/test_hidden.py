@@ -11,7 +11,7 @@ from noiseclean_scrapy.clusters.cleaning import to_record
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.methods import METHODS
 from noiseclean_scrapy.page import Page, PageBudget, TextBlock, build_page
-from noiseclean_scrapy.page.hidden import hidden_blocks, hides
+from noiseclean_scrapy.page.hidden import FADED, hidden_blocks, hides
 from noiseclean_scrapy.page.overrides import Overrides
 from noiseclean_scrapy.report.reasons import verdict_in_words
 
@@ -29,8 +29,7 @@ SECRET = "Buy seventeen golden watches today, for every reader of this page has 
         "DISPLAY : None !important; color: red",
         "visibility:hidden",
         "visibility: collapse",
-        "opacity:0",
-        "opacity: 0.0;",
+        "opacity:0;display:none",
         "font-size:0",
         "font-size: 0px",
         "height:0;overflow:hidden",
@@ -59,6 +58,17 @@ def test_styles_that_hide(style: str) -> None:
         assert build_page(html).blocks[-1].text == "Seen too"
         asked = build_page(html, budget=PageBudget(hidden=True))
         assert asked.blocks[-1].text == f"Seen {SECRET}!too"
+
+
+@pytest.mark.parametrize("style", ["opacity:0", "opacity: 0.0;transform:translateY(40px)"])
+def test_what_a_script_fades_in_is_for_the_method_to_judge(style: str) -> None:
+    html = f'<body><h1>Fog</h1>{STORY}Seen<div style="{style}">{SECRET}</div> too'
+    page = build_page(html)
+    assert zip_hidden(page) == []
+    assert FADED in page.table.hidden
+    assert not any(block.hidden for block in SiteCleaner().clean(html).blocks)
+    line = build_page(f'<body>{STORY}<p>Seen <span style="{style}">{SECRET}</span>too')
+    assert line.blocks[-1].text == "Seen too"
 
 
 @pytest.mark.parametrize(

@@ -117,6 +117,8 @@ def test_meta_and_links() -> None:
             for name in (
                 *("Jean-Luc Picard", "Tom O'Neill", "Tom O’Neill", "Anna Smith-Jones"),
                 *("D'Arcy Wentworth", "María José de la Cruz Pérez"),
+                *("मीना शर्मा", "রাজেশ বর্মা", "மீனா சர்மா", "สมชาย ใจดี", "מרים כהן"),
+                *("王强", "佐藤花子", "김민수", "欧阳修远"),
             )
         ),
     ],
@@ -160,6 +162,13 @@ def test_an_organisation_is_one_author(name: str) -> None:
         ("Written by Ana Lima", "Ana Lima"),
         ("View all posts by Ana Lima", "Ana Lima"),
         ("Ana Lima is a reporter.", "Ana Lima"),
+        ("Por Ana Lima", "Ana Lima"),
+        ("Escrito por Ana Lima", "Ana Lima"),
+        ("Écrit par Ana Lima", "Ana Lima"),
+        ("Tekst: Ana Lima", "Ana Lima"),
+        ("记者 王强", "王强"),
+        ("文/王强", "王强"),
+        ("بقلم مريم حداد", "مريم حداد"),
         ("By April May", "April May"),
         ("About the author", ""),
         ("Author", ""),
@@ -389,6 +398,17 @@ def test_a_page_without_a_marked_headline_may_begin_with_the_day_of_today() -> N
     assert extract_metadata(marked, url="", text=text).published == utc(2021, 7, 6)
 
 
+def test_a_day_and_a_title_are_read_as_they_are_shown() -> None:
+    page = (
+        "<html lang=en><h1><span>Weather</span><span>Fog closes the port</span></h1>"
+        "<div><span>5 min read</span><span>Mar 2, 2026</span></div>"
+        "<p>No ferry left the pier of the old port before noon, the harbour master says.</p>"
+    )
+    cleaned = SiteCleaner().clean(page, url="https://news.example.com/")
+    assert cleaned.title == "Weather Fog closes the port"
+    assert cleaned.metadata.published == utc(2026, 3, 2)
+
+
 def test_a_shown_day_has_the_hour_of_the_last_change_on_that_day() -> None:
     changed = '<meta property="article:modified_time" content="2021-07-05T08:30:00+02:00">'
     for day, published in (("2021-07-05", "2021-07-05T08:30:00+02:00"), ("2021-07-04", None)):
@@ -411,6 +431,9 @@ def test_a_shown_day_has_the_hour_of_the_last_change_on_that_day() -> None:
         ("ru", "5 июля 2021"),
         ("el", "5 Ιουλίου 2021"),
         ("ar", "٥ يوليو ٢٠٢١"),
+        ("hi", "5 जुलाई 2021"),
+        ("hi", "५ जुलाई २०२१"),
+        ("es", "5 de julio del 2021"),
     ],
 )
 def test_names_of_months_are_those_of_the_language(language: str, day: str) -> None:

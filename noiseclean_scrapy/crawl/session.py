@@ -145,7 +145,7 @@ class Crawl:
                 url=page.url,
                 text=page.text,
                 language=language,
-                lines=lambda: visit.page.table.texts,
+                lines=lambda: page.lines,
             )
         return visit.metadata
 

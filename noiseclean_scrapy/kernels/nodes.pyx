@@ -422,7 +422,7 @@ cdef class NodeReader:
         return bool(self._special) and <size_t> node in self._special
 
     cdef int _open_element(self, xmlNode* node, int tag, str test, int number) except -1:
-        cdef bint hidden = False
+        cdef unsigned char hidden = 0
         cdef int parent = -1
         if self._has_pieces or self._images or self._links or self._breaks:
             self.flush()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from noiseclean_scrapy.page.characters import without_controls
+from noiseclean_scrapy.page.characters import MARKS, without_controls
 from noiseclean_scrapy.page.days import MONTHS
 
 _LISTED = re.compile(r"\s*[;|、]\s*")
@@ -14,8 +14,11 @@ _JOINED = re.compile(rf"\s*,\s+(?:{_AND})?|\s+{_AND}")
 _SIGN = re.compile(r"(?<=\S)\s+\([^()]{1,20}\)$")
 _WRITTEN = "(?:posted|published|written)"
 _WRITTEN_BY = rf"(?:(?:{_WRITTEN}|story|words|text) )?by"
+_PARTICIPLE = "escrito|publicado|écrit|publié|geschrieben|scritto|geschreven|skrevet|skriven"
 _BY = re.compile(
-    rf"(?:{_WRITTEN_BY}|von|par|por|di|door|av)\s+(?=[^\W\d_])",
+    rf"(?:{_WRITTEN_BY}|(?:(?:{_PARTICIPLE}) )?(?:von|par|por|di|door|av))\s+(?=[^\W\d_])"
+    r"|te[kx]st\s?:?\s|(?:redakcja|लेखक|文|文字|撰文|記者|记者)\s?[:：/／＝]\s?"
+    r"|(?:بقلم|लेखक)\s+|(?:記者|记者)\s?(?=[\u4e00-\u9fff])",
     re.IGNORECASE,
 )
 _BODY = (
@@ -31,16 +34,17 @@ _ROLE = re.compile(
     re.IGNORECASE,
 )
 _NO_NAME = re.compile(r"https?:|www\.|@|^\W*(?:\d+\W*)?$")
-_LETTER = r"[^\W\d_]"
+_LETTER = rf"(?:[^\W\d_]|[{MARKS}])"  # the vowels of Hindi or Thai are signs
 _PLAIN_NAME = re.compile(
     rf"{_LETTER}(?:{_LETTER}|['’-])*(?: (?:(?:{_LETTER}\.)+|{_LETTER}(?:{_LETTER}|['’-])+)){{1,5}}"
+    r"|[\u4e00-\u9fff\u3040-\u30ff]{2,8}|[\uac00-\ud7a3]{2,4}"  # Chinese, Japanese, Korean
 )
 _MONTH = rf"(?:{'|'.join(name[:3] for name in MONTHS)})[a-z]*"
 _NAMED_AS_MONTHS = {"april", "may", "june"}
 _WEEKDAY = "(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _NOBODY = re.compile(
-    rf"(?:about )?(?:the )?authors?|(?:{_WRITTEN} )?by|published|follow|share|作者"
-    rf"|undefined|null|none|false|facebook|twitter|{_WEEKDAY}|"
+    rf"(?:about )?(?:the )?authors?|(?:{_WRITTEN} )?by|published|follow|share|作者|文|文字|記者"
+    rf"|记者|undefined|null|none|false|facebook|twitter|{_WEEKDAY}|"
     + "|".join(rf"{name[:3]}(?:{name[3:]})?" for name in MONTHS if name not in _NAMED_AS_MONTHS),
     re.IGNORECASE,
 )
@@ -137,6 +141,17 @@ def named_authors(found: str | None) -> str:
         return ""
     author = "; ".join(without_roles(named))
     return author if len(author) <= _LONGEST else ""
+
+
+def without_by(line: str) -> str:
+    """A line of an author without a word such as "by", where two words or Chinese ones are left.
+
+    >>> without_by("Escrito por Ana Sousa"), without_by("Di Maria"), without_by("文/王强")
+    ('Ana Sousa', 'Di Maria', '王强')
+    """
+    found = _BY.match(line)
+    name = line[found.end() :].strip() if found else line
+    return name if " " in name or name[:1] >= "\u3040" else line
 
 
 def is_plain_name(name: str) -> bool:

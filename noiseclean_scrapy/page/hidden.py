@@ -38,19 +38,32 @@ _FOLDED = re.compile(
 )
 
 
-def hides(attributes: Mapping[str, str]) -> bool:
-    """Whether an element with these attributes is hidden by itself.
+HIDDEN, FADED = 1, 2
+"""What the markup hides; and what is hidden by `opacity: 0` alone, from which scripts fade it in.
+
+Of 19 faded blocks that `evidence` keeps, all are in the gold of five corpora. The model reads both
+alike, as it was trained.
+"""
+
+
+def hides(attributes: Mapping[str, str]) -> int:
+    """Whether an element with these attributes is `HIDDEN` by itself, or `FADED`; else 0.
 
     >>> hides({"style": "display: none"}), hides({"style": "font-size:0"}), hides({"hidden": ""})
-    (True, True, True)
+    (1, 1, 1)
     >>> hides({"style": "opacity: 0.5"}), hides({"style": "left:-5px; position:absolute"})
-    (False, False)
+    (0, 0)
+    >>> hides({"style": "opacity: 0; transform: translateY(40px)"}) == FADED
+    True
     """
     hidden = attributes.get("hidden", UNTIL_FOUND)
     if hidden != UNTIL_FOUND or attributes.get("aria-hidden") == "true":
-        return True
+        return HIDDEN
     style = attributes.get("style", "")
-    return bool(style) and style_hides(style)
+    if not style or not style_hides(style):
+        return 0
+    others = {name: value for name, value in _declarations(style).items() if name != "opacity"}
+    return HIDDEN if _hides(others) else FADED
 
 
 @lru_cache(maxsize=10_000)
@@ -106,7 +119,7 @@ def hidden_blocks(page: Page) -> list[bool]:
     found = [False] * len(table.texts)
     if page.reads_hidden:
         return found
-    if 1 in table.hidden:
+    if HIDDEN in table.hidden:
         found = _hidden(table)
     for index in _line_numbers(table) if "pre" in table.tags else ():
         found[index] = True
@@ -116,7 +129,7 @@ def hidden_blocks(page: Page) -> list[bool]:
 def _hidden(table: PageTable) -> list[bool]:
     hidden = bytearray(len(table.tags))
     parents, end = table.parents, 0
-    for index in [index for index, by_itself in enumerate(table.hidden) if by_itself == 1]:
+    for index in [index for index, by_itself in enumerate(table.hidden) if by_itself == HIDDEN]:
         if index >= end and not _is_folded(table, index):
             # What is in an element follows it, up to the first whose parent stands before it.
             end = index + 1

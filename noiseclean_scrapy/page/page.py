@@ -140,7 +140,7 @@ class PageTable:
         ]
 
     def add_element(
-        self, parent: int, tag: str, label: str, node_test: str, number: int, hidden: bool
+        self, parent: int, tag: str, label: str, node_test: str, number: int, hidden: int
     ) -> None:
         """Add the next element."""
         self.parents.append(parent)

@@ -12,7 +12,14 @@ from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from noiseclean_scrapy.page.authors import byline, is_plain_name, named_authors, split_names, turned
+from noiseclean_scrapy.page.authors import (
+    byline,
+    is_plain_name,
+    named_authors,
+    split_names,
+    turned,
+    without_by,
+)
 from noiseclean_scrapy.page.days import ShownDay, read_time, shown_days
 from noiseclean_scrapy.page.facts import text_of
 from noiseclean_scrapy.page.linked_data import Article, plain_line
@@ -228,7 +235,8 @@ def _found_author_and_date(
     except Exception:  # the libraries raise all kinds of errors on damaged pages
         logger.debug("The author and date of %s could not be read", url, exc_info=True)
         return "", None
-    return named_authors(found.author), _date(found.date, latest)
+    names = (without_by(name.strip()) for name in (found.author or "").split(";"))
+    return named_authors("; ".join(names)), _date(found.date, latest)
 
 
 def _date(found: str | None, latest: datetime) -> datetime | None:

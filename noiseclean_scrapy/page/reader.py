@@ -385,8 +385,8 @@ class NodeReader:
 
 def styling(
     name: str, attributes: tuple[tuple[str, str], ...], display: bool = False
-) -> tuple[str, bool]:
-    """The label of an element, and whether its own attributes hide it.
+) -> tuple[str, int]:
+    """The label of an element, and whether its own attributes hide it (see `hides`).
 
     With `display` the label is that of the papers.
     """

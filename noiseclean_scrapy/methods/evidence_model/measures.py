@@ -97,7 +97,7 @@ class PageMeasures:
         arrays = self.arrays
         labels = zip(arrays.label_tags, arrays.label_names, strict=True)
         bits = np.array([element_bits(tag, label) for tag, label in labels], dtype=np.int64)
-        hidden = np.array(self.page.table.hidden, dtype=np.int64)
+        hidden = np.array(self.page.table.hidden) > 0
         bits = bits[arrays.labels] | hidden * BITS["hidden"]
         local = np.where(self.is_local, bits, 0)
         own = bits[self.ancestors[0]]
