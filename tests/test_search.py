@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from noiseclean_scrapy.commands.search import Search
 from noiseclean_scrapy.errors import QueryError
 from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.store import Cleaned, PageRecord, Store
@@ -266,3 +267,15 @@ def test_a_store_without_search_leaves_no_old_text_in_the_index(database_url: st
         assert keys(store.search("turbine")) == ["1"]
         assert store.search("wind").total == 497
         assert list(store.index_missing()) == []
+
+
+@pytest.mark.parametrize(
+    ("argument", "is_option"),
+    [
+        *((word, False) for word in ("-x", "-海", "-U.S.", "-C++", '-"joint pass"', "-3.5")),
+        *((option, True) for option in ("-h", "-L", "-LDEBUG", "-s", "-sA=1", "--json")),
+    ],
+)
+def test_a_word_that_is_not_to_be_there_is_no_option(argument: str, is_option: bool) -> None:
+    (prepared,) = Search().prepare([argument])
+    assert prepared == (argument if is_option else f" {argument}")

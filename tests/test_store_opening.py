@@ -85,7 +85,7 @@ def test_an_older_schema_without_a_way_is_refused(database_url: str) -> None:
     sentence = refused(database_url)
     assert f"schema version 0, this code needs version {SCHEMA_VERSION}" in sentence
     assert "read it with the noiseclean-scrapy release that wrote it" in sentence
-    assert "open it once for writing" in refused(database_url, read_only=True)
+    assert "`noiseclean index` migrates it" in refused(database_url, read_only=True)
     assert databases.read_rows(database_url, VERSION) == [(0,)]
 
 
@@ -262,3 +262,18 @@ def test_threads_share_a_store(sqlite_url: str, in_memory: bool) -> None:
                 written.result(timeout=100)
         assert store.pages.count().pages == 80
         assert len(list(store.pages.provisional("a"))) == 80
+
+
+def test_a_database_of_another_program_is_left_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "other.db"
+    with sqlite3.connect(path) as other:
+        other.execute("CREATE TABLE t (x)")
+    with pytest.raises(StoreError, match="holds no noiseclean tables"):
+        Store(f"sqlite:///{path}", create=False)
+    with sqlite3.connect(path) as other:
+        assert other.execute("SELECT name FROM sqlite_master").fetchall() == [("t",)]
+
+
+def test_a_wrong_option_of_the_address_is_told(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="is refused"):
+        Store(f"sqlite:///{tmp_path}/n.db?timeout=abc")

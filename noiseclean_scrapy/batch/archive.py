@@ -70,7 +70,7 @@ def read_archive(
     if name.endswith(".wacz"):
         return read_wacz(path, problems, most)
     if is_html_name(name):
-        return _read_files(path.resolve().parent, [path.name], problems, most)
+        return _read_files(path.absolute().parent, [path.name], problems, most)
     raise ArchiveError(
         f"{str(path)!r} is no kind of archive that can be read: expected a folder with a "
         f"{MANIFEST}, a folder of HTML files, an HTML file, a .warc, .warc.gz or .wacz file."

@@ -75,10 +75,10 @@ class Call:
 
         url = database_url(self.config.database_url)
         is_file = url.get_backend_name() == "sqlite" and "uri" not in url.query
-        if is_file and not Path(url.database or "").is_file():
-            raise StoreError(_no_database(Path(url.database or "")))
+        if is_file and url.database and not Path(url.database).is_file():
+            raise StoreError(_no_database(Path(url.database)))
         if write:
-            return self.create_store()
+            return Store(self.config.database_url, create=False, **self.config.store_options)
         return Store(self.config.database_url, read_only=True, **self.config.store_options)
 
     def create_store(self) -> Store:

@@ -27,7 +27,10 @@ if TYPE_CHECKING:
     from noiseclean_scrapy.store.search.ranking import Hit, SearchResults
 
 _MATCH = re.compile(f"{MATCH_START}(.*?){MATCH_END}", re.DOTALL)
-_NOT_WORD = re.compile(r"-(?!(?:L(?i:debug|info|warning|error|critical)|s\w+=.*)$)\w[\w'’-]+")
+# No option: -h, -L, -s, or one of these with its value joined to it.
+_NOT_WORD = re.compile(
+    r"-(?![hLs]$)(?!L(?i:debug|info|warning|error|critical)$)(?!s\w+=)[^-\s].*", re.DOTALL
+)
 _TIME = re.compile(r"\d{4}-\d\d-\d\d([Tt ].*)?")
 
 
@@ -41,7 +44,8 @@ class Search(Subcommand):
             "words",
             metavar="WORD",
             nargs="+",
-            help="phrases in quotation marks; -WORD for pages without it",
+            help="""phrases in quotation marks of their own: '"joint pass"'; """
+            "-WORD for pages without it",
         )
         parser.add_argument("--site", metavar="SITE", help="only pages of this site")
         parser.add_argument("--language", metavar="CODE", help="only this language, such as en")

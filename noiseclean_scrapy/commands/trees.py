@@ -17,6 +17,7 @@ from noiseclean_scrapy.commands.base import (
 from noiseclean_scrapy.commands.files import STDIO, read_file, write_file
 from noiseclean_scrapy.commands.output import tell
 from noiseclean_scrapy.errors import NotStoredError
+from noiseclean_scrapy.page.urls import host_name
 
 _UNUSABLE = re.compile(r"[^\w.-]+")
 """What the names of sites may have and the names of files should not."""
@@ -73,7 +74,9 @@ class ImportTree(Subcommand):
         cleaner = SiteCleaner.from_bytes(read_file(opts.file))
         with call.create_store() as store:
             site = call.known_site(store, opts.site)
-            name = site.name if site else opts.site
+            name = site.name if site else host_name(opts.site)
+            if not name.strip():
+                opts.parser.error("the name of the site is empty")
             if site and site.tree:
                 if not (opts.replace or opts.merge):
                     opts.parser.error(f"{name} has a tree: give --replace or --merge")

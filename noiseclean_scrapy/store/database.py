@@ -33,7 +33,14 @@ class Database:
     """
 
     def __init__(
-        self, url: str, *, read_only: bool, store_html: bool, search: bool, html_store: str
+        self,
+        url: str,
+        *,
+        read_only: bool,
+        create: bool,
+        store_html: bool,
+        search: bool,
+        html_store: str,
     ) -> None:
         self._read_only = read_only
         self._shown = f"the database {shown_url(url)}"
@@ -51,7 +58,7 @@ class Database:
             threading.RLock() if self.in_memory else nullcontext()
         )
         try:
-            prepare_schema(self._engine, self._writing_engine, read_only=read_only)
+            prepare_schema(self._engine, self._writing_engine, read_only=read_only, create=create)
         except SQLAlchemyError as error:
             self.close()
             raise StoreError(

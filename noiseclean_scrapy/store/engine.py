@@ -49,7 +49,9 @@ def create_store_engine(url: str, *, read_only: bool) -> Engine:
         if "psycopg" in parsed.drivername and "connect_timeout" not in parsed.query:
             options["connect_args"] = {"connect_timeout": POSTGRESQL_CONNECT_SECONDS}
         if read_only:
-            options["execution_options"] = {"postgresql_readonly": True}
+            # What one search asks in several statements is asked of one state.
+            reading = {"postgresql_readonly": True, "isolation_level": "REPEATABLE READ"}
+            options["execution_options"] = reading
     engine = _create(parsed, options)
     if is_sqlite:
         _set_up_sqlite(engine, read_only=read_only)
@@ -84,10 +86,10 @@ def _create(url: URL, options: dict[str, Any]) -> Engine:
     try:
         engine = create_engine(url, **options)
     except (ImportError, NoSuchModuleError) as error:
-        raise StoreError(
-            f"the driver of {url.drivername!r} is missing ({error}): "
-            f'pip install "noiseclean-scrapy[postgresql]" and give postgresql+psycopg://...'
-        ) from error
+        way = f'{_EXPECTED}; pip install "noiseclean-scrapy[postgresql]" for the latter'
+        raise StoreError(f"the driver of {url.drivername!r} is missing ({error}): {way}") from error
+    except (TypeError, ValueError) as error:  # of an option in the URL
+        raise StoreError(f"{shown_url(str(url))} is refused ({error}): {_EXPECTED}") from error
     if engine.dialect.is_async:
         raise StoreError(f"the driver of {url.drivername!r} is asynchronous: {_EXPECTED}")
     return engine

@@ -15,17 +15,17 @@ from noiseclean_scrapy.store.search.terms import Analyzer
 _PREPARATION_LOCK = 0x6E6F6973636C6561
 
 
-def prepare_schema(reader: Engine, writer: Engine, *, read_only: bool) -> None:
+def prepare_schema(reader: Engine, writer: Engine, *, read_only: bool, create: bool = True) -> None:
     """Create the tables in a database that has none of ours, migrate them, or refuse.
 
     Raises StoreError for a schema that is newer than this code, older without a way to here,
-    incomplete, or (``read_only``) absent or older.
+    incomplete, (``read_only``) absent or older, or (without ``create``) absent.
     """
     with reader.begin() as connection:
         version = stored_version(connection)
     if version == SCHEMA_VERSION:
         return
-    if read_only:
+    if read_only or (version is None and not create):
         _refuse_reading(version)
     with writer.begin() as connection:
         await_turn(connection)
@@ -72,7 +72,7 @@ def _refuse_reading(version: int | None) -> None:
     if version < SCHEMA_VERSION:
         raise StoreError(
             f"the database has schema version {version}, this code reads version "
-            f"{SCHEMA_VERSION}: open it once for writing, which migrates it"
+            f"{SCHEMA_VERSION}: `noiseclean index` migrates it"
         )
     _refuse_newer(version)
 

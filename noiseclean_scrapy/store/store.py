@@ -31,7 +31,8 @@ class Store:
     raises DamagedError where it alone is asked for; listings leave it out, with a line in the log.
 
     ``url`` is an SQLAlchemy URL, ``sqlite:///noiseclean.db`` or ``postgresql://user@host/name``.
-    ``read_only`` neither creates nor changes a database. ``store_html`` keeps the HTML of all
+    ``read_only`` neither creates nor changes a database; without ``create`` one that has no tables
+    of a store is refused. ``store_html`` keeps the HTML of all
     pages, not only of the provisional ones. Without ``search`` pages that are written leave the
     full-text index, or never get there, until `index_missing`. With an ``html_store``, a URL as
     fsspec has them, HTML is written there, before the rows that name it; StoreError is raised when
@@ -43,6 +44,7 @@ class Store:
         url: str,
         *,
         read_only: bool = False,
+        create: bool = True,
         store_html: bool = False,
         search: bool = True,
         html_store: str = "",
@@ -50,6 +52,7 @@ class Store:
         self._database = Database(
             url,
             read_only=read_only,
+            create=create,
             store_html=store_html,
             search=search,
             html_store=html_store,
