@@ -114,6 +114,9 @@ _CONSENT = re.compile(
     r"|didomi-(?:host|notice|popup|consent)|eupopup-|fc-(?:consent-root|dialog)|iubenda-cs-|#klaro"
     r"|moove_gdpr|onetrust-(?:consent|banner|pc)-sdk|optanon-(?:alert|popup)|osano-cm-|qc-cmp"
     r"|tarteaucitron(?:root|alert|big)|(?<![a-z])(?:termly|trustarc-|truste-)|usercentrics-(?:root|cmp)"
+    r"|#cmp(?:box|wrapper)|cookiefirst-root|cookiescript_injected|hs-eu-cookie-confirmation|truste_"
+    # of what stands in the place of an embedded post until readers agree
+    r"|_brlbs-content-blocker|rcb-content-blocker|embed-privacy-overlay|uc-embedding-container"
     # and of what sites write themselves
     r"|(?<![a-z])(?:cookies?|gdpr)[-_]{0,2}(?:consent|law|policy|privacy|info)?[-_]{0,2}"
     r"(?:alert|banner|bar|compliance|dialog|layer|message|modal|notice|overlay|popup|wall|warning)"
@@ -156,6 +159,8 @@ def element_bits(tag: str, label: str, hidden: bool = False) -> int:
 def asks_consent(tag: str, label: str) -> bool:
     """Whether an element is a dialog that asks for consent to cookies, by its label.
 
+    >>> asks_consent("div", "div#cmpbox"), asks_consent("div", "div.embed-privacy-overlay")
+    (True, True)
     >>> labels = "div#onetrust-banner-sdk.otFlat", "p.site-cookie-notice", "p.cookie-recipe"
     >>> [asks_consent(label.partition("#")[0], label) for label in labels]
     [True, True, False]
