@@ -16,18 +16,14 @@ from noiseclean_scrapy.notebook import page_card
 from noiseclean_scrapy.page import Page, PageTable
 from noiseclean_scrapy.page.block import Block, LocatedBlock
 from noiseclean_scrapy.page.characters import JOINERS
+from noiseclean_scrapy.page.contents import Contents
 from noiseclean_scrapy.page.headline import choose_title, find_headline, headline_again
 from noiseclean_scrapy.page.hidden import hidden_blocks
-from noiseclean_scrapy.page.inline import BEGIN, BREAK, PLAIN, Inline, MarkupOptions, References
+from noiseclean_scrapy.page.inline import PLAIN, MarkupOptions
 from noiseclean_scrapy.page.markup import Source, to_html, to_markdown
-from noiseclean_scrapy.page.tags import VERBATIM_TAGS
 
 CONTENTS = ("text", "html", "markdown", "blocks", "weights")
 """What `CleanPage.to_dict` gives of the content."""
-MOST_OF_BASES = 1 << 22
-"""Characters that a page's base may add to its addresses; above, relative ones are left out."""
-MOST_INLINE = 200_000
-"""Inline elements and line breaks that are shown of a page; where it has more, none are."""
 LONGEST_TITLE = 1000
 """Characters of a title; pages have titles of megabytes, and lists show many of them."""
 _NO_PAGE = re.compile(r"https?://\S{1,2000}|\S{1,1000}\.x?html?")
@@ -98,13 +94,7 @@ class CleanPage:
         """Author, date, language, addresses; all empty where the source was not at hand."""
         if self._read_metadata is None or self.other:
             return Metadata()
-        return self._read_metadata(text=self.text, lines=self.lines)
-
-    @property
-    def lines(self) -> list[str]:
-        """The lines of all text blocks, kept or not, as `text` shows them."""
-        blocks = range(len(self._page.table.texts))
-        return [line for index in blocks for line in self._content(index).plain.splitlines()]
+        return self._read_metadata(text=self.text, page=self._page)
 
     @property
     def author(self) -> str:
@@ -181,7 +171,7 @@ class CleanPage:
 
         A block has one line, but for line breaks (BR) and for what is written line by line (PRE).
         """
-        texts = (self._content(index).plain for index in self._kept_indices())
+        texts = (self._contents[index].plain for index in self._kept_indices())
         return "\n".join(filter(None, texts))
 
     @property
@@ -286,33 +276,14 @@ class CleanPage:
                     yield index
             pictures.clear()
 
-    def _content(self, index: int) -> Inline:
-        table = self._page.table
-        source = table.sources.get(index)
-        if source is None or self._has_too_many_marks:
-            return Inline(table.texts[index])
-        is_verbatim = self._keeps_space and table.is_verbatim(index)
-        return Inline(table.texts[index], source, is_verbatim, self._references)
-
     @cached_property
-    def _has_too_many_marks(self) -> bool:
-        sources = self._page.table.sources.values()
-        return sum(source.count(BEGIN) + source.count(BREAK) for source in sources) > MOST_INLINE
-
-    @cached_property
-    def _keeps_space(self) -> bool:
-        """Whether any element of the page keeps white space."""
-        return not VERBATIM_TAGS.isdisjoint(self._page.table.tags)
-
-    @cached_property
-    def _references(self) -> References:
-        details, base = self._page.table.details, self._page.base
-        return References(details, base if len(base) * len(details) <= MOST_OF_BASES else "")
+    def _contents(self) -> Contents:
+        return Contents(self._page)
 
     def _sources(self, markup: MarkupOptions) -> Iterator[Source]:
         """The kept blocks for HTML and Markdown, with pictures between them if they are wanted."""
         for index in self._kept_indices(with_pictures=markup.include_images):
-            content = self._content(index)
+            content = self._contents[index]
             if self.table.texts[index].strip(JOINERS) or content.shows(markup):
                 yield Source(content, self.table.owners[index], index == self._headline)
 
@@ -367,17 +338,10 @@ def clean_page(
 
 def _title(page: Page, headline: int | None) -> str:
     """What the user calls the title, else what the page says."""
-    text = "" if headline is None else _shown(page, headline)
+    # With blanks between what stands apart, as a kicker does.
+    text = "" if headline is None else " ".join(Contents(page)[headline].plain.split())
     is_ruled = headline is not None and page.table.rules[headline] == "title"
     return (text if is_ruled else choose_title(page, text))[:LONGEST_TITLE]
-
-
-def _shown(page: Page, number: int) -> str:
-    """A block's text with blanks between what stands apart, as a kicker does from a headline."""
-    table = page.table
-    references = References(table.details)
-    content = Inline(table.texts[number], table.sources.get(number), references=references)
-    return " ".join(content.plain.split())
 
 
 def _headline(page: Page, verdict: PageVerdict) -> int | None:

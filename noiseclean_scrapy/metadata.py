@@ -14,8 +14,9 @@ from urllib.parse import urljoin, urlsplit
 from lxml.html import Element
 
 from noiseclean_scrapy.languages import ranking, text_language
-from noiseclean_scrapy.page import Html, build_page
+from noiseclean_scrapy.page import Html, Page, build_page
 from noiseclean_scrapy.page.characters import without_controls
+from noiseclean_scrapy.page.contents import Contents
 from noiseclean_scrapy.page.days import months
 from noiseclean_scrapy.page.facts import language_code, page_facts
 from noiseclean_scrapy.page.linked_data import read_article, read_documents
@@ -72,13 +73,13 @@ def extract_metadata(
     url: str,
     text: str = "",
     language: Callable[[str, str], str] = text_language,
-    lines: Sequence[str] | None = None,
+    page: Page | None = None,
 ) -> Metadata:
     """The facts that a page tells of itself.
 
     `text` is the clean text: of it `language`, which is given what is declared as well, tells the
-    language, and beside its beginning day and byline may stand unmarked. `lines` are the texts of
-    all blocks, where they are at hand. Never raises and never changes `source`. Without the extra
+    language, and beside its beginning day and byline may stand unmarked. `page` is that of
+    `source`, where it is at hand. Never raises and never changes `source`. Without the extra
     `metadata` author and date are what JSON-LD, META and the page's own marks say, names of months
     are English ones, and the language is the declared one.
 
@@ -93,7 +94,7 @@ def extract_metadata(
         url=url,
         text=text,
         language=language,
-        lines=lambda: build_page(root).table.texts if lines is None else lines,
+        lines=lambda: Contents(build_page(root) if page is None else page).lines,
     )
 
 
@@ -107,7 +108,7 @@ def read_facts(
 ) -> Metadata:
     """What `page_facts` took from a page tells, and the `text`; see `extract_metadata`.
 
-    `lines` gives the texts of all blocks: it is asked where no mark tells of the author or the day.
+    `lines` gives the lines of all blocks: it is asked where no mark tells of the author or the day.
     """
     try:
         declared = _declared(facts)

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from noiseclean_scrapy import CleanPage, NoiseCleanError, SiteCleaner, kernels
-from noiseclean_scrapy.clean_page import MOST_INLINE
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.page import inline_markdown
+from noiseclean_scrapy.page.contents import MOST_INLINE
 from noiseclean_scrapy.page.formula import symbols
 
 TABLE = Path(__file__).with_name("what_becomes_of.txt").read_text(encoding="utf-8")

@@ -26,6 +26,7 @@ from noiseclean_scrapy.errors import DamagedError, StoreError
 from noiseclean_scrapy.languages import SiteLanguages
 from noiseclean_scrapy.metadata import Metadata, facts_of, load_libraries, read_facts
 from noiseclean_scrapy.page import Page, build_page
+from noiseclean_scrapy.page.contents import Contents
 from noiseclean_scrapy.page.hashes import digest
 from noiseclean_scrapy.store import PageRecord
 
@@ -145,7 +146,7 @@ class Crawl:
                 url=page.url,
                 text=page.text,
                 language=language,
-                lines=lambda: page.lines,
+                lines=lambda: Contents(visit.page).lines,
             )
         return visit.metadata
 

@@ -1,0 +1,56 @@
+"""The text blocks of a page with what stands in them."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from noiseclean_scrapy.page.inline import BEGIN, BREAK, Inline, References
+from noiseclean_scrapy.page.page import Page
+from noiseclean_scrapy.page.tags import VERBATIM_TAGS
+
+MOST_OF_BASES = 1 << 22
+"""Characters that a page's base may add to its addresses; above, relative ones are left out."""
+MOST_INLINE = 200_000
+"""Inline elements and line breaks that are shown of a page; where it has more, none are."""
+
+
+class Contents:
+    """What each text block of a page holds, by the block's number: text, emphasis, links, breaks.
+
+    >>> from noiseclean_scrapy.page import build_page
+    >>> contents = Contents(build_page("<h1><b>Weather</b><i>Fog closes the port</i></h1><p>On"))
+    >>> contents[0].plain, contents.lines
+    ('Weather Fog closes the port', ['Weather Fog closes the port', 'On'])
+    """
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+        self._table = page.table
+
+    def __getitem__(self, block: int) -> Inline:
+        source = self._table.sources.get(block)
+        if source is None or self._has_too_many_marks:
+            return Inline(self._table.texts[block])
+        is_verbatim = self._keeps_space and self._table.is_verbatim(block)
+        return Inline(self._table.texts[block], source, is_verbatim, self._references)
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines of all blocks as they are shown."""
+        blocks = range(len(self._table.texts))
+        return [line for block in blocks for line in self[block].plain.splitlines()]
+
+    @cached_property
+    def _has_too_many_marks(self) -> bool:
+        sources = self._table.sources.values()
+        return sum(source.count(BEGIN) + source.count(BREAK) for source in sources) > MOST_INLINE
+
+    @cached_property
+    def _keeps_space(self) -> bool:
+        """Whether any element of the page keeps white space."""
+        return not VERBATIM_TAGS.isdisjoint(self._table.tags)
+
+    @cached_property
+    def _references(self) -> References:
+        details, base = self._table.details, self._page.base
+        return References(details, base if len(base) * len(details) <= MOST_OF_BASES else "")
