@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 
-from noiseclean_scrapy.page.characters import MARKS, without_controls
+from noiseclean_scrapy.page.characters import without_controls
 from noiseclean_scrapy.page.days import MONTHS
 
 _LISTED = re.compile(r"\s*[;|、]\s*")
@@ -34,7 +35,7 @@ _ROLE = re.compile(
     re.IGNORECASE,
 )
 _NO_NAME = re.compile(r"https?:|www\.|@|^\W*(?:\d+\W*)?$")
-_LETTER = rf"(?:[^\W\d_]|[{MARKS}])"  # the vowels of Hindi or Thai are signs
+_LETTER = r"[^\W\d_]"
 _PLAIN_NAME = re.compile(
     rf"{_LETTER}(?:{_LETTER}|['’-])*(?: (?:(?:{_LETTER}\.)+|{_LETTER}(?:{_LETTER}|['’-])+)){{1,5}}"
     r"|[\u4e00-\u9fff\u3040-\u30ff]{2,8}|[\uac00-\ud7a3]{2,4}"  # Chinese, Japanese, Korean
@@ -156,4 +157,9 @@ def without_by(line: str) -> str:
 
 def is_plain_name(name: str) -> bool:
     """Whether a name is that of one person or one organisation, with nothing beside it."""
-    return bool(_PLAIN_NAME.fullmatch(name)) or is_organisation(name)
+    return bool(_PLAIN_NAME.fullmatch(_in_letters(name))) or is_organisation(name)
+
+
+def _in_letters(name: str) -> str:
+    """A name with a letter for each vowel or accent that is a sign of its own, as in Hindi."""
+    return "".join("a" if unicodedata.category(sign)[0] == "M" else sign for sign in name)

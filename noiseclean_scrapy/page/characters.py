@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 
 # All of Unicode's class Cc but white space, which becomes blanks.
 _CONTROLS = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
@@ -13,10 +12,6 @@ _STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 ZERO_WIDTH = ("\u200b", "\ufeff")
-MARKS = "".join(
-    chr(code) for code in range(0x300, 0x1800) if unicodedata.category(chr(code)) in ("Mn", "Mc")
-)
-"""Vowels and accents that follow their letter, as in Hindi, Thai and Arabic: no `\\w`."""
 JOINERS = "\u00ad\u200c\u200d\u2060"
 """Soft hyphens and joiners, which stand in words and are no letters of them."""
 

@@ -60,16 +60,13 @@ def hides(attributes: Mapping[str, str]) -> int:
     if hidden != UNTIL_FOUND or attributes.get("aria-hidden") == "true":
         return HIDDEN
     style = attributes.get("style", "")
-    if not style or not style_hides(style):
-        return 0
-    others = {name: value for name, value in _declarations(style).items() if name != "opacity"}
-    return HIDDEN if _hides(others) else FADED
+    return style_hides(style) if style else 0
 
 
 @lru_cache(maxsize=10_000)
-def style_hides(style: str) -> bool:
-    """Whether a style attribute hides the element that has it."""
-    return bool(_MAY_HIDE.search(style)) and _hides(_declarations(style))
+def style_hides(style: str) -> int:
+    """Whether a style attribute makes its element `HIDDEN` or `FADED`; else 0."""
+    return _hides(_declarations(style)) if _MAY_HIDE.search(style) else 0
 
 
 def is_sign(text: str, href: str) -> bool:
@@ -206,10 +203,12 @@ def _declarations(style: str) -> dict[str, str]:
     return {name.strip(): value.split("!")[0].strip() for name, _, value in pairs}
 
 
-def _hides(style: Mapping[str, str]) -> bool:
+def _hides(style: Mapping[str, str]) -> int:
     shown_none = style.get("display") == "none" or style.get("visibility") in ("hidden", "collapse")
-    nothing = any(_first(style.get(name, "")) == 0 for name in ("opacity", "font-size"))
-    return shown_none or nothing or _is_moved_away(style) or _has_no_colour_of_its_own(style)
+    nothing = _first(style.get("font-size", "")) == 0
+    if shown_none or nothing or _is_moved_away(style) or _has_no_colour_of_its_own(style):
+        return HIDDEN
+    return FADED if _first(style.get("opacity", "")) == 0 else 0
 
 
 def _is_moved_away(style: Mapping[str, str]) -> bool:

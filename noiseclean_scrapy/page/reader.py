@@ -244,7 +244,7 @@ class NodeReader:
         attributes = tuple([(key, value[:LONGEST_VALUE]) for key, value in items if key in names])
         is_short = sum([len(value) for _, value in attributes]) <= LONGEST_KEPT
         read_styling = _kept_styling if is_short else styling
-        styled = read_styling(name, attributes, self._display) if attributes else (name, False)
+        styled = read_styling(name, attributes, self._display) if attributes else (name, 0)
         label, hidden = styled
         label = label if node is not self.body or self._display else name
         table.add_element(parent, name, label, test, number, hidden)
