@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 from noiseclean_scrapy.clean_page import CleanPage
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
 _RECENT_PAGES = 16
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -56,6 +57,32 @@ class Visit:
         )
 
 
+class ByResponse(Generic[T]):
+    """Values of responses, and of their requests: a middleware may replace the response.
+
+    They go with their responses and requests.
+    """
+
+    def __init__(self) -> None:
+        self._values: WeakKeyDictionary[Response | Request, T] = WeakKeyDictionary()
+
+    def __contains__(self, response: Response) -> bool:
+        return response in self._values
+
+    def note(self, value: T, response: Response, request: Request | None) -> None:
+        """Remember the value of a response."""
+        self._values[response] = value
+        if request is not None:
+            self._values[request] = value
+
+    def of(self, response: Response) -> T | None:
+        """The value of a response, also of one that a middleware has put in its place."""
+        value = self._values.get(response)
+        if value is None and response.request is not None:
+            value = self._values.get(response.request)
+        return value
+
+
 class Visits:
     """Finds the visit of a response, and that of an address.
 
@@ -66,8 +93,7 @@ class Visits:
     def __init__(self, config: Config, pages: WriteQueue) -> None:
         self.config = config
         self._pages = pages
-        # By request as well: a middleware may replace the response.
-        self._visits: WeakKeyDictionary[Response | Request, Visit] = WeakKeyDictionary()
+        self._visits: ByResponse[Visit] = ByResponse()
         self._recent: OrderedDict[str, Visit] = OrderedDict()
         self._addresses: set[int] = set()  # hashes of those that were seen
 
@@ -81,9 +107,7 @@ class Visits:
 
     def note(self, visit: Visit, response: Response, request: Request | None) -> None:
         """Remember the visit of a response."""
-        self._visits[response] = visit
-        if request is not None:
-            self._visits[request] = visit
+        self._visits.note(visit, response, request)
         self._addresses.add(hash(visit.record.url))
         self._remember(visit)
 
@@ -91,10 +115,7 @@ class Visits:
         """The page of a response, also of one that a middleware has put in its place."""
         if response is None:
             return None
-        visit = self._visits.get(response)
-        if visit is None and response.request is not None:
-            visit = self._visits.get(response.request)
-        return visit or self._recent.get(response.url)
+        return self._visits.of(response) or self._recent.get(response.url)
 
     async def find(self, response: Response | None, url: str) -> Visit | None:
         """The page of `response`, unless `url` is that of another page that this crawl has seen."""

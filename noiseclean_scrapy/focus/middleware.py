@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urljoin
-from weakref import WeakKeyDictionary
 
 from scrapy import Request, signals
 from scrapy.exceptions import IgnoreRequest, NotConfigured
@@ -20,6 +19,7 @@ from w3lib.url import safe_url_string
 from noiseclean_scrapy.crawl.bounded import base_of, read_part, selector_of
 from noiseclean_scrapy.crawl.middleware import CrawlComponent
 from noiseclean_scrapy.crawl.starting import config_of, count
+from noiseclean_scrapy.crawl.visits import ByResponse
 from noiseclean_scrapy.focus.distribution import Relevances
 from noiseclean_scrapy.focus.focus import Focus, Reading
 from noiseclean_scrapy.focus.job import load_focus, save_focus
@@ -53,7 +53,7 @@ class FocusMiddleware(CrawlComponent):
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         self.focus = self.focus_class(self.config)
-        self.readings: WeakKeyDictionary[Request | Response, Reading] = WeakKeyDictionary()
+        self.readings: ByResponse[Reading] = ByResponse()
         folder = job_dir(crawler.settings)
         self._job = Path(folder) / _JOB_FILE if folder else None
         self._saved_at = time.monotonic()
@@ -143,8 +143,7 @@ class FocusMiddleware(CrawlComponent):
             before=note.get("inherited", 0.0),
             is_new="revisit" not in note,
         )
-        # The spider's response may be another one, which a middleware has made of it.
-        self.readings[response] = self.readings[request] = reading
+        self.readings.note(reading, response, request)
         self._note(reading)
         request.meta[META_KEY] = {
             **note,
@@ -253,9 +252,7 @@ class FocusSpiderMiddleware(FocusComponent):
                 logger.debug("No request for %s: its site's budget is spent", output.url)
                 return False
             output.meta[META_KEY] = {}  # and nothing of another page's, whose meta may be copied
-            reading = middleware.readings.get(response)
-            if reading is None and response.request is not None:
-                reading = middleware.readings.get(response.request)
+            reading = middleware.readings.of(response)
             if reading is not None:
                 self._prioritise(output, reading, middleware.focus)
         except Exception as error:
