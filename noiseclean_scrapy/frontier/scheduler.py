@@ -85,9 +85,9 @@ class FrontierScheduler(BaseScheduler):
         self._lately: OrderedDict[bytes, None] = OrderedDict()
         self._lease_end = -1.0
         self._is_known = self._is_over = self._busy = False
+        self._is_cut_off = False  # what the own part has done at the last look is not known
         self._trouble = ""  # what was last told of Redis
         self._last_counts: tuple[Counts, ...] = ()
-        self._failed = 0
         self._parts: list[Part] = []
         self._spider: Spider | None = None
         self._clock: AsyncioLoopingCall | LoopingCall | None = None
@@ -178,10 +178,12 @@ class FrontierScheduler(BaseScheduler):
         except BaseException as error:
             # The next exchange sends what may not have been sent; Redis knows it if it was.
             self._to_send = exchange.pushes + self._to_send
+            self._is_cut_off = True
             if not isinstance(error, RedisError):
                 raise
             self._note_trouble(error)
             return
+        self._is_cut_off = False
         if exchange.trouble:
             self._note_trouble(exchange.trouble)
         elif self._trouble:
@@ -208,7 +210,7 @@ class FrontierScheduler(BaseScheduler):
             through=through,
             wanted=self._held.wanted(),
             sites=self._most_sites - len(self._held) + len(through),
-            known={site.name: site.data for site in self._held} if self._trouble else {},
+            known={site.name: site.data for site in self._held} if self._is_cut_off else {},
         )
         self._to_send = []
         return exchange
@@ -218,7 +220,7 @@ class FrontierScheduler(BaseScheduler):
         from redis import RedisError
 
         own = self._parts[self.config.frontier_part]
-        if self._trouble:
+        if self._is_cut_off:
             own.keep(self.process, exchange.known)
         for number, part in enumerate(self._parts):
             mine = [i for i, (p, _) in enumerate(exchange.pushes) if self._part_of(p) == number]
@@ -286,8 +288,7 @@ class FrontierScheduler(BaseScheduler):
         assert self.crawler.stats
         self.crawler.stats.set_value("noiseclean/frontier/pending", taken.counts.pending)
         self.crawler.stats.set_value("noiseclean/frontier/sites", len(self._held))
-        if taken.failed > self._failed:
-            self._failed = taken.failed
+        if taken.failed > self.crawler.stats.get_value("noiseclean/frontier/failed", 0):
             self.crawler.stats.set_value("noiseclean/frontier/failed", taken.failed)
             logger.warning(
                 "%s given up: each of their processes died (Redis has them in %s)",
@@ -314,7 +315,7 @@ class FrontierScheduler(BaseScheduler):
         own = self._parts[self.config.frontier_part]
         rests = [(site.name, site.rest) for site in self._held]
         try:
-            if not self._trouble:
+            if not self._is_cut_off:
                 await run_in_thread(own.release, self.process, rests)
                 await run_in_thread(own.leave, self.process)
         except RedisError as error:
