@@ -269,6 +269,16 @@ class TestTrees:
         cleaner.merge(SiteCleaner.from_bytes(tree.read_bytes()))
         assert merged.to_bytes() == cleaner.to_bytes()
 
+    def test_a_new_site_is_called_as_crawls_call_it(
+        self, tmp_path: Path, demo: DemoCrawl, tree: Path
+    ) -> None:
+        for given, name in (("News.Example", "news.example"), ("Sport", "Sport")):
+            done = noiseclean(tmp_path, "import-tree", given, tree, "--database", "other.db")
+            assert done.stderr.startswith(f"{name} has tree version 1")
+        done = noiseclean(tmp_path, "import-tree", " ", tree, "--database", "new.db", code=2)
+        assert "the name of the site is empty" in done.stderr
+        assert not (tmp_path / "new.db").exists()
+
     @pytest.mark.parametrize("damage", ["cut", "foreign", "empty"])
     def test_damaged_file_changes_nothing(
         self, tmp_path: Path, demo: DemoCrawl, tree: Path, damage: str

@@ -71,12 +71,14 @@ class ImportTree(Subcommand):
 
     def run(self, call: Call) -> bool:
         opts = call.opts
+        if not opts.site.strip(". "):
+            opts.parser.error("the name of the site is empty")
         cleaner = SiteCleaner.from_bytes(read_file(opts.file))
         with call.create_store() as store:
             site = call.known_site(store, opts.site)
-            name = site.name if site else host_name(opts.site)
-            if not name.strip():
-                opts.parser.error("the name of the site is empty")
+            # Names without a dot are those of a NOISECLEAN_CLUSTER_BY of the project.
+            name = host_name(opts.site) if "." in opts.site else opts.site
+            name = site.name if site else name
             if site and site.tree:
                 if not (opts.replace or opts.merge):
                     opts.parser.error(f"{name} has a tree: give --replace or --merge")
