@@ -88,13 +88,17 @@ def test_what_is_read_in_a_held_page_later_is_kept_with_it() -> None:
 def test_a_held_page_is_a_handful_of_objects() -> None:
     held, article = PageCache(), build_page("<p>Held</p>" * 1000)
     article.elements, article.blocks  # noqa: B018
-    held.add(record(1), article)
-    held.add(record(2), article)
-    gc.collect()
-    before = len(gc.get_objects())
-    held.take(record(1))
-    gc.collect()
-    assert before - len(gc.get_objects()) <= 20
+    for number in range(4):
+        held.add(record(number), article)
+
+    def objects_of(number: int) -> int:
+        gc.collect()
+        before = len(gc.get_objects())
+        held.take(record(number))
+        gc.collect()
+        return before - len(gc.get_objects())
+
+    assert min(map(objects_of, range(3))) <= 5  # others' objects come and go as well
 
 
 class Kept:

@@ -77,9 +77,8 @@ class Call:
         is_file = url.get_backend_name() == "sqlite" and "uri" not in url.query
         if is_file and url.database and not Path(url.database).is_file():
             raise StoreError(_no_database(Path(url.database)))
-        if write:
-            return Store(self.config.database_url, create=False, **self.config.store_options)
-        return Store(self.config.database_url, read_only=True, **self.config.store_options)
+        options = self.config.store_options
+        return Store(self.config.database_url, read_only=not write, create=False, **options)
 
     def create_store(self) -> Store:
         """The database to write, made where there is none."""

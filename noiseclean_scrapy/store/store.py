@@ -32,11 +32,10 @@ class Store:
 
     ``url`` is an SQLAlchemy URL, ``sqlite:///noiseclean.db`` or ``postgresql://user@host/name``.
     ``read_only`` neither creates nor changes a database; without ``create`` one that has no tables
-    of a store is refused. ``store_html`` keeps the HTML of all
-    pages, not only of the provisional ones. Without ``search`` pages that are written leave the
-    full-text index, or never get there, until `index_missing`. With an ``html_store``, a URL as
-    fsspec has them, HTML is written there, before the rows that name it; StoreError is raised when
-    it refuses as well.
+    of a store is refused. ``store_html`` keeps the HTML of all pages, not only of the provisional
+    ones. Without ``search`` pages that are written leave the full-text index, or never get there,
+    until `index_missing`. With an ``html_store``, a URL as fsspec has them, HTML is written there,
+    before the rows that name it; StoreError is raised when it refuses as well.
     """
 
     def __init__(
