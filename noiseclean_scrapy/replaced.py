@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from secrets import token_hex
 from stat import S_IMODE
 from typing import IO
 
@@ -17,9 +18,9 @@ def replaced(path: Path) -> Iterator[IO[bytes]]:
     Where the block raises an error, `path` stays as it is.
     """
     target = Path(os.path.realpath(path))
-    part = target.with_name(f"{target.name}.part")
+    part = target.with_name(f".{token_hex(8)}.part")  # of this writer alone
     try:
-        with part.open("wb") as file:
+        with part.open("xb") as file:
             with suppress(FileNotFoundError):
                 part.chmod(S_IMODE(target.stat().st_mode))
             yield file

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import copy
 import gzip
+import hashlib
 import io
 import logging
 import os
@@ -15,6 +17,7 @@ import tracemalloc
 import zipfile
 import zlib
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -23,6 +26,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from noiseclean_scrapy.batch import archive_records, streams, unpacking
+from noiseclean_scrapy.batch.addresses import FolderHosts
 from noiseclean_scrapy.batch.archive import ArchivedPage, read_archive
 from noiseclean_scrapy.batch.archived_page import ProblemLog
 from noiseclean_scrapy.batch.warc import read_warc_stream
@@ -462,6 +466,95 @@ def test_what_passes_is_tried_again_and_then_raised(
     with pytest.raises(ArchiveReadError, match=r"'far' cannot be read at byte .*: slow down"):
         pages()
     assert not problems
+
+
+@pytest.mark.parametrize("start", [b"", b"\n", b"\r\n", b"#", b"{"])
+@pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "zstd"])
+@pytest.mark.parametrize("chunked", [False, True])
+def test_bodies_without_the_encodings_that_their_headers_name(
+    tmp_path: Path, start: bytes, encoding: str, *, chunked: bool
+) -> None:
+    body = start + html("fog " * 50)
+    header = f"text/html\r\nContent-Encoding: {encoding}"
+    header += "\r\nTransfer-Encoding: identity, chunked" * chunked
+    (tmp_path / "a.warc").write_bytes(warc(("response", "http://a.org/", header, body)))
+    pages, problems = read(tmp_path / "a.warc")
+    assert [page.body for page in pages] == [body]
+    assert not problems
+
+
+@pytest.mark.parametrize(
+    ("transfer", "content"), [("gzip, chunked", ""), ("identity, chunked", "gzip"), ("chunked", "")]
+)
+def test_bodies_that_are_chunked_last(tmp_path: Path, transfer: str, content: str) -> None:
+    body = html("fog " * 50)
+    packed = gzip.compress(body) if "gzip" in transfer + content else body
+    chunked = b"%x\r\n%s\r\n0\r\n\r\n" % (len(packed), packed)
+    header = f"text/html\r\nTransfer-Encoding: {transfer}"
+    header += f"\r\nContent-Encoding: {content}" * bool(content)
+    (tmp_path / "a.warc").write_bytes(warc(("response", "http://a.org/", header, chunked)))
+    assert [page.body for page in read(tmp_path / "a.warc")[0]] == [body]
+
+
+def _spellings(algorithm: str, block: bytes) -> Iterator[str]:
+    raw = hashlib.new(algorithm.replace("-", ""), block).digest()
+    for encoded in (base64.b32encode, base64.b64encode, base64.urlsafe_b64encode):
+        text = encoded(raw).decode()
+        yield f"{algorithm}:{text}"
+        yield f"{algorithm.upper()}: {text.rstrip('=')}"
+    yield f"{algorithm}:{base64.b32encode(raw).decode().lower()}"
+    yield f"{algorithm}:{raw.hex()}"
+    yield f"{algorithm}:{raw.hex().upper()}"
+
+
+@pytest.mark.parametrize("algorithm", ["md5", "sha1", "sha-256", "sha512"])
+def test_digests_are_read_however_they_are_spelt(tmp_path: Path, algorithm: str) -> None:
+    data = warc(*responses(1), zipped=False)
+    head, _, block = data.partition(b"\r\n\r\n")
+    block = block.removesuffix(b"\r\n\r\n")
+    for right in _spellings(algorithm, block):
+        for wrong, digest in enumerate((right, next(_spellings(algorithm, block + b"x")))):
+            line = f"WARC-Block-Digest: {digest}".encode()
+            changed = re.sub(rb"WARC-Block-Digest: \S+", lambda _, line=line: line, head)
+            assert digest.encode() in changed
+            (tmp_path / "a.warc").write_bytes(changed + b"\r\n\r\n" + block + b"\r\n\r\n")
+            pages, problems = read(tmp_path / "a.warc")
+            assert (len(pages), problems["damaged"]) == (1 - wrong, wrong), digest
+
+
+def test_digests_that_cannot_be_read_tell_nothing(tmp_path: Path) -> None:
+    for digest in (
+        b"",
+        b"sha1",
+        b"sha1:",
+        b"sha1:?",
+        b"crc:abc",
+        b"shake_128:",
+        b"md5:" + b"!" * 32,
+    ):
+        data = re.sub(rb"Block-Digest: \S+", b"Block-Digest: " + digest, warc(*responses(1)))
+        (tmp_path / "a.warc").write_bytes(data)
+        assert len(read(tmp_path / "a.warc")[0]) == 1, digest
+
+
+def test_an_address_may_end_as_a_record_begins(tmp_path: Path) -> None:
+    address = "http://a.org/wiki/WARC/1.0"
+    (tmp_path / "a.warc").write_bytes(warc(("response", address, "text/html", html("1"))))
+    pages, problems = read(tmp_path / "a.warc")
+    assert [page.url for page in pages] == [address]
+    assert not problems
+
+
+def test_folders_of_one_name_have_hosts_of_their_own(tmp_path: Path) -> None:
+    hosts = FolderHosts()
+    urls = []
+    for place in ("a/news", "b/news", "a/news"):
+        folder = tmp_path / place
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "1.html").write_bytes(html(place))
+        urls += [page.url for page in read(folder, hosts=hosts)[0]]
+    assert urls[0] == urls[2] == "http://news.invalid/1.html"
+    assert re.fullmatch(r"http://news-[0-9a-f]{10}\.invalid/1\.html", urls[1])
 
 
 def test_warc_that_is_one_gzip_member_is_read(tmp_path: Path) -> None:

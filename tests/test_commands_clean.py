@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import json
+import os
 import signal
 import subprocess
 import time
@@ -280,6 +281,17 @@ class TestResume:
         (tmp_path / "out.jsonl").write_bytes(marked + lines[1] + lines[2][:20])
         noiseclean(tmp_path, "clean", news, "-o", "out.jsonl")
         assert (tmp_path / "out.jsonl").read_bytes() == marked + b"".join(lines[1:])
+
+    def test_names_of_files_may_be_any_bytes(self, tmp_path: Path, news: Path) -> None:
+        try:
+            (news / "00.html").rename(news / os.fsdecode(b"\xff.html"))
+        except OSError:
+            pytest.skip("this file system has no such names")
+        noiseclean(tmp_path, "clean", news, "-o", "out.jsonl")
+        whole = (tmp_path / "out.jsonl").read_bytes()
+        (tmp_path / "out.jsonl").write_bytes(whole[:-20])
+        noiseclean(tmp_path, "clean", news, "-o", "out.jsonl")
+        assert (tmp_path / "out.jsonl").read_bytes() == whole
 
     def test_output_of_something_else_is_refused_and_stays(
         self, tmp_path: Path, news: Path, complete: bytes

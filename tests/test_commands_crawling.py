@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import re
 import resource
 import shlex
 from collections.abc import Iterator
+from datetime import datetime, timezone
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -27,6 +29,7 @@ from tests.support.crawl_site import Answer, PageServer, serve, story, story_tex
 from tests.support.databases import stored_texts
 
 QUICK = ("--delay", "0", "-s", "AUTOTHROTTLE_ENABLED=0", "-s", "NOISECLEAN_METADATA=0")
+FETCHED_AT = datetime(2019, 5, 6, 7, 8, 9, tzinfo=timezone.utc)
 CLOSED = "http://127.0.0.1:1/"
 RSS = """<?xml version="1.0"?><rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom"><channel>
 <title>News</title><link>{0}/</link><atom:link rel="self" href="{0}/feed.rss"/>
@@ -197,10 +200,14 @@ def test_archives_are_replayed_into_the_database(tmp_path: Path) -> None:
         titles = {page.cleaned.title for page in store.pages.with_text() if page.cleaned}
     assert titles == {page.title for page in pages}
     records = [("response", f"http://a.org/{n}", "text/html", story(n).encode()) for n in range(5)]
-    (tmp_path / "a.warc.gz").write_bytes(warc(*records))
+    data = warc(*records, zipped=False)
+    archive = re.sub(rb"WARC-Date: \S+", b"WARC-Date: 2019-05-06T07:08:09Z", data)
+    (tmp_path / "a.warc.gz").write_bytes(archive)
     method = ("--method", "style-tree", "--database", "warc.db")
     run_console(tmp_path, "replay", "a.warc.gz", *method)
     assert stored_texts(tmp_path / "warc.db").keys() == {f"http://a.org/{n}" for n in range(5)}
+    with Store(f"sqlite:///{tmp_path / 'warc.db'}", read_only=True) as store:
+        assert {page.fetched_at for page in store.pages.with_text()} == {FETCHED_AT}
     (site,) = run_console(tmp_path, "sites", "--database", "warc.db", "--json").json
     assert site["method"] == "style-tree"
     both = run_console(tmp_path, "replay", "pages", "a.warc.gz", "--database", "both.db")

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from noiseclean_scrapy.commands.files import FileError, new_file, write_file
+from noiseclean_scrapy.store import Store
 from tests.support.command_line import (
     DemoCrawl,
     console_command,
@@ -176,6 +177,16 @@ def test_what_cannot_be_written_is_told(tmp_path: Path, news: Path) -> None:
         assert len(done.stderr.splitlines()) == 1
     with pytest.raises(FileError, match="cannot write"):
         write_file(tmp_path, b"a folder")
+
+
+def test_an_export_of_nothing_leaves_the_older_one(tmp_path: Path) -> None:
+    Store(f"sqlite:///{tmp_path / 'noiseclean.db'}").close()
+    for name in ("a.jsonl", "a.csv"):
+        (tmp_path / name).write_text("older")
+        done = noiseclean(tmp_path, "export", "-o", name, code=1)
+        assert done.stderr == f"0 pages exported, nothing is written to {name}\n"
+        assert (tmp_path / name).read_text() == "older"
+    assert noiseclean(tmp_path, "export", "--format", "json", code=1).json == []
 
 
 def test_export_writes_what_its_name_says(tmp_path: Path, demo: DemoCrawl) -> None:

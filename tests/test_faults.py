@@ -189,6 +189,8 @@ def test_without_a_spool_pages_wait_in_memory(
     spool = settings["NOISECLEAN_SPOOL"]
     reason = f"the spool {spool} refused: No such file or directory"
     assert f"No spool for pages that wait: {reason}" in errors(caplog)
+    parent = Path(spool).parent
+    assert errors(caplog)[0] == f"There can be no spool {spool}: no such folder {parent}"
     check_all(sqlite_url, through[1])
 
 

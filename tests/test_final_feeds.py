@@ -6,7 +6,9 @@ import csv
 import gzip
 import json
 import marshal
+import os
 import pickle
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -399,6 +401,64 @@ def test_csv_that_was_added_to_with_other_fields(tmp_path: Path) -> None:
         *("url,title", "http://a/1,One!", "http://a/2,Two!,extra"),
         *("url,title,price", "http://a/3,Three!,42", "title,url", "Four!,http://a/4"),
     ]
+
+
+def test_csv_that_was_added_to_with_a_field_less_and_another_more(tmp_path: Path) -> None:
+    path = tmp_path / "feed.csv"
+    path.write_text("url,title,price\nhttp://a/1,title,42\nurl,text,price\nhttp://a/2,Fog,43\n")
+    done = rewrite_feed(
+        path, "csv", lambda item: {n: "new" for n in ("title", "text") if n in item}
+    )
+    assert (done.items, done.changed) == (2, 2)
+    assert path.read_text().splitlines() == [
+        *("url,title,price", "http://a/1,new,42"),
+        *("url,text,price", "http://a/2,new,43"),
+    ]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="who has a file open is told by Linux alone")
+def test_a_feed_that_another_crawl_writes_to_stays(tmp_path: Path) -> None:
+    path = tmp_path / "feed.jsonl"
+    path.write_text('{"text": "old"}\n')
+    with path.open("a") as other:
+        with pytest.raises(FeedError, match="another crawl has it open"):
+            rewrite_feed(path, "jsonl", lambda item: {"text": "new"})
+        assert not rewrite_feed(path, "jsonl", lambda item: {}).changed
+        other.write('{"text": "later"}\n')
+    with path.open():  # a reader does no harm
+        assert rewrite_feed(path, "jsonl", lambda item: {"text": "new"}).changed == 2
+    assert [item["text"] for item in read(path, "jsonlines")] == ["new", "new"]
+
+
+@pytest.mark.parametrize("is_moved", [False, True])
+def test_a_feed_that_changes_meanwhile_stays(tmp_path: Path, *, is_moved: bool) -> None:
+    path = tmp_path / "feed.jsonl"
+    path.write_text('{"text": "old"}\n')
+
+    def change(item: Fields) -> Fields:
+        if is_moved:
+            path.rename(tmp_path / "moved")
+            path.write_text("")
+        elif item["text"] == "old":
+            os.utime(path, (0, 0))  # a moment of its own, however coarse the clock is
+            with path.open("a") as other:
+                other.write('{"text": "later"}\n')
+        return {"text": "new"}
+
+    with pytest.raises(FeedError, match="has written to it meanwhile"):
+        rewrite_feed(path, "jsonl", change)
+    assert path.read_text() == "" if is_moved else '{"text": "old"}\n{"text": "later"}\n'
+
+
+def test_what_lies_beside_a_feed_stays(tmp_path: Path) -> None:
+    path, beside = tmp_path / "feed.jsonl", tmp_path / "feed.jsonl.part"
+    path.write_text('{"text": "old"}\n')
+    beside.write_text("mine")
+    rewrite_feed(path, "jsonl", lambda item: {"text": "new"})
+    assert {one.name: one.read_text() for one in tmp_path.iterdir()} == {
+        "feed.jsonl": '{"text": "new"}\n',
+        "feed.jsonl.part": "mine",
+    }
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import random
+import resource
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +14,12 @@ import pytest
 
 pytest.importorskip("warcio", reason="needs the extra warc")
 
+from scrapy import FormRequest, Request
+from scrapy.http import Response
+from scrapy.utils.test import get_crawler
 from warcio.archiveiterator import ArchiveIterator
 
+from noiseclean_scrapy.crawl.warc_output import WarcOutput
 from tests.support import crawling
 from tests.support.command_line import noiseclean
 from tests.support.crawl_site import Answer, ChainSpider, story, story_text
@@ -26,6 +33,13 @@ PAGES: Any = {
     "/2": Answer(status=302, headers={"Location": "/3"}),
     "/3": story(3),
 }
+
+
+class FormSpider(ChainSpider):
+    """Asks once, with a form."""
+
+    async def start(self) -> AsyncIterator[Any]:
+        yield FormRequest(self.url, formdata={"q": "words"}, cb_kwargs={"number": 0})
 
 
 def crawl(folder: Path, warc: Path) -> Crawled:
@@ -70,6 +84,53 @@ def test_responses_are_archived_as_they_came(tmp_path: Path) -> None:
     texts = {row["url"].rsplit("/", 1)[1]: row["text"] for row in map(json.loads, lines)}
     assert texts.keys() == {"0", "1", "3"}
     assert story_text(1).splitlines()[1] in texts["1"]
+
+
+def test_a_record_is_what_was_sent(tmp_path: Path) -> None:
+    name = "attachment; filename=M\u00fcller.html"  # http.server sends it as Latin-1
+    pages = {"/": Answer(story(0), headers={"Content-Disposition": name})}
+    settings = {"NOISECLEAN_WARC": str(tmp_path / "archive")}
+    crawling.crawl_pages(tmp_path, FormSpider, pages, settings)
+    (archive,) = (tmp_path / "archive").iterdir()
+    data = gzip.decompress(archive.read_bytes())
+    assert f"\r\nContent-Disposition: {name}\r\n".encode("latin-1") in data
+    with archive.open("rb") as stream:
+        (asked,) = [
+            (record.http_headers.get_header("Content-Length"), record.raw_stream.read())
+            for record in ArchiveIterator(stream, check_digests="raise")
+            if record.rec_type == "request"
+        ]
+    assert asked == ("7", b"q=words")
+
+
+def test_a_full_disk_leaves_whole_records_and_no_empty_files(tmp_path: Path) -> None:
+    crawler = get_crawler(FormSpider)
+    crawler.spider = FormSpider()
+    output = WarcOutput(crawler, tmp_path / "archive")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    for number in range(9):
+        url = f"http://a.org/{number}"
+        response = Response(url, body=random.Random(number).randbytes(4000))
+        if number in (3, 6):
+            most = 10_000 if number == 3 else 100  # what a full disk has no room for either
+            resource.setrlimit(resource.RLIMIT_FSIZE, (most, limits[1]))
+        try:
+            output.response_downloaded(response, Request(url))
+        finally:
+            if number in (4, 7):
+                resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    output.spider_closed()
+    assert crawler.stats.get_stats() == {"noiseclean/warc/records": 6, "noiseclean/warc/errors": 3}
+    urls = []
+    for archive in sorted((tmp_path / "archive").iterdir()):
+        with archive.open("rb") as stream:
+            records = [
+                (record.rec_type, record.rec_headers["WARC-Target-URI"])
+                for record in ArchiveIterator(stream, check_digests="raise")
+            ]
+        assert records[0][0] == "warcinfo"
+        urls += [url for kind, url in records if kind == "response"]
+    assert urls == [f"http://a.org/{number}" for number in (0, 1, 2, 4, 5, 8)]
 
 
 def test_a_folder_that_cannot_be_written_costs_one_line(tmp_path: Path) -> None:

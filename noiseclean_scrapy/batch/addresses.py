@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from hashlib import sha256
 from ipaddress import IPv4Address, IPv6Address, ip_address
+from pathlib import Path
 from urllib.parse import quote, urljoin, urlsplit
 
 from noiseclean_scrapy.page.urls import is_below, registrable_domain
@@ -153,6 +154,19 @@ def slug(name: str) -> str:
     if not label or len(label) > LONGEST_LABEL:
         return _with_digest(label or "site", name)
     return label
+
+
+@dataclass(slots=True)
+class FolderHosts:
+    """The made-up host of each folder, which no other folder has."""
+
+    _hosts: dict[Path, str] = field(default_factory=dict)
+    _labels: _Labels = field(default_factory=lambda: _Labels())
+
+    def __getitem__(self, folder: Path) -> str:
+        if folder not in self._hosts:
+            self._hosts[folder] = f"{self._labels.take(folder.name)}.invalid"
+        return self._hosts[folder]
 
 
 @dataclass(slots=True)

@@ -12,11 +12,11 @@ from typing import Any
 from urllib.parse import quote
 
 from noiseclean_scrapy.batch.addresses import (
+    FolderHosts,
     SiteAddress,
     address_hint,
     made_up_url,
     site_addresses,
-    slug,
     web_host,
 )
 from noiseclean_scrapy.batch.archived_page import ArchivedPage, ProblemKind, ProblemLog
@@ -39,6 +39,7 @@ def read_archive(
     *,
     on_problem: Callable[[ProblemKind], None] | None = None,
     budget: PageBudget = DEFAULT_BUDGET,
+    hosts: FolderHosts | None = None,
 ) -> Iterator[ArchivedPage]:
     """The pages of an archive in its own order, read one at a time.
 
@@ -46,7 +47,8 @@ def read_archive(
     it is known, ``url``), a folder of HTML files, one HTML file, a WARC or a WACZ; files may be
     gzipped. Every site of a manifest gets a registrable domain of its own: where its real URLs
     would not give that, its pages get URLs under ``SLUG.invalid``; the manifest's URL stays in
-    ``row``.
+    ``row``. The pages of other folders get URLs under a made-up host of the folder's name; `hosts`
+    keeps those apart that several folders of one name would share.
 
     A page that is missing or damaged is left out with a warning, and ``on_problem`` is called with
     the kind, ``"missing"`` or ``"damaged"``. Of a page that is larger than ``budget.markup`` one
@@ -57,6 +59,7 @@ def read_archive(
     path = Path(source)
     problems = ProblemLog(on_problem)
     most = budget.markup + 1
+    hosts = hosts or FolderHosts()
     name = path.name.lower()
     if not path.exists():
         raise ArchiveError(
@@ -64,20 +67,22 @@ def read_archive(
             f"{address_hint(str(source))}."
         )
     if path.is_dir():
-        return _read_folder(path, problems, most)
+        return _read_folder(path, problems, most, hosts)
     if name.endswith((".warc", ".warc.gz")):
         return read_warc(path, problems, most)
     if name.endswith(".wacz"):
         return read_wacz(path, problems, most)
     if is_html_name(name):
-        return _read_files(path.absolute().parent, [path.name], problems, most)
+        return _read_files(path.absolute().parent, [path.name], problems, most, hosts)
     raise ArchiveError(
         f"{str(path)!r} is no kind of archive that can be read: expected a folder with a "
         f"{MANIFEST}, a folder of HTML files, an HTML file, a .warc, .warc.gz or .wacz file."
     )
 
 
-def _read_folder(folder: Path, problems: ProblemLog, most: int) -> Iterator[ArchivedPage]:
+def _read_folder(
+    folder: Path, problems: ProblemLog, most: int, hosts: FolderHosts
+) -> Iterator[ArchivedPage]:
     if (folder / MANIFEST).is_file():
         # The addresses depend on all sites, so the rows are read twice; the pages only once.
         addresses = site_addresses(
@@ -95,7 +100,7 @@ def _read_folder(folder: Path, problems: ProblemLog, most: int) -> Iterator[Arch
             f"The folder {str(folder)!r} holds neither a {MANIFEST} nor HTML files; "
             f"a WARC or WACZ file is given by its own path."
         )
-    return _read_files(folder.resolve(), names, problems, most)
+    return _read_files(folder.resolve(), names, problems, most, hosts)
 
 
 def _read_manifest(
@@ -117,9 +122,9 @@ def _read_manifest(
 
 
 def _read_files(
-    folder: Path, names: list[str], problems: ProblemLog, most: int
+    folder: Path, names: list[str], problems: ProblemLog, most: int, hosts: FolderHosts
 ) -> Iterator[ArchivedPage]:
-    host = f"{slug(folder.name)}.invalid"
+    host = hosts[folder]
     for name in names:
         body = _read_body(folder / name, problems, most)
         if body is not None:

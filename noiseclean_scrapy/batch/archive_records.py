@@ -5,9 +5,12 @@ A *unit* is what stands or falls together: a gzip member, or a record that is no
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import io
 import re
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -35,7 +38,8 @@ _START = re.compile(
     re.DOTALL,
 )
 _SNIFFED_BYTES = 4096
-_VERSION = re.compile(rb"WARC/[01]\.[0-9]+\s*$")
+_ONCE = ("WARC-Type", "WARC-Record-ID", "WARC-Date", "WARC-Target-URI", "Content-Length")
+"""What no record has twice: where it does, another one begins in its header."""
 
 _WARC_HEADERS = StatusAndHeadersParser(ArcWarcRecordLoader.WARC_TYPES)
 _HTTP_HEADERS = StatusAndHeadersParser(ArcWarcRecordLoader.HTTP_TYPES, verify=False)
@@ -139,22 +143,24 @@ class Records:
     def _record(self, lines: Reader, first_line: bytes) -> tuple[ArchivedPage | None, bool]:
         """The page in the next record, and whether its own digest says that it is intact."""
         headers = _parse(_WARC_HEADERS, _read_head(lines, first_line))
+        names = Counter(name.lower() for name, _ in headers.headers)
+        for name in _ONCE:
+            if names[name.lower()] > 1:
+                raise DamageError(f"another record begins in its header, {name} is there twice")
         length = (headers.get_header("Content-Length") or "").strip()
         if not re.fullmatch("[0-9]{1,18}", length):
             raise DamageError(f"no valid Content-Length in its header, got {length[:20]!r}")
         checker = DigestChecker()
         # What the payload's digest covers is told in different ways by different writers.
-        block = DigestVerifyingReader(
-            lines, int(length), checker, block_digest=headers.get_header("WARC-Block-Digest")
-        )
+        digest = _digest(headers.get_header("WARC-Block-Digest") or "")
+        block = DigestVerifyingReader(lines, int(length), checker, block_digest=digest)
         page = self._page_of(Record(headers, block))
         while block.read(_PIECE_BYTES):
             pass
         if block.limit:
             raise DamageError(f"it is cut off {block.limit} bytes before its end")
-        for problem in checker.problems:
-            if not problem.startswith("unknown"):
-                raise DamageError(problem)
+        if checker.problems:
+            raise DamageError(checker.problems[0])
         return page, bool(checker.passed)
 
     def _recover(self, start: int, error: Exception) -> bool:
@@ -205,6 +211,22 @@ class _Member(io.RawIOBase):
         return 0
 
 
+def _digest(text: str) -> str | None:
+    """A digest as warcio compares it, from any of the spellings of RFC 4648; None if it is none."""
+    algorithm, _, value = "".join(text.split()).rstrip("=").partition(":")
+    algorithm = algorithm.lower().replace("-", "")
+    try:
+        size = hashlib.new(algorithm).digest_size
+        raw = {
+            2 * size: lambda: base64.b16decode(value.upper()),
+            -(-size * 8 // 5): lambda: base64.b32decode(value.upper() + "=" * (-len(value) % 8)),
+            -(-size * 4 // 3): lambda: base64.urlsafe_b64decode(value + "=" * (-len(value) % 4)),
+        }[len(value)]()
+    except (KeyError, ValueError):
+        return None
+    return f"{algorithm}:{base64.b32encode(raw).decode()}" if size else None
+
+
 def _parse(parser: StatusAndHeadersParser, head: bytes) -> StatusAndHeaders:
     try:
         return parser.parse(io.BytesIO(head))
@@ -223,8 +245,6 @@ def _read_head(lines: Any, first_line: bytes = b"") -> bytes:
         left -= len(line)
         if not line.strip():
             return b"".join(head)
-        if len(head) > 2 and _VERSION.search(line):
-            raise DamageError("another record begins in its header")
     raise DamageError(f"its header is longer than {_MOST_HEAD_BYTES} bytes")
 
 

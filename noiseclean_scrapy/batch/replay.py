@@ -13,8 +13,10 @@ from scrapy.exceptions import CloseSpider, IgnoreRequest, NotConfigured
 from scrapy.http import Response
 from scrapy.utils.asyncio import run_in_thread
 
+from noiseclean_scrapy.batch.addresses import FolderHosts
 from noiseclean_scrapy.batch.archive import ArchivedPage, ProblemKind, read_archive
 from noiseclean_scrapy.config import Config
+from noiseclean_scrapy.crawl.visits import FETCHED_AT
 from noiseclean_scrapy.errors import ArchiveError, NoiseCleanError
 
 if TYPE_CHECKING:
@@ -123,7 +125,12 @@ class ReplaySpider(Spider):
                 f"-a source=PATH"
             )
         budget = Config.from_settings(self.settings).page_budget
-        read = partial(read_archive, on_problem=self._problems.append, budget=budget)
+        read = partial(
+            read_archive,
+            on_problem=self._problems.append,
+            budget=budget,
+            hosts=FolderHosts(),
+        )
         return chain.from_iterable(map(read, self.sources))
 
     async def _next_page(self, pages: Iterator[ArchivedPage]) -> ArchivedPage | None:
@@ -143,7 +150,7 @@ class ReplaySpider(Spider):
             callback=self.parse,
             errback=self._forget_page,
             cb_kwargs={"page_id": page.id, "site": page.site},
-            meta={META_KEY: number},
+            meta={META_KEY: number, FETCHED_AT: page.fetched_at},
             dont_filter=True,
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import IO, TYPE_CHECKING, cast
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
 
 ARCHIVES = (".warc", ".warc.gz", ".wacz")
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]+:/", re.IGNORECASE)
 _MOST_LIST_BYTES = 256 << 20
 _BUFFER_BYTES = 4 << 20
 """Where files are far away, every read that the buffer cannot answer is a request."""
@@ -83,7 +85,7 @@ def _read_list(path: str, base: str) -> list[str]:
             data = read_unzipped(stream, _MOST_LIST_BYTES)
         if len(data) == _MOST_LIST_BYTES:
             raise ArchiveError(f"the list {shown_url(path)!r} is longer than {len(data)} bytes")
-        text = data.decode()
+        text = data.decode("utf-8-sig")
     except (OSError, EOFError, ValueError, zlib.error) as error:
         raise ArchiveError(
             f"the list of archives {shown_url(path)!r} cannot be read: {error}"
@@ -116,8 +118,7 @@ def _open(path: str) -> Reader:
 
 
 def _has_scheme(path: str) -> bool:
-    scheme, separator, _ = path.partition(":")
-    return bool(separator) and "/" not in scheme
+    return _SCHEME.match(path) is not None
 
 
 def _file_system(path: str) -> tuple[FileSystem, str]:

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from noiseclean_scrapy.batch.addresses import FolderHosts
 from noiseclean_scrapy.batch.archive import ArchivedPage, read_archive
 from noiseclean_scrapy.batch.sampling import SiteSample, sampling_key
 from noiseclean_scrapy.clean_page import CleanPage, clean_page
@@ -52,11 +53,10 @@ class CleanedPage:
 
 
 def archive_pages(
-    source: str | Path,
-    config: Config,
+    source: str | Path, config: Config, hosts: FolderHosts | None = None
 ) -> Iterator[SourcePage]:
     """The pages of an archive that the settings let through, in its order; see `read_archive`."""
-    pages = read_archive(source, budget=config.page_budget)
+    pages = read_archive(source, budget=config.page_budget, hosts=hosts)
     return wanted_pages(pages, config)
 
 

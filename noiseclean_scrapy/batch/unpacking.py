@@ -31,6 +31,8 @@ DAMAGE = (zlib.error, brotli.error, zstd.ZstdError)
 _GZIP, _ZLIB, _DEFLATE = 31, 15, -15
 _CHUNK_HEAD_BYTES = 256
 _MOST_ENCODINGS = 4
+_LEAST_TEXT_BYTES = 64
+"""Fewer packed bytes may look like text: one in a thousand does of so many."""
 _ZSTD_WINDOW = 23
 """8 MiB, the most that RFC 9659 allows where zstd is a content encoding."""
 
@@ -108,8 +110,10 @@ def _first(pieces: Pieces, most: int) -> Iterator[bytes]:
 
 def _decoded(pieces: Pieces, encoding: str, undone: list[str]) -> Iterator[bytes]:
     pieces = iter(pieces)
-    head = next(pieces, b"")
-    for decoder in _DECODERS[encoding]:
+    head = b"".join(_first(pieces, _LEAST_TEXT_BYTES))
+    # Text is not packed, whatever the header says: of some, decoders find no fault.
+    is_packed = len(head) < _LEAST_TEXT_BYTES or not is_text(head)
+    for decoder in _DECODERS[encoding] if is_packed else ():
         try:
             next(decoder([head]), b"")
         except DAMAGE:
@@ -121,6 +125,14 @@ def _decoded(pieces: Pieces, encoding: str, undone: list[str]) -> Iterator[bytes
         return
     undone.append(encoding)
     yield from chain([head], pieces)
+
+
+def is_text(data: bytes) -> bool:
+    """Whether bytes may be text, with none of the signs that text has not."""
+    # Reading one HTML file does without Scrapy, whose import takes longer.
+    from scrapy.utils.python import binary_is_text
+
+    return binary_is_text(data)
 
 
 def _inflater(window: int) -> Decoder:

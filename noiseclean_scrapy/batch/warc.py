@@ -15,7 +15,7 @@ from urllib.parse import quote
 from noiseclean_scrapy.batch.addresses import made_up_url, slug, web_host
 from noiseclean_scrapy.batch.archived_page import ArchivedPage, ProblemLog
 from noiseclean_scrapy.batch.streams import BUFFER_BYTES, PositionedStream, Reader, open_file
-from noiseclean_scrapy.batch.unpacking import read_body
+from noiseclean_scrapy.batch.unpacking import is_text, read_body
 from noiseclean_scrapy.errors import ArchiveError, ArchiveReadError, ConfigurationError
 from noiseclean_scrapy.page.days import read_time
 
@@ -180,11 +180,12 @@ def _page(record: Record, place: str, problems: ProblemLog, most: int) -> Archiv
     content_type = headers.get("Content-Type", "").partition(";")[0].strip().lower()
     if content_type not in HTML_TYPES + UNTOLD_TYPES:
         return None
-    written = [value for name, value in fields if name.lower() == "content-encoding"]
+    # A body is chunked last, and without its chunks it has the other encodings.
+    *transfer, last = _encodings(fields, "transfer-encoding") or [""]
     body, is_unpacked = read_body(
         record.block,
-        chunked=headers.get("Transfer-Encoding", "").strip().lower() == "chunked",
-        encodings=[part.strip().lower() for value in written for part in value.split(",")],
+        chunked=last == "chunked",
+        encodings=_encodings(fields, "content-encoding") + transfer,
         most=most,
     )
     head = body[:SNIFFED_BYTES]
@@ -192,7 +193,7 @@ def _page(record: Record, place: str, problems: ProblemLog, most: int) -> Archiv
         return None
     uri = _printable(record.get("WARC-Target-URI").strip("<>"))
     page_id = _printable(record.get("WARC-Record-ID").strip("<>")) or uri
-    if not is_unpacked and not _is_text(head):
+    if not is_unpacked and not is_text(head):
         problems.report("damaged", f"{place}: the body of {uri[:200]} cannot be unpacked")
         return None
     headers = {name: value for name, value in headers.items() if name not in DECODED}
@@ -201,11 +202,10 @@ def _page(record: Record, place: str, problems: ProblemLog, most: int) -> Archiv
     return ArchivedPage(page_id, url, body, headers, fetched_at=_date(record))
 
 
-def _is_text(data: bytes) -> bool:
-    # Reading one HTML file does without Scrapy, whose import takes longer.
-    from scrapy.utils.python import binary_is_text
-
-    return binary_is_text(data)
+def _encodings(fields: list[tuple[str, str]], field: str) -> list[str]:
+    """What is in a field that lists encodings, in the order in which they were applied."""
+    values = [value for name, value in fields if name.lower() == field]
+    return [part.strip().lower() for value in values for part in value.split(",")]
 
 
 def _printable(uri: str) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from noiseclean_scrapy.batch import archived_page
-from noiseclean_scrapy.batch.addresses import is_web_address
+from noiseclean_scrapy.batch.addresses import FolderHosts, is_web_address
 from noiseclean_scrapy.batch.archive import is_html_name, read_archive
 from noiseclean_scrapy.batch.two_pass import (
     CONTENTS,
@@ -170,7 +170,7 @@ def _source(call: Call, form: str, folder: Path, stack: ExitStack) -> tuple[Read
         return _fetch(urls, form, call, folder, stack).__iter__, is_one
     if any(lists) or (not is_alone and str(STDIO) in sources):
         call.opts.parser.error("several sources are files and folders, or addresses, not both")
-    read = partial(archive_pages, config=call.config)
+    read = partial(archive_pages, config=call.config, hosts=FolderHosts())
     return lambda: chain.from_iterable(map(read, sources)), False
 
 

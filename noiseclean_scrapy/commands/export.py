@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from pathlib import Path
 
 from noiseclean_scrapy.commands.base import (
@@ -61,7 +62,12 @@ class Export(Subcommand):
             opts.parser.error(f"--index is for --format {' and '.join(INDEXED)}")
         with call.open_store() as store:
             site = call.find_site(store, opts.site).name if opts.site else None
-            pages = _Counted(store.pages.with_text(site))
+            found = iter(store.pages.with_text(site))
+            first = [*islice(found, 1)]
+            if path and not first:  # what FILE holds stays
+                tell(f"0 pages exported, nothing is written to {path}")
+                return False
+            pages = _Counted(chain(first, found))
             with new_file(path or STDIO) as file:
                 if form == "parquet":
                     write_parquet(pages, file)

@@ -9,6 +9,7 @@ from typing import IO
 
 from noiseclean_scrapy.batch.two_pass import SourcePage
 from noiseclean_scrapy.commands.files import FileError, explained
+from noiseclean_scrapy.commands.output import json_bytes
 
 _SHOWN = 80
 
@@ -65,7 +66,9 @@ class _LinesFile:
     def _check_page(self, source: SourcePage, found: bytes) -> None:
         try:
             row = json.loads(found)
-            is_same = (row["id"], row["url"]) == (source.id, source.url)
+            # Names of files may hold what no JSON can.
+            same = json.loads(json_bytes([source.id, source.url]))
+            is_same = [row["id"], row["url"]] == same
         except (ValueError, KeyError, TypeError, RecursionError):
             is_same = False
         if not is_same:

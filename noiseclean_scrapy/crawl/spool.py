@@ -115,6 +115,8 @@ class Spool:
 
     def _settle(self) -> None:
         """Take over what stands in the place of the folder, and count the pages."""
+        if not self.path.parent.is_dir():  # or it is made for a name that is mistyped
+            logger.error("There can be no spool %s: no such folder %s", self.path, self.path.parent)
         try:
             with self._refusals():
                 if self.path.is_file():

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
 
+FETCHED_AT = "noiseclean_fetched_at"
+"""In the meta of a request whose response is older than the crawl: when it was fetched."""
 _RECENT_PAGES = 16
 T = TypeVar("T")
 

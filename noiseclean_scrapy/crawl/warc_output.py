@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from contextlib import suppress
 from datetime import datetime, timezone
 from http import HTTPStatus
@@ -49,6 +50,9 @@ class WarcOutput:
         self._file: Any = None
         self._writer: Any = None
         self._failed = False
+        self._path: Path | None = None
+        self._end = 0
+        """Where the file's last whole record ends."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -69,24 +73,24 @@ class WarcOutput:
             if not self._failed:
                 logger.error("A response cannot be written to %s: %s", self.folder, error)
             self._failed = True
-            with suppress(OSError):  # of a full disk
-                self._close()  # what comes next is not to follow half a record
+            self._cut_off()
 
     def spider_closed(self) -> None:
         self._close()
 
     def _write(self, response: Response, request: Request) -> None:
-        from warcio.statusandheaders import StatusAndHeaders
-
         writer = self._open()
         status = f"{response.status} {_phrase(response.status)}"
-        headers = [*_lines(response.headers), ("Content-Length", str(len(response.body)))]
         answer = writer.create_warc_record(
             response.url,
             "response",
             payload=BytesIO(response.body),
             length=len(response.body),
-            http_headers=StatusAndHeaders(status, headers, protocol="HTTP/1.1"),
+            http_headers=_head(
+                status,
+                [*_lines(response.headers), _length(response.body)],
+                protocol="HTTP/1.1",
+            ),
         )
         parts = urlsplit(request.url)
         path = f"{parts.path or '/'}{'?' * bool(parts.query)}{parts.query}"
@@ -95,16 +99,21 @@ class WarcOutput:
             "request",
             payload=BytesIO(request.body),
             length=len(request.body),
-            http_headers=StatusAndHeaders(
+            http_headers=_head(
                 f"{request.method} {path} HTTP/1.1",
-                [("Host", parts.netloc), *_lines(request.headers, _OF_REQUESTS)],
+                [
+                    ("Host", parts.netloc),
+                    *_lines(request.headers, _OF_REQUESTS),
+                    *[_length(request.body)] * bool(request.body),
+                ],
                 is_http_request=True,
             ),
         )
         writer.write_request_response_pair(asked, answer)
         self._file.flush()
+        self._end = self._file.tell()
         count(self.crawler, "warc/records")
-        if self._file.tell() > _FILE_BYTES:
+        if self._end > _FILE_BYTES:
             self._close()
 
     def _open(self) -> Any:
@@ -115,7 +124,8 @@ class WarcOutput:
             self.folder.mkdir(parents=True, exist_ok=True)
             name = f"{self.crawler.spider.name}-{self._name}-{self._files:05}.warc.gz"
             self._files += 1
-            self._file = (self.folder / name).open("xb")
+            self._path, self._end = self.folder / name, 0
+            self._file = self._path.open("xb")
             self._writer = WARCWriter(self._file, gzip=True)
             about = {
                 "software": f"noiseclean-scrapy/{__version__}",
@@ -123,6 +133,16 @@ class WarcOutput:
             }
             self._writer.write_record(self._writer.create_warcinfo_record(name, about))
         return self._writer
+
+    def _cut_off(self) -> None:
+        """End the file behind its last whole record; one that has none goes."""
+        with suppress(OSError):  # of a full disk
+            self._close()
+        with suppress(OSError):
+            if self._end and self._path:
+                os.truncate(self._path, self._end)
+            elif self._path:
+                self._path.unlink()
 
     def _close(self) -> None:
         file, self._file = self._file, None  # whatever closing it raises
@@ -138,6 +158,20 @@ def _lines(headers: Headers, left_out: frozenset[bytes] = _OF_TRANSFER) -> list[
         if name.lower() not in left_out
         for value in values
     ]
+
+
+def _length(body: bytes) -> tuple[str, str]:
+    return "Content-Length", str(len(body))
+
+
+def _head(first_line: str, headers: list[tuple[str, str]], **kind: Any) -> Any:
+    """The first line and the headers of a message, whose bytes stay what they were."""
+    from warcio.statusandheaders import StatusAndHeaders
+
+    head = StatusAndHeaders(first_line, headers, **kind)
+    head.headers_buff = head.to_bytes(encoding="latin-1")
+    head.compute_headers_buffer = lambda _: None  # would quote what is not ASCII
+    return head
 
 
 def _phrase(status: int) -> str:

@@ -6,7 +6,10 @@ import codecs
 import csv
 import json
 import marshal
+import os
 import pickle
+import signal
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import BufferedReader, TextIOWrapper
@@ -73,7 +76,8 @@ def rewrite_feed(
     """Write a local feed again with what `change` gives for each item; all else stays.
 
     The new file takes the place of the old one when all of it is written, and only if an item has
-    changed. Raises FeedError where the feed cannot be read, and it stays as it is.
+    changed. Raises FeedError where the feed cannot be read, or where somebody else writes to it,
+    and it stays as it is.
     """
     if form not in _FORMATS:
         raise FeedError(
@@ -92,9 +96,11 @@ def rewrite_feed(
 
     try:
         with replaced(path) as out, path.open("rb") as feed:  # closed before it is replaced
+            before = os.fstat(feed.fileno())
             _FORMATS[form](feed, out, counted, options or FeedOptions())
             if not count.changed:
                 raise _UnchangedError
+            _check_writers(path, feed, before)
     except _UnchangedError:
         pass
     except (FeedError, *_DAMAGE) as error:
@@ -104,6 +110,25 @@ def rewrite_feed(
 
 class _UnchangedError(Exception):
     """No item has changed."""
+
+
+def _check_writers(path: Path, feed: BufferedReader, before: os.stat_result) -> None:
+    """What others write to a file is lost when another one takes its place."""
+    now = path.stat()
+    if not os.path.samestat(now, before) or now.st_mtime_ns != before.st_mtime_ns:
+        raise FeedError("another process has written to it meanwhile")
+    if sys.platform == "linux":
+        import fcntl
+
+        try:
+            # The signal to those who hold a lease would end the process; this one is ignored.
+            fcntl.fcntl(feed, fcntl.F_SETSIG, signal.SIGURG)
+            fcntl.fcntl(feed, fcntl.F_SETLEASE, fcntl.F_RDLCK)  # given where nobody writes
+            fcntl.fcntl(feed, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+        except BlockingIOError as error:
+            raise FeedError("another crawl has it open, to write to it") from error
+        except OSError:  # the file is another user's, or the file system knows no leases
+            pass
 
 
 def _json_lines(feed: BufferedReader, out: IO[bytes], change: Change, options: FeedOptions) -> None:
@@ -173,8 +198,7 @@ def _csv(feed: BufferedReader, out: IO[bytes], change: Change, options: FeedOpti
             raise FeedError("it has no header line, and no fields were named for it")
         for row in reader:
             names = [name.removeprefix("\ufeff") for name in row]
-            # Where a feed was added to a header stands once more, perhaps of other fields.
-            if has_header and names and (set(names) <= set(header) or set(names) >= set(header)):
+            if has_header and names and _is_header(names, header):
                 header = names
             else:
                 found = change(dict(zip(header, row, strict=False)))
@@ -186,6 +210,15 @@ def _csv(feed: BufferedReader, out: IO[bytes], change: Change, options: FeedOpti
         target.flush()
         target.detach()
         source.detach()
+
+
+def _is_header(row: list[str], header: list[str]) -> bool:
+    """Where a feed was added to a header stands once more, perhaps of other fields."""
+    names, known = set(row), set(header)
+    if names <= known or names >= known:
+        return True
+    # An item has its address, which is no name.
+    return bool(names & known) and len(names) == len(row) and all(map(str.isidentifier, row))
 
 
 def _xml(feed: BufferedReader, out: IO[bytes], change: Change, options: FeedOptions) -> None:
