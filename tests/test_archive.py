@@ -515,7 +515,7 @@ def test_digests_are_read_however_they_are_spelt(tmp_path: Path, algorithm: str)
     for right in _spellings(algorithm, block):
         for wrong, digest in enumerate((right, next(_spellings(algorithm, block + b"x")))):
             line = f"WARC-Block-Digest: {digest}".encode()
-            changed = re.sub(rb"WARC-Block-Digest: \S+", lambda _, line=line: line, head)
+            changed = re.sub(rb"WARC-Block-Digest: \S+", line, head)
             assert digest.encode() in changed
             (tmp_path / "a.warc").write_bytes(changed + b"\r\n\r\n" + block + b"\r\n\r\n")
             pages, problems = read(tmp_path / "a.warc")
@@ -535,6 +535,23 @@ def test_digests_that_cannot_be_read_tell_nothing(tmp_path: Path) -> None:
         data = re.sub(rb"Block-Digest: \S+", b"Block-Digest: " + digest, warc(*responses(1)))
         (tmp_path / "a.warc").write_bytes(data)
         assert len(read(tmp_path / "a.warc")[0]) == 1, digest
+
+
+def test_records_that_are_no_pages(tmp_path: Path) -> None:
+    """Any success is a page, unless it is empty, and one that was seen before is none."""
+    header = "text/html\r\nWARC-Type: revisit"
+    other = warc(("response", "http://a.org/revisit", header, html("1")), zipped=False)
+    revisit = other.replace(b"WARC-Type: response", b"WARC-Type: revisit", 1)
+    revisit = re.sub(rb"(Block-Digest: sha1:)\S+", rb"\g<1>" + b"A" * 32, revisit)
+    (tmp_path / "a.warc").write_bytes(
+        warc(("response", "http://a.org/1", "text/html", html("1")), status="203 OK", zipped=False)
+        + warc(("response", "http://a.org/head", "text/html", b""), zipped=False)
+        + revisit
+        + warc(*responses(1), status="2 OK", zipped=False)
+    )
+    pages, problems = read(tmp_path / "a.warc")
+    assert [(page.url, page.status) for page in pages] == [("http://a.org/1", 203)]
+    assert not problems
 
 
 def test_an_address_may_end_as_a_record_begins(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DontCloseSpider
-from scrapy.http import Response
+from scrapy.http import HtmlResponse, Response
 
 from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.config import Config
@@ -55,6 +56,12 @@ def database(request: pytest.FixtureRequest, folder: Path) -> Iterator[str]:
         yield url
 
 
+@pytest.fixture(params=KINDS)
+def own_database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    with new_database(request.param, tmp_path) as url:
+        yield url
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("life")
@@ -74,6 +81,10 @@ def crawls(folder: Path, database: str) -> list[Crawled]:
         return crawling.crawl(
             folder, plan(PATHS), plan(more), plan([*more, "/12"], NOISECLEAN_READ_ONLY=True)
         )
+
+
+def by_half(response: HtmlResponse) -> str:
+    return "odd" if int(response.url[-1]) % 2 else "even"
 
 
 def test_pages_are_provisional_until_a_tree_covers_them(tmp_path: Path) -> None:
@@ -181,6 +192,51 @@ def test_a_page_that_changes_is_learned_once_and_stored_as_it_is_now(tmp_path: P
     url = f"sqlite:///{tmp_path}/noiseclean.db"
     (row,) = read_rows(url, "SELECT text, clean_version FROM noiseclean_page WHERE url LIKE '%/0'")
     assert row == (story_text(101), 1)
+
+
+@pytest.mark.slow
+def test_a_page_that_changes_without_an_item_gets_its_text_with_the_next_one(
+    tmp_path: Path, own_database: str
+) -> None:
+    query = "SELECT text, clean_version FROM noiseclean_page WHERE url LIKE '%/changes'"
+    changes = [story(50), story(51), story(51)]
+    pages: dict[str, Any] = {f"/{number}": story(number) for number in range(6)}
+    pages["/changes"] = lambda visit: changes[visit - 1]
+    settings = {**SETTINGS, "NOISECLEAN_DATABASE_URL": own_database}
+    found = []
+    with crawl_site.serve(pages) as server:
+        arguments = {"url": server.url, "paths": ["/changes", *PATHS[:6]], "database": own_database}
+        for spider in (ChainSpider, WatchingSpider, ChainSpider):
+            feeds = {
+                "NOISECLEAN_FINAL_FEEDS": True,
+                "FEEDS": {str(tmp_path / "f.json"): {"format": "json", "overwrite": True}},
+            }
+            crawling.crawl(tmp_path, Plan(spider, settings | feeds, arguments))
+            found += read_rows(own_database, query)
+    assert found == [(story_text(50), 1), (story_text(50), 0), (story_text(51), 2)]
+    assert story_text(51) in [
+        item["text"] for item in json.loads((tmp_path / "f.json").read_text())
+    ]
+
+
+@pytest.mark.slow
+def test_pages_move_to_a_site_that_others_have_made(tmp_path: Path) -> None:
+    """What is grouped otherwise moves as it is fetched again, a part of it first."""
+    url = f"sqlite:///{tmp_path}/noiseclean.db"
+    pages = {path: story(number) for number, path in enumerate(PATHS)}
+    by_path = {"NOISECLEAN_CLUSTER_BY": f"{by_half.__module__}.by_half"}
+    with crawl_site.serve(pages) as server:
+        *_, last = crawling.crawl(
+            tmp_path,
+            *(
+                Plan(ChainSpider, SETTINGS | more, {"url": server.url, "paths": paths})
+                for paths, more in ((PATHS, {}), (PATHS[3:6], by_path), (PATHS, by_path))
+            ),
+        )
+    groups = read_rows(url, "SELECT cluster, count(*) FROM noiseclean_page GROUP BY cluster")
+    assert sorted(groups) == [("even", 5), ("odd", 4)]
+    assert last.ours["trees/built"] <= 4
+    assert len(last.items) == len(PATHS)
 
 
 @pytest.mark.slow

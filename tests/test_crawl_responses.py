@@ -18,7 +18,15 @@ from scrapy.utils.trackref import iter_all
 from noiseclean_scrapy.crawl import cluster_cache
 from noiseclean_scrapy.crawl.pipeline import CleanPipeline
 from tests.support import crawl_site, crawling
-from tests.support.crawl_site import Answer, Pages, PageServer, PagesSpider, story
+from tests.support.crawl_site import (
+    Answer,
+    ChainSpider,
+    Pages,
+    PageServer,
+    PagesSpider,
+    story,
+    story_text,
+)
 from tests.support.crawling import Crawled, Plan
 from tests.support.databases import read_rows
 
@@ -161,6 +169,25 @@ def test_items_of_other_responses_stay_as_they_are(crawls: list[Crawled]) -> Non
         assert items["/target"]["title"] == "Story 3"
         assert items["/broken"]["text"].splitlines()[-1] == "And more, as browsers show it."
         assert len([item for item in crawled.items if item["path"] == "/same"]) == 20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "other", [Answer("{}", type="application/json"), Answer("<p>Gone</p>", 404)]
+)
+def test_the_address_of_a_page_may_answer_otherwise(tmp_path: Path, other: Answer) -> None:
+    pages: Pages = {"/0": lambda visit: story(0) if visit == 1 else other}
+    settings = {
+        "DUPEFILTER_CLASS": "scrapy.dupefilters.BaseDupeFilter",
+        "HTTPERROR_ALLOW_ALL": True,
+    }
+    first, second = crawling.crawl_pages(
+        tmp_path, ChainSpider, pages, settings, paths=["/0", "/0"]
+    ).items
+    assert first["title"] == "Story 0"
+    assert second == {"path": "/0"}
+    url = f"sqlite:///{tmp_path}/noiseclean.db"
+    assert read_rows(url, "SELECT text FROM noiseclean_page") == [(story_text(0),)]
 
 
 class ManySitesSpider(PagesSpider):

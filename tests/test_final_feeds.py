@@ -28,7 +28,7 @@ from noiseclean_scrapy.page.urls import item_address
 from noiseclean_scrapy.store import Store
 from tests.support import crawl_site, crawling
 from tests.support.command_line import noiseclean
-from tests.support.crawling import Crawled
+from tests.support.crawling import Crawled, Plan
 from tests.support.databases import run_statement
 from tests.support.training import learn_site
 
@@ -304,6 +304,27 @@ def test_what_was_in_a_feed_before_the_crawl_stays(tmp_path: Path) -> None:
     assert found[:3] == old
     assert len(found) == 3 + 4 * PAGES
     assert not any(NOTICE in item["text"] for item in found[3::4])
+
+
+@pytest.mark.slow
+def test_items_that_a_newer_tree_has_cleaned_keep_their_texts(tmp_path: Path) -> None:
+    pages = {f"/{number}": story(number) for number in range(PAGES)}
+    settings = {**SETTINGS, "NOISECLEAN_FINAL_FEEDS": True}
+    feeds = [{str(tmp_path / name): {"format": "json"}} for name in ("0.json", "1.json")]
+    with crawl_site.serve(pages) as server:
+        crawling.crawl(
+            tmp_path,
+            *(
+                Plan(PageItemSpider, settings | {"FEEDS": feed}, {"url": server.url})
+                for feed in feeds
+            ),
+        )
+    versions = [
+        {item["tree_version"] for item in json.loads((tmp_path / name).read_bytes())}
+        for name in ("0.json", "1.json")
+    ]
+    assert len(versions[0]) > 1
+    assert versions[1] == {max(versions[0])}
 
 
 @pytest.mark.slow

@@ -153,7 +153,8 @@ class Records:
         checker = DigestChecker()
         # What the payload's digest covers is told in different ways by different writers.
         digest = _digest(headers.get_header("WARC-Block-Digest") or "")
-        block = DigestVerifyingReader(lines, int(length), checker, block_digest=digest)
+        kind = headers.get_header("WARC-Type")  # wget's "revisit" has the digest of the other one
+        block = DigestVerifyingReader(lines, int(length), checker, kind, block_digest=digest)
         page = self._page_of(Record(headers, block))
         while block.read(_PIECE_BYTES):
             pass

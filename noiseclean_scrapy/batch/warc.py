@@ -26,6 +26,7 @@ HTML_TYPES = ("text/html", "application/xhtml+xml")
 UNTOLD_TYPES = ("", "*/*", "application/octet-stream", "application/xml", "text/xml")
 """Content types that leave open whether the content is HTML."""
 HTML_START = re.compile(rb"<!doctype\s+html|<html[\s>]", re.IGNORECASE)
+_SUCCESS = re.compile("2[0-9][0-9]")
 SNIFFED_BYTES = 1024
 DECODED = ("Content-Encoding", "Transfer-Encoding", "Content-Length")
 """Headers that describe the bytes on the wire and not the body they were decoded to."""
@@ -59,9 +60,9 @@ def read_warc_stream(
 ) -> Iterator[ArchivedPage]:
     """The HTML pages of an opened .warc or .warc.gz file called `name`, in its order.
 
-    Pages are ``response`` records with status 200 and ``resource`` and ``conversion`` records, HTML
-    by their header or, where that is silent, by their content; of each the first `most` bytes. What
-    is damaged is left out. `rewinds` as in `Records`.
+    Pages are ``response`` records with a status from 200 to 299 and ``resource`` and ``conversion``
+    records, HTML by their header or, where that is silent, by their content; of each the first
+    `most` bytes. What is damaged is left out. `rewinds` as in `Records`.
     """
     from noiseclean_scrapy.batch.archive_records import Records
 
@@ -163,16 +164,19 @@ def _wacz_members(stream: Reader, name: str) -> tuple[zipfile.ZipFile, list[zipf
 
 def _page(record: Record, place: str, problems: ProblemLog, most: int) -> ArchivedPage | None:
     """The page in the record; None if there is none in it."""
-    kind = record.get("WARC-Type")
+    kind, status = record.get("WARC-Type"), 200
     if kind == "response":
         http = record.read_http_headers()
-        if http.get_statuscode() != "200":
+        code = http.get_statuscode()
+        if not _SUCCESS.fullmatch(code):
             return None
-        fields = http.headers
+        status, fields = int(code), http.headers
     elif kind in ("resource", "conversion"):
         content_type = record.get("Content-Type")
         fields = [("Content-Type", content_type)] if content_type else []
     else:
+        return None
+    if not record.block.limit:  # the answer to HEAD
         return None
     headers: dict[str, str] = {}
     for name, value in fields:
@@ -199,7 +203,7 @@ def _page(record: Record, place: str, problems: ProblemLog, most: int) -> Archiv
     headers = {name: value for name, value in headers.items() if name not in DECODED}
     # A resource may have any URI (file:, urn:): its pages are grouped by the file they are in.
     url = uri if web_host(uri) else made_up_url(f"{slug(place)}.invalid", quote(uri or page_id, ""))
-    return ArchivedPage(page_id, url, body, headers, fetched_at=_date(record))
+    return ArchivedPage(page_id, url, body, headers, status, fetched_at=_date(record))
 
 
 def _encodings(fields: list[tuple[str, str]], field: str) -> list[str]:

@@ -17,12 +17,14 @@ from noiseclean_scrapy.errors import NoiseCleanError
 from noiseclean_scrapy.items import held
 from noiseclean_scrapy.output.feeds import FORMATS, FeedOptions, Fields, Rewritten, rewrite_feed
 from noiseclean_scrapy.page.urls import item_address
-from noiseclean_scrapy.store import PageRecord, Store
+from noiseclean_scrapy.store import Store
 
 if TYPE_CHECKING:
     from scrapy.extensions.feedexport import FeedSlot
     from scrapy.settings import BaseSettings
     from scrapy.statscollectors import StatsCollector
+
+    from noiseclean_scrapy.crawl.visits import Visit
 
 logger = logging.getLogger(__name__)
 
@@ -44,10 +46,11 @@ class _Page(NamedTuple):
 
 
 class _Given(NamedTuple):
-    """Where a value that an item was given comes from: what it is, and its page."""
+    """Where a value that an item was given comes from: what it is, its page, the tree's version."""
 
     source: str
     page: _Page | None  # where that cannot be told
+    version: int
 
 
 class FinalFeeds:
@@ -67,16 +70,17 @@ class FinalFeeds:
         self._address = config.address_field
         self._items_have_addresses = False
 
-    def note(self, item: Fields, sources: Mapping[str, str], record: PageRecord) -> None:
+    def note(self, item: Fields, sources: Mapping[str, str], visit: Visit) -> None:
         """Remember the values that an item has been given, by its fields, and its page."""
-        page = _Page(record.key, record.body_hash)
+        page = _Page(visit.record.key, visit.record.body_hash)
         url = item_address(held(item, self._address))
         self._items_have_addresses |= bool(url)
         for name, source in sources.items():
             if source in FINAL_VALUES:
                 value = _value_key(url, name, item.get(name))
-                if self._given.setdefault(value, _Given(source, page)).page != page:
-                    self._given[value] = _Given(source, None)
+                given = _Given(source, page, visit.version)
+                if self._given.setdefault(value, given).page != page:
+                    self._given[value] = given._replace(page=None)
 
     def feed_slot_closed(self, slot: FeedSlot) -> None:
         """A feed, or a batch of one, is complete."""
@@ -135,9 +139,15 @@ class FinalFeeds:
             }
             changed: dict[str, Any] = {}
             for page in {known.page for known in given.values() if known.page is not None}:
-                ours = {name: known.source for name, known in given.items() if known.page == page}
                 record = final.record(page.key)
                 if record is not None and record.body_hash == page.body_hash:
+                    assert record.cleaned
+                    version = record.cleaned.clean_version
+                    ours = {
+                        name: known.source
+                        for name, known in given.items()
+                        if known.page == page and known.version <= version
+                    }
                     changed |= final.newer(record, item, ours)
             return changed
 

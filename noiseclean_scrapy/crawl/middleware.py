@@ -15,6 +15,7 @@ from scrapy.http.request import NO_CALLBACK
 from noiseclean_scrapy.crawl.pipeline import PLACE, CleanPipeline
 from noiseclean_scrapy.crawl.session import Crawl, count_not_html
 from noiseclean_scrapy.crawl.starting import config_of
+from noiseclean_scrapy.crawl.visits import is_success
 from noiseclean_scrapy.page.sources import other_than_html
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ class ClusterMiddleware(CrawlComponent):
 
     def _is_asked_for(self, request: Request, response: Response) -> bool:
         return (
-            200 <= response.status < 300
+            is_success(response)
             and request.method != "HEAD"
             and request.meta.get("noiseclean") is not False
             and not response.url.endswith("/robots.txt")

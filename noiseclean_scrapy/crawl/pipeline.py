@@ -314,7 +314,7 @@ class CleanPipeline:
         if not refused:
             count(self.crawler, "items/cleaned")
         if self.final_feeds:
-            self.final_feeds.note(ItemAdapter(item), empty, visit.record)
+            self.final_feeds.note(ItemAdapter(item), empty, visit)
         return item
 
     def _log_summary(self) -> None:

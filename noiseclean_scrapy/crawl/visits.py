@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
+from scrapy.http import HtmlResponse
+
 from noiseclean_scrapy.clean_page import CleanPage
 from noiseclean_scrapy.clusters.cleaning import stored_page
 from noiseclean_scrapy.config import Config
@@ -49,14 +51,21 @@ class Visit:
 
     @property
     def is_final(self) -> bool:
-        """Whether the store has this very page, cleaned by a tree that covers it."""
+        """Whether the store has this page, in this cluster, cleaned by a tree that covers it."""
         stored = self.stored
         return (
             stored is not None
             and stored.cleaned is not None
             and stored.learned_version is not None
+            and stored.cleaned.clean_version >= stored.learned_version
             and stored.body_hash == self.record.body_hash
+            and stored.cluster == self.record.cluster
         )
+
+
+def is_success(response: Response) -> bool:
+    """Whether a response is the one that was asked for."""
+    return 200 <= response.status < 300
 
 
 class ByResponse(Generic[T]):
@@ -117,7 +126,10 @@ class Visits:
         """The page of a response, also of one that a middleware has put in its place."""
         if response is None:
             return None
-        return self._visits.of(response) or self._recent.get(response.url)
+        visit = self._visits.of(response)
+        if visit is None and isinstance(response, HtmlResponse) and is_success(response):
+            visit = self._recent.get(response.url)
+        return visit
 
     async def find(self, response: Response | None, url: str) -> Visit | None:
         """The page of `response`, unless `url` is that of another page that this crawl has seen."""

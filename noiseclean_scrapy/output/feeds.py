@@ -192,6 +192,8 @@ def _csv(feed: BufferedReader, out: IO[bytes], change: Change, options: FeedOpti
     try:
         reader = csv.reader(source, **options.csv)
         writer = csv.writer(target, **options.csv)
+        if reader.dialect.quoting not in (csv.QUOTE_MINIMAL, csv.QUOTE_ALL, csv.QUOTE_NONE):
+            raise FeedError("its quotation marks tell numbers or None from texts (`quoting`)")
         has_header = options.export.get("include_headers_line", True)
         header = [] if has_header else [*options.columns]
         if not has_header and not header:

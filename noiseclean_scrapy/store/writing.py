@@ -16,6 +16,7 @@ from sqlalchemy import (
     collate,
     delete,
     func,
+    or_,
     select,
     true,
     update,
@@ -337,6 +338,9 @@ def _page_upsert(connection: Connection) -> postgresql.Insert | sqlite.Insert:
     new = statement.excluded
     # A page that has moved to another cluster is to be learned there.
     stays = page_table.c.cluster == new.cluster
+    # A text of another body is as one before any tree, until there is that of the new one.
+    version = page_table.c.clean_version
+    is_same = or_(page_table.c.body_hash == new.body_hash, version.is_(None))
     return statement.on_conflict_do_update(
         index_elements=[page_table.c.key],
         set_={
@@ -345,6 +349,7 @@ def _page_upsert(connection: Connection) -> postgresql.Insert | sqlite.Insert:
                 (stays, func.coalesce(page_table.c.position, new.position)), else_=new.position
             ),
             "learned_version": case((stays, page_table.c.learned_version)),
+            "clean_version": case((is_same, version), else_=0),
         },
     )
 
