@@ -54,6 +54,8 @@ def database_url(text: str | URL) -> URL:
         raise ValueError("its port is no number") from None
     if isinstance(text, str) and url.database and _leaves_names():
         url = url.set(database=unquote(url.database))
+    if url.host and url.get_backend_name() == "sqlite":
+        raise ValueError("a path has three slashes before it, sqlite:///noiseclean.db")
     if "@" in (url.host or ""):
         raise ValueError("an @ in a name or a password is written %40")
     return url

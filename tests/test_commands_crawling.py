@@ -69,6 +69,7 @@ def server() -> Iterator[PageServer]:
         pages["/new.xml"] = xml(urlset(f"{at}/2", f"{at}/3", "http://b.org/far"))
         old = gzip.compress(urlset(f"{at}/4").encode())
         pages["/old.xml.gz"] = Answer(old, type="application/gzip")
+        pages["/report.pdf"] = Answer(b"%PDF-1.7 ", type="application/pdf")
         pages["/feed.rss"] = xml(RSS.format(at))
         pages["/feed.atom"] = xml(ATOM.format(at))
         yield running
@@ -79,8 +80,11 @@ def test_a_database_is_the_file_that_is_named(tmp_path: Path, name: str) -> None
     (tmp_path / "a.warc.gz").write_bytes(
         warc(*(("response", f"http://a.org/{n}", "text/html", story(n).encode()) for n in range(3)))
     )
-    quick = ("-s", "NOISECLEAN_METADATA=0", "--database", name)
-    done = run_console(tmp_path, "replay", "a.warc.gz", *quick)
+    timed = "sqlite:///timed.db?timeout=30"
+    quick = ("-s", "NOISECLEAN_METADATA=0", "--database")
+    done = run_console(tmp_path, "replay", "a.warc.gz", *quick, timed)
+    assert f"noiseclean sites --database '{timed}'\n" in done.stderr
+    done = run_console(tmp_path, "replay", "a.warc.gz", *quick, name)
     assert (tmp_path / name).is_file()
     assert f"3 pages of 1 site stored in sqlite:///{name}\n" in done.stderr
     assert f"noiseclean sites --database {shlex.quote(name)}\n" in done.stderr
@@ -128,6 +132,9 @@ def test_the_status_of_what_gives_no_page_is_told(tmp_path: Path, server: PageSe
     url = f"{server.url}/gone"
     done = run_console(tmp_path, "crawl", url, "--pages", "1", *QUICK)
     assert f"Nothing from {url}: the server answers with status 404" in done.stderr
+    url = f"{server.url}/report.pdf"
+    done = run_console(tmp_path, "crawl", url, *QUICK)
+    assert f"Nothing from {url}: it is no HTML page, no sitemap and no feed" in done.stderr
 
 
 @pytest.mark.slow
@@ -177,6 +184,8 @@ def test_a_project_gives_its_settings_and_keeps_its_feeds(
             f"Nothing from {CLOSED}: Connection was refused",
         ),
         (("replay", "nothing"), 1, "There is nothing at 'nothing'"),
+        (("replay", "http://a.org/"), 2, "noiseclean crawl fetches http://a.org/"),
+        (("crawl", CLOSED, "--database", "sqlite://a.db"), 2, "a path has three slashes"),
         (("replay", "."), 1, "holds neither a manifest.jsonl nor HTML files"),
         (("replay", "page.html", "--database", "no/a.db"), 1, "nothing was crawled; the log says"),
     ],

@@ -22,6 +22,7 @@ from noiseclean_scrapy.batch.two_pass import (
 )
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import ConfigurationError
+from noiseclean_scrapy.page.overrides import NO_OVERRIDES
 from tests.support.crawl_site import story, write_pages
 
 RESPONSE = HtmlResponse("http://News.example.co.uk:81/a", body=b"<p>a", encoding="utf-8")
@@ -56,6 +57,8 @@ def test_settings_of_the_command_line_are_read() -> None:
         read_only="no",
         allow_domains="a.example, b.example,",
         allow=r"/\d{2,3}",
+        deny='["/a,b", "[0-9]$"]',
+        overrides="",
     )
     assert read.sample_quota == 7
     assert not read.enabled
@@ -63,6 +66,9 @@ def test_settings_of_the_command_line_are_read() -> None:
     assert not read.read_only
     assert read.allow_domains == ("a.example", "b.example")
     assert [pattern.pattern for pattern in read.allow] == [r"/\d{2,3}"]
+    assert [pattern.pattern for pattern in read.deny] == ["/a,b", "[0-9]$"]
+    assert [pattern.pattern for pattern in config(deny="[0-9]").deny] == ["[0-9]"]
+    assert read.overrides == NO_OVERRIDES
 
 
 @pytest.mark.parametrize("name", ["sample_quota", "refresh_pages", "batch_size", "max_tree_nodes"])
@@ -92,6 +98,9 @@ def test_counts_are_whole_numbers(name: str, value: Any) -> None:
         ("allow", ["a", "("], "a list of regular expressions"),
         ("deny", 5, "a list of regular expressions"),
         ("deny", [b"a"], "a list of regular expressions"),
+        ("deny", '["a", 5]', "a list of regular expressions"),
+        ("site_budget", -1, "a whole number from 0 to 1,000,000,000"),
+        ("database_url", "sqlite://x.db", "a path has three slashes before it, sqlite:///"),
         ("fields", "text", "a dict of item field to value name"),
         ("fields", {5: "text"}, "a dict of item field to value name"),
         ("fields", '["text"]', "a dict of item field to value name"),

@@ -68,6 +68,12 @@ def test_keep_drop_and_title(read: Any) -> None:
     }
 
 
+def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    path = tmp_path / "overrides.toml"
+    path.write_text('["news.example.com"]\ndrop = "p"\n', encoding="utf-8-sig")
+    assert list(Overrides.read(path).sites) == ["news.example.com"]
+
+
 def test_without_rules_nothing_changes(read: Any) -> None:
     assert clean(read('["other.example"]\ndrop = "p"')) == clean(NO_OVERRIDES)
 

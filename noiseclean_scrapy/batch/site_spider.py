@@ -17,7 +17,7 @@ from w3lib.url import safe_url_string
 
 from noiseclean_scrapy.batch.addresses import is_public, is_web_address, joined, web_host
 from noiseclean_scrapy.batch.fetching import reason_of
-from noiseclean_scrapy.batch.listings import LARGEST, read_listing
+from noiseclean_scrapy.batch.listings import LARGEST, Listing, read_listing
 from noiseclean_scrapy.crawl.bounded import base_of, read_part, selector_of
 from noiseclean_scrapy.items import PageItem
 from noiseclean_scrapy.page import DEFAULT_BUDGET
@@ -81,7 +81,11 @@ class SiteSpider(Spider):
     def parse(self, response: Response) -> Iterator[Any]:
         if not isinstance(response, HtmlResponse):
             yield from self._usual_listings(response.meta)
-            yield from self.parse_listing(response)
+            listing = read_listing(response)
+            if not (listing.sitemaps or listing.pages):
+                message = "Nothing from %s: it is no HTML page, no sitemap and no feed"
+                self.logger.error(message, response.url)
+            yield from self._listed_requests(listing)
             return
         # What is under way when the crawl ends comes here as well.
         if self.pages and self._items == self.pages:
@@ -108,7 +112,9 @@ class SiteSpider(Spider):
 
     def parse_listing(self, response: Response) -> Iterator[Request]:
         """Go to what a sitemap or a feed lists."""
-        listing = read_listing(response)
+        yield from self._listed_requests(read_listing(response))
+
+    def _listed_requests(self, listing: Listing) -> Iterator[Request]:
         yield from self._listing_requests(listing.sitemaps)
         for url in listing.pages:
             # Other callbacks go on between two requests of this one.

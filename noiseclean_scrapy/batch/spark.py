@@ -12,10 +12,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-import pyarrow as pa
-from py4j.protocol import Py4JError
-from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
+try:
+    import pyarrow as pa
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+    from pyspark.sql import SparkSession
+except ImportError as error:
+    hint = f"{error}: pip install 'noiseclean-scrapy[spark]'"
+    if __name__ == "__main__":
+        sys.exit(hint)
+    raise ImportError(hint) from error
 
 from noiseclean_scrapy.batch import spark_tasks as tasks
 from noiseclean_scrapy.batch.spark_input import list_archives

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any
+from urllib.parse import urldefrag
 
 from noiseclean_scrapy.clusters.maintenance import StoredModel, load_model
 from noiseclean_scrapy.config import Config
@@ -32,7 +33,9 @@ class FinalValues:
 
     def record_at(self, url: str) -> PageRecord | None:
         """The page last fetched from an address, where it has a text and can be read."""
-        return self._with_text(self.store.pages.find_url, url)
+        found = self._with_text(self.store.pages.find_url, url)
+        # Pages are stored without the fragment that a spider may have added.
+        return found or self._with_text(self.store.pages.find_url, urldefrag(url).url)
 
     def _with_text(self, find: Callable[[str], PageRecord | None], name: str) -> PageRecord | None:
         try:

@@ -253,6 +253,7 @@ def _with_method(config: Config, opts: argparse.Namespace) -> Config:
 
 def whole_number(text: str) -> int:
     """A number from 1 on, as an option gives it."""
+    text = text.strip()
     if not text.isdecimal() or len(text) > _MOST_DIGITS or int(text) < 1:
         raise argparse.ArgumentTypeError(f"expected a number from 1 on, not {text!r}")
     return int(text)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from noiseclean_scrapy.batch.addresses import address_hint, is_web_address, web_host
@@ -88,6 +90,8 @@ class Replay(Subcommand):
 
         sources = call.opts.sources
         for source in sources:
+            if is_web_address(source):
+                call.opts.parser.error(f"replay takes files; noiseclean crawl fetches {source}")
             read_archive(source)  # for its errors
         stats = _run(ReplaySpider, call, {}, source=sources)
         return _report(call, stats)
@@ -96,6 +100,7 @@ class Replay(Subcommand):
 def _run(spider: type[Spider], call: Call, own: dict[str, Any], **arguments: Any) -> StatsCollector:
     from noiseclean_scrapy.batch.running import run_spider
 
+    replace(call.config, frontier=()).require_libraries()  # it is not used here
     settings = call.crawl_settings()
     settings.setdict(own, priority="cmdline")
     method = {"METHOD": call.config.method, "METHOD_OPTIONS": dict(call.config.method_options)}
@@ -125,7 +130,9 @@ def _report(call: Call, stats: StatsCollector) -> bool:
         f"{call.config.display_url}" + f" ({', '.join(lost)})" * bool(lost)
     )
     if pages:
-        database = shlex.quote(call.config.display_url.removeprefix("sqlite:///"))
+        database = call.config.display_url
+        path = database.removeprefix("sqlite:///")
+        database = shlex.quote(path if Path(path).is_file() else database)
         there = f" --database {database}" if call.opts.database_url else ""
         tell(f"Try next: noiseclean sites{there}\n          noiseclean search WORDS{there}")
     if reason == "shutdown":

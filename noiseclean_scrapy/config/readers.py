@@ -9,6 +9,7 @@ import inspect
 import json
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from importlib.util import find_spec
 from os import PathLike
@@ -20,7 +21,7 @@ from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.methods import METHODS, find_method
 from noiseclean_scrapy.page.budget import LARGEST
-from noiseclean_scrapy.page.overrides import Overrides
+from noiseclean_scrapy.page.overrides import NO_OVERRIDES, Overrides
 from noiseclean_scrapy.page.patterns import Pattern
 from noiseclean_scrapy.page.urls import CLUSTERINGS, HOST_NAME, host_name
 from noiseclean_scrapy.service_urls import database_text, database_url, object_store_url, shown_url
@@ -82,19 +83,19 @@ def read_flag(name: str, value: Any) -> bool:
     raise wrong(name, value, "True or False")
 
 
-def read_count(name: str, value: Any) -> int:
+def read_count(name: str, value: Any, least: int = 1) -> int:
     try:
         number = int(value)
     except (OverflowError, TypeError, ValueError):
-        number = 0
+        number = -1
     is_whole = not isinstance(value, bool) and not (isinstance(value, float) and number != value)
-    if not is_whole or not 1 <= number <= LARGEST:
-        raise wrong(name, value, f"a whole number from 1 to {LARGEST:,}")
+    if not is_whole or not least <= number <= LARGEST:
+        raise wrong(name, value, f"a whole number from {least} to {LARGEST:,}")
     return number
 
 
 def read_bound(name: str, value: Any) -> int:
-    return 0 if str(value).strip() == "0" else read_count(name, value)
+    return read_count(name, value, least=0)
 
 
 def read_seconds(name: str, value: Any) -> float:
@@ -155,8 +156,13 @@ def read_domains(name: str, value: Any) -> tuple[str, ...]:
 
 
 def read_patterns(name: str, value: Any) -> tuple[Pattern, ...]:
-    # A comma may be part of a pattern, so one string is one pattern.
     sources = [value] if isinstance(value, (str, re.Pattern)) else value
+    if isinstance(value, str):
+        # A comma may be part of a pattern, so a string is one pattern or a list in JSON, which
+        # would be the pattern of one letter.
+        with suppress(ValueError):
+            found = json.loads(value)
+            sources = found if isinstance(found, list) else sources
     try:
         return tuple(map(Pattern, sources))
     except (TypeError, re.error) as error:
@@ -187,7 +193,7 @@ def read_fields(name: str, value: Any) -> Mapping[str, str]:
 def read_overrides(name: str, value: Any) -> Overrides:
     if not isinstance(value, (str, PathLike)):
         raise wrong(name, value, "the path of a TOML file")
-    return Overrides.read(Path(value))
+    return Overrides.read(Path(value)) if value else NO_OVERRIDES
 
 
 def read_path(name: str, value: Any) -> str:

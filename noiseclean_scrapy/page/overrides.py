@@ -93,7 +93,7 @@ class Overrides:
     def read(cls, path: str | Path) -> Overrides:
         """Read a TOML file; raises ConfigurationError that names file, site and key."""
         try:
-            return cls.parse(Path(path).read_text("utf-8"), Path(path))
+            return cls.parse(Path(path).read_text("utf-8-sig"), Path(path))
         except OSError as error:
             reason = error.strerror or error
             raise ConfigurationError(f"{path}: the overrides cannot be read: {reason}") from None
