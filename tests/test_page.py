@@ -17,7 +17,8 @@ from parsel import Selector
 from scrapy.http import HtmlResponse
 
 from noiseclean_scrapy import kernels
-from noiseclean_scrapy.page import Html, Page, Rule, Rules, build_page
+from noiseclean_scrapy.crawl.bounded import bounded_response
+from noiseclean_scrapy.page import DEFAULT_BUDGET, Html, Page, Rule, Rules, build_page
 from noiseclean_scrapy.page.parse import characters_lost, decode, inner_text, parse_html
 from noiseclean_scrapy.page.presentation import Layout
 
@@ -44,8 +45,6 @@ ENCODED = {
     "undeclared cp1252": f"<p>{ACCENTS} {'naïve ' * 40}".encode("cp1252"),
     "undeclared cp1251": f"<p>{RUSSIAN * 20}".encode("cp1251"),
     "undeclared gb18030": f"<p>{CHINESE * 40}".encode("gb18030"),
-    "random": random.Random(0).randbytes(5000),
-    "high bytes": bytes(range(128, 256)) * 5,
 }
 
 
@@ -56,8 +55,53 @@ def test_decodes_as_scrapy(body: bytes) -> None:
 
 @settings(max_examples=50)
 @given(st.binary(max_size=300))
-def test_decodes_any_bytes_as_scrapy(body: bytes) -> None:
+def test_decodes_any_declared_bytes_as_scrapy(body: bytes) -> None:
+    body = b"<meta charset=windows-1251>" + body
     assert decode(body) == HtmlResponse("http://site.example/", body=body).text
+
+
+@pytest.mark.parametrize("body", [random.Random(0).randbytes(5000), bytes(range(128, 256)) * 5])
+def test_bytes_that_are_no_text_are_decoded_somehow(body: bytes) -> None:
+    assert len(decode(body)) > len(body) / 4
+    decoded = bounded_response(HtmlResponse("http://a.org/", body=body), DEFAULT_BUDGET)[0]
+    assert decoded.text == decode(body)
+
+
+LEGACY = {
+    "cp1252": "<p>Où est la crème brûlée? Señor Müller fährt über Åse’s Brücke – ça alors, où ça?",
+    "cp1250": "<p>Žluťoučký kůň úpěl ďábelské ódy. Příliš žluťoučký kůň, šťastně řekl děda.",
+    "cp1251": f"<p>{RUSSIAN} Паром стоит в гавани с утра, и никто не знает, когда он уйдёт.",
+    "cp1253": "<p>Το πλοίο έμεινε στο λιμάνι από το πρωί και κανείς δεν ξέρει πότε θα φύγει.",
+    "gb18030": f"<p>{CHINESE}，渡轮从早上起一直停在港口，没有人知道它什么时候离开。",
+    "cp932": f"<p>{JAPANESE}。フェリーは朝から港に停泊しており、いつ出港するのか誰も知らない。",
+}
+
+
+@pytest.mark.parametrize("charset", LEGACY)
+@pytest.mark.parametrize("head", [0, 5000])
+def test_charsets_that_are_not_declared_at_once(charset: str, head: int) -> None:
+    """Told by a META far below, or not at all."""
+    text = f"<html>{' ' * head}{LEGACY[charset] * 8}"
+    assert decode(text.encode(charset)) == text
+    late = f"<html>{'<!-- -->' * head}<meta charset={charset}>{LEGACY[charset]}"
+    assert decode(late.encode(charset)) == late
+
+
+@pytest.mark.parametrize("declared", ["", "<meta charset=windows-1252>"])
+@pytest.mark.parametrize("text", [*LEGACY.values(), ACCENTS])
+def test_a_damaged_byte_costs_one_letter(text: str, declared: str) -> None:
+    page = f"{declared}<p>{text}</p>"
+    body = page.encode() + b"\xe9"
+    assert decode(body) == page + "\ufffd"
+    if not declared:
+        response = HtmlResponse("http://a.org/", body=body)
+        assert bounded_response(response, DEFAULT_BUDGET)[0].text == page + "\ufffd"
+
+
+@pytest.mark.parametrize("charset", ["utf-16", "utf-32", "UTF-16LE"])
+def test_what_is_read_as_ascii_is_no_utf_16(charset: str) -> None:
+    for page in (f"<meta charset={charset}><p>Fog", f"<?xml encoding='{charset}'?><html><p>Fog"):
+        assert decode(page.encode()) == page
 
 
 @pytest.mark.parametrize("charset", ["gb2312", "windows-1251", "ascii", "shift_jis", "utf-16"])

@@ -16,21 +16,31 @@ def bounded_response(response: HtmlResponse, budget: PageBudget) -> tuple[HtmlRe
     """The response, or one with the part of its body within the budget; whether it is a part.
 
     What is beyond is neither decoded nor parsed; the response that the spider is given stays whole.
-    One that tells no charset that is one is decoded as if it told none.
+    One that tells no charset that is one is decoded as if it told none: by `decode`, since Scrapy's
+    own guess takes any of Python's charsets, and for one damaged byte as well.
     """
     body = budget.cut_bytes(response.body)
     is_part = body is not response.body
     if is_part:
         headers, encoding = response.headers, response._encoding
         response = HtmlResponse(response.url, headers=headers, body=body, encoding=encoding)
-    try:
-        response.text  # noqa: B018  (read for its errors)
-    except NO_CHARSET:
+    if not _is_told(response):
         response = HtmlResponse(response.url, body=decode(response.body), encoding="utf-8")
     text = budget.cut_text(response.text)
     if text is not response.text:
         return HtmlResponse(response.url, body=text, encoding="utf-8"), True
     return response, is_part
+
+
+def _is_told(response: HtmlResponse) -> bool:
+    """Whether the charset of a response is declared, or certain."""
+    try:
+        if response._declared_encoding() is None:
+            response.body.decode()
+        response.text  # noqa: B018  (read for its errors)
+    except NO_CHARSET:
+        return False
+    return True
 
 
 def read_part(response: HtmlResponse, budget: PageBudget) -> HtmlResponse:

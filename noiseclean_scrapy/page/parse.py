@@ -6,11 +6,18 @@ import codecs
 import html
 import re
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lxml import etree
 from lxml.html import html_parser
-from w3lib.encoding import html_to_unicode, resolve_encoding, to_unicode
+from w3lib.encoding import (
+    html_body_declared_encoding,
+    html_to_unicode,
+    read_bom,
+    resolve_encoding,
+    to_unicode,
+)
 
 from noiseclean_scrapy.page.budget import DEFAULT_BUDGET, PageBudget
 from noiseclean_scrapy.page.sources import NO_CHARSET, Html, load, other_than_html
@@ -26,6 +33,17 @@ _CONTENT_LOST = 0.05
 _CHARACTERS_LOST = 200
 _MARKUP_MEASURED = 1_000_000
 _LONG_REFERENCE = re.compile(r"&#\d{100,};?")
+_MOST_DAMAGED = 0.1
+"""Share of the other characters than ASCII; of those of Chinese in GB 18030 it is far more."""
+_CHARSET_BYTES = 1 << 16
+_PIECE_BYTES = 2048
+_TELLING_BYTES = 4096
+_WEB_CHARSETS = [
+    *("cp1250", "cp1251", "cp1252", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp1258"),
+    *("iso8859_2", "iso8859_5", "iso8859_7", "koi8_r", "koi8_u", "cp874"),
+    *("gb18030", "big5", "cp932", "euc_jp", "iso2022_jp", "cp949"),
+]
+"""The charsets of the web (https://encoding.spec.whatwg.org), without those that are rare."""
 _RAW_TEXT = ("script", "style", "title", "textarea", "iframe", "noembed", "noframes", "xmp")
 _ATTRIBUTES = r"""(?:[^>=]+|=\s*(?:"[^"]*"|'[^']*'|[^\s>"'][^\s>]*)?)*>?"""
 # No branch can fail once it has begun, so that the time is linear on any input. A SCRIPT in a
@@ -107,29 +125,45 @@ def _nothing() -> _Element:
 
 
 def decode(data: bytes) -> str:
-    """Text of `data`: UTF-8 where it is that, else as `scrapy.http.TextResponse` without headers.
+    """Text of `data`: UTF-8 where it is that, else in the declared charset, else the best guess.
 
     >>> page = '<meta charset="windows-1251">Привет'
     >>> decode(page.encode("cp1251")) == decode(page.encode()) == page
     True
     """
-    header = "charset=utf-8" if is_utf8(data) else None
+    name = "utf-8" if is_utf8(data) else _declared(data)
+    header = f"charset={name}" if name else None
     try:
-        return html_to_unicode(header, data, default_encoding="ascii", auto_detect_fun=_detect)[1]
+        return html_to_unicode(header, data, default_encoding="cp1252", auto_detect_fun=_detect)[1]
     except NO_CHARSET:
         return to_unicode(data, _detect(data) or "cp1252")
 
 
 def is_utf8(data: bytes) -> bool:
-    """Whether the bytes are valid UTF-8, which may be cut off in a character, and not plain ASCII.
+    """Whether the bytes are UTF-8, which may be cut off in a character, and not plain ASCII.
 
-    No other encoding looks like it by chance. Pages that a browser or a program has saved are
-    UTF-8, whatever their META still says.
+    No other encoding looks like it by chance, even if some of its characters are damaged. Pages
+    that a browser or a program has saved are UTF-8, whatever their META still says.
     """
     try:
         return not codecs.utf_8_decode(data, "strict", False)[0].isascii()
     except UnicodeDecodeError:
-        return False
+        text = data.decode("utf-8", "replace")
+        damaged = text.count("\ufffd")
+        others = len(text) - len(text.encode("ascii", "ignore"))
+        return damaged <= _MOST_DAMAGED * others
+
+
+def _declared(data: bytes) -> str | None:
+    """The charset that META or XML declares, as browsers take it, for what is no UTF-8."""
+    if read_bom(data)[0]:
+        return None
+    # w3lib looks at 4096 bytes at a time; a declaration that one piece cuts is whole in the next.
+    starts = range(0, min(len(data), _CHARSET_BYTES), _PIECE_BYTES)
+    pieces = (data[start : start + 2 * _PIECE_BYTES] for start in starts)
+    name = next(filter(None, map(html_body_declared_encoding, pieces)), None)
+    # What is read as ASCII is none of these, which templates name that write them to a string.
+    return "utf-8" if name and name.startswith(("utf-16", "utf-32")) and b"\0" not in data else name
 
 
 def document_roots(root: _Element) -> list[_Element]:
@@ -229,8 +263,32 @@ def _detect(data: bytes) -> str | None:
         return resolve_encoding(encoding)
     from charset_normalizer import from_bytes
 
-    match = from_bytes(data).best()
-    return resolve_encoding(match.encoding) if match else None
+    detect = partial(from_bytes, cp_isolation=_WEB_CHARSETS)
+    matches = detect(_telling(data)) or detect(data)
+    best = matches.best()
+    if best is None:
+        return None
+    # Of charsets that explain a text equally well, the one that most of the web had.
+    alike = {
+        match.encoding
+        for match in matches
+        if abs(match.chaos - best.chaos) < 0.005 and abs(match.coherence - best.coherence) <= 0.02
+    }
+    return "cp1252" if "cp1252" in alike else resolve_encoding(best.encoding)
+
+
+def _telling(data: bytes) -> bytes:
+    """The first texts that are not plain ASCII, or all where there are none."""
+    found: list[bytes] = []
+    size = 0
+    for piece in data.split(b"<"):
+        text = piece.rpartition(b">")[2]
+        if not text.isascii():
+            found.append(text)
+            size += len(text)
+            if size >= _TELLING_BYTES:
+                break
+    return b"\n".join(found) or data
 
 
 def _text_length(root: _Element) -> int:
