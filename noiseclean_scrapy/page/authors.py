@@ -82,7 +82,7 @@ def split_names(text: str) -> Iterator[str]:
     >>> list(split_names("Department of Health and Human Services"))
     ['Department of Health and Human Services']
     """
-    for part in _LISTED.split(_BY.sub("", text, count=1) if _BY.match(text) else text):
+    for part in _LISTED.split(without_by(text)):
         names = _JOINED.split(part)
         if "," not in part and _BODY_OF.match(names[0]):
             names = [part]
@@ -145,14 +145,18 @@ def named_authors(found: str | None) -> str:
 
 
 def without_by(line: str) -> str:
-    """A line of an author without a word such as "by", where two words or Chinese ones are left.
+    """A line of an author without a word such as "by", which may be a part of a name elsewhere.
+
+    There two words are left, or Chinese ones.
 
     >>> without_by("Escrito por Ana Sousa"), without_by("Di Maria"), without_by("文/王强")
     ('Ana Sousa', 'Di Maria', '王强')
+    >>> without_by("By Reuters")
+    'Reuters'
     """
     found = _BY.match(line)
     name = line[found.end() :].strip() if found else line
-    return name if " " in name or name[:1] >= "\u3040" else line
+    return name if " " in name or name[:1] >= "\u3040" or _BYLINE.match(line) else line
 
 
 def is_plain_name(name: str) -> bool:

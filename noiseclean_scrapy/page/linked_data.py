@@ -86,7 +86,10 @@ def read_article(documents: Iterable[Any]) -> Article:
     article = next(filter(_is_article, found), None)
     if article is None:
         article = next((thing for thing in found if isinstance(thing.get("headline"), str)), {})
-    known = {thing["@id"]: thing for thing in found if isinstance(thing.get("@id"), str)}
+    known: dict[str, dict[str, Any]] = {}
+    for thing in found:  # of which some only refer to others
+        if isinstance(name := thing.get("@id"), str):
+            known[name] = {**known.get(name, {}), **thing}
     authors = _names(article.get("author") or article.get("creator"), known, 0)
     return Article(
         headline=plain_line(article.get("headline") or _own_name(article)),
