@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from datetime import datetime
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -74,6 +76,19 @@ MAYOR = 'Mayor calls port "closed"'
         (page("Mayor calls port &quot;closed&quot;", "", {"og:title": "Mayor calls port "}), MAYOR),
         (page("A", "Fog &quot;on the port&quot;", {"og:title": "Fog "}), 'Fog "on the port"'),
         (page("A", "&quot;Fog&quot;", {"og:title": "Rain"}), "Rain"),
+        (
+            page("A", "", {"og:title": "Courier exclusive – how fog came"}),
+            "Courier exclusive – how fog came",
+        ),
+        (
+            page("A", "", {"og:title": "Courier – how fog came", "og:site_name": "Courier"}),
+            "how fog came",
+        ),
+        (page("A", "Fog closes the port", {"og:title": "Fog closes..."}), "Fog closes the port"),
+        (page("A", "Fog closes the port", {"og:title": "Fog clo"}), "Fog closes the port"),
+        (page("A", "Fog in the U.S. now", {"og:title": "Fog in the U.S."}), "Fog in the U.S."),
+        (page("A", "Fog", {"og:title": "undefined"}), "Fog"),
+        (page("A", "Fog", {"og:title": "{{ page.title }}"}), "Fog"),
     ],
 )
 def test_titles(html: str, title: str) -> None:
@@ -202,6 +217,12 @@ def test_titles_of_pages_without_a_headline() -> None:
         ("Ana Sousa and Boston University", "Ana Sousa; Boston University"),
         ("Rui Melo of AFP and Ana Sousa", "Rui Melo of AFP; Ana Sousa"),
         ({"name": ["Ana Sousa", "Ana Sousa"]}, "Ana Sousa"),
+        ("Von Miller", "Von Miller"),
+        ("Von Ana Sousa", "Ana Sousa"),
+        ("By Reuters", "Reuters"),
+        ("홍길동 기자", "홍길동"),
+        ("山田 太郎 記者", "山田 太郎"),
+        ("홍길동 기자 hong@news.example", "홍길동"),
         ({"@id": "#ana"}, "Ana Sousa"),
         ("https://example.com/ana", ""),
         ([7, None, {"name": {}}], ""),
@@ -210,6 +231,110 @@ def test_titles_of_pages_without_a_headline() -> None:
 def test_authors(author: Any, names: str) -> None:
     data = {"@graph": [article(author=author), {"@id": "#ana", "name": "Ana Sousa"}]}
     assert extract_metadata(page(data=data), url=URL).author == names
+
+
+def test_what_only_refers_to_an_object_says_no_less_of_it() -> None:
+    image = {"@id": "#i"}
+    objects = [
+        article(author={"@id": "#p"}, publisher={"@id": "#o"}, image=image),
+        {"@type": "Person", "@id": "#p", "name": "Ana Sousa"},
+        {"@type": "Organization", "@id": "#o", "name": "Courier"},
+        {"@type": "ImageObject", "@id": "#i", "url": "https://courier-online.com/i.jpg"},
+        {"@type": "WebPage", "author": {"@id": "#p"}, "primaryImageOfPage": image},
+    ]
+    for graph in permutations(objects):
+        found = extract_metadata(page(data={"@graph": graph}), url=URL)
+        assert (found.author, found.image) == ("Ana Sousa", "https://courier-online.com/i.jpg")
+
+
+@pytest.mark.parametrize(
+    ("shown", "day"),
+    [
+        ("<span class=date>05/03/2024</span>", None),
+        ("<time>5/3/2024 10:00</time>", None),
+        ("<span class=date>05/13/2024</span>", "2024-05-13"),
+        ("<span class=date>5/5/2024</span>", "2024-05-05"),
+        ("<span class=date>05/03/2024</span><meta itemprop=date content=2024-03-05>", "2024-03-05"),
+        (
+            "<span itemprop=datePublished content=2024-05-03T08:00:00-04:00>05/03/2024</span>",
+            "2024-05-03",
+        ),
+        (
+            '<span property="dc:date dc:created" content="2024-05-03T08:00:00Z">by ana on '
+            "Fri, 05/03/2024 - 08:00</span>",
+            "2024-05-03",
+        ),
+    ],
+)
+def test_days_of_numbers_on_english_pages(shown: str, day: str | None) -> None:
+    html = f"<html lang=en><h1>Fog closes port</h1>{shown}<p>{'Ferries stayed. ' * 9}"
+    found = extract_metadata(html, url=URL, text="Fog closes port").published
+    assert (str(found.date()) if found else None) == day
+
+
+OTHER = article(datePublished="2019-01-01")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"@type": "ItemList", "itemListElement": [OTHER]},
+        {"@type": "WebPage", "hasPart": OTHER},
+        {"@type": "WebPage", "dateModified": "2019-01-01"},
+        article(video={"@type": "VideoObject", "uploadDate": "2019-01-01"}),
+        article(video=[{"@type": "VideoObject", "datePublished": "2019-01-01"}]),
+    ],
+)
+def test_days_of_other_things_do_not_date_a_page(data: Any) -> None:
+    html = page(h1="Fog closes port", data=data).replace("</h1>", "</h1><p>May 3, 2024</p>")
+    found = extract_metadata(html, url=URL, text="Fog closes port").published
+    assert str(found)[:10] == "2024-05-03"
+
+
+@pytest.mark.parametrize(
+    ("before", "behind"),
+    [
+        ("", "<div class=more><time datetime=2024-06-01T10:00:00Z>1h</time> Rain</div>"),
+        ("<div class=more><time datetime=2024-06-01T10:00:00Z>1h</time> Rain</div>", ""),
+    ],
+)
+def test_a_time_far_from_the_headline_gives_way_to_a_day_beside_it(
+    before: str, behind: str
+) -> None:
+    text = "<p>Forty ferries stayed in the harbour on Monday morning, people there said.</p>"
+    parts = "".join(f"<div class=author>{n}</div>" for n in range(5)) if behind else ""
+    html = f"{before}<h1>Fog closes port</h1><p>May 3, 2024</p>{text}{parts}{behind}"
+    found = extract_metadata(html, url=URL, text="Fog closes port").published
+    assert str(found)[:10] == "2024-05-03"
+
+
+@pytest.mark.parametrize(
+    ("written", "time"),
+    [
+        ("2024/05/03 08:00", "2024-05-03T08:00:00+00:00"),
+        ("2024-5-3 8:00", "2024-05-03T08:00:00+00:00"),
+        ("2024-05-03T8:00:00+02:00", "2024-05-03T08:00:00+02:00"),
+        ("03.05.2024 08:00", "2024-05-03T08:00:00+00:00"),
+        ("2024年05月03日 08:00", "2024-05-03T08:00:00+00:00"),
+        ("May 3, 2024 8:00 am", "2024-05-03T08:00:00+00:00"),
+        ("May 3, 2024, 12:30 p.m. EST", "2024-05-03T12:30:00-05:00"),
+        ("Fri May 03 2024 08:00:00 GMT+0200 (CEST)", "2024-05-03T08:00:00+02:00"),
+        ("5/3/2024 12:05:06 AM", "2024-05-03T00:05:06+00:00"),
+        ("Fri, 05/13/2024 - 08:00", "2024-05-13T08:00:00+00:00"),
+        (1714723200, "2024-05-03T08:00:00+00:00"),
+        ("1714723200000", "2024-05-03T08:00:00+00:00"),
+        ("05/03/2024 08:00", None),
+        ("5/3/2024", None),
+        ("May 3 to May 5, 2024", None),
+        ("May 3, 2024, page 5", None),
+        ("3 May 2024 25:00", "2024-05-03T00:00:00+00:00"),
+        (float("nan"), None),
+        (True, None),
+    ],
+)
+def test_times_as_people_and_programs_write_them(written: Any, time: str | None) -> None:
+    found = extract_metadata(page(data=article(datePublished=written)), url=URL).published
+    assert found == (datetime.fromisoformat(time) if time else None)
 
 
 @pytest.mark.parametrize(

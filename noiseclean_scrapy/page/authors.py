@@ -12,6 +12,7 @@ from noiseclean_scrapy.page.days import MONTHS
 _LISTED = re.compile(r"\s*[;|、]\s*")
 _AND = r"(?:and|und|y|et|e|og|och|en|&)\s+"
 _JOINED = re.compile(rf"\s*,\s+(?:{_AND})?|\s+{_AND}")
+_MAIL = re.compile(r"\s+\S+@\S+$")
 _SIGN = re.compile(r"(?<=\S)\s+\([^()]{1,20}\)$")
 _WRITTEN = "(?:posted|published|written)"
 _WRITTEN_BY = rf"(?:(?:{_WRITTEN}|story|words|text) )?by"
@@ -60,6 +61,7 @@ _AROUND_NAME = re.compile(
     r"|^(?:.*\s)?作者\s?[:：]\s?"
     rf"|(?:^|\s+)(?:(?:(?:last )?updated|published|posted|is an?)\s.*|{_MONTH}\.? \d{{1,2}})$"
     rf"|\s+{_WEEKDAY}$"
+    r"|\s+(?:기자|특파원|記者|记者)(?:\s.*)?$"
     r"|\s+(?:follow(?:ing)?|share|updated|published|posted)(?:\s+@\w*)?$",
     re.IGNORECASE,
 )
@@ -88,7 +90,7 @@ def split_names(text: str) -> Iterator[str]:
             names = [part]
         names = without_roles(names)
         for name in names if all(" " in name for name in names) else [part]:
-            name = _SIGN.sub("", name).strip()
+            name = _SIGN.sub("", _MAIL.sub("", name)).strip()
             if name and not _NO_NAME.search(name):
                 yield name
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from itertools import islice
@@ -22,6 +22,14 @@ _MAIL_TIME = re.compile(r"(?:[A-Z][a-z]{2}, ?)?\d{1,2} [A-Z][a-z]{2} \d{4} \d", 
 _WRITTEN_DAY = re.compile(
     r"(?:[A-Z][a-z]+, )?(?:[A-Z][a-z]+ \d{1,2}|\d{1,2} [A-Z][a-z]+),? \d{4}", re.ASCII
 )
+_EPOCH = re.compile(r"(\d{10})(?:\d{3})?", re.ASCII)  # in seconds or milliseconds
+_CLOCK = re.compile(
+    r"(\d{1,2}):(\d\d)(?::(\d\d)(?:\.\d+)?)?(?:\s?([ap])\.?m\b\.?)?"
+    r"(?:\s?(?:GMT|UTC)?([+-]\d\d):?(\d\d)(?!\d)|\s?([A-Z]{1,4})\b)?",
+    re.IGNORECASE | re.ASCII,
+)
+_LONGEST_TIME = 80
+_NUMBER = re.compile(r"\d+")
 _HALF_DAY = re.compile(r"\d\s?[AaPp]\.?[Mm]\.?$")
 _MONTH = re.compile(r"\d{4}-\d\d", re.ASCII)
 _FRACTION = re.compile(r"\.(\d{1,6})\d*")
@@ -78,7 +86,7 @@ class ShownDay(NamedTuple):
 
 
 def read_time(value: object) -> datetime | None:
-    """A time as ISO 8601 or a header of a mail has it, aware; without an offset in UTC.
+    """A time as ISO 8601, a header of a mail or a clock has it, aware; without an offset in UTC.
 
     A day is its midnight, also one that is written out in English, a month that of its first day.
 
@@ -93,6 +101,8 @@ def read_time(value: object) -> datetime | None:
     >>> read_time("May 3, 2024").isoformat(), read_time("Mai 3, 2024")
     ('2024-05-03T00:00:00+00:00', None)
     """
+    if found := _EPOCH.fullmatch(str(value).strip() if isinstance(value, (str, int)) else ""):
+        return datetime.fromtimestamp(int(found[1]), timezone.utc)
     if not isinstance(value, str) or len(value) > _LONGEST:
         return None
     value = value.strip()
@@ -114,6 +124,43 @@ def read_time(value: object) -> datetime | None:
     except (ValueError, OverflowError):
         return None
     return time if time.tzinfo else time.replace(tzinfo=timezone.utc)
+
+
+def read_written(value: object) -> datetime | None:
+    """A time as people write it, in English words, where it can be read in one way only.
+
+    With halves of a day it is American, and the month comes first.
+
+    >>> read_written("5/3/2024 8:30 PM").isoformat(), read_written("5/3/2024 20:30")
+    ('2024-05-03T20:30:00+00:00', None)
+    >>> read_written("Fri May 03 2024 08:00:00 GMT+0200 (CEST)").isoformat()
+    '2024-05-03T08:00:00+02:00'
+    """
+    if not isinstance(value, str) or len(value) > _LONGEST_TIME:
+        return None
+    days = list(shown_days(value))
+    if len(days) != 1:
+        return None
+    day, clock = days[0], _CLOCK.search(value)
+    numbers = _NUMBER.findall(_CLOCK.sub(" ", value, count=1))
+    if len(numbers) > 2 + day.month.isdecimal():  # there is more than a day and a time
+        return None
+    hour, minute, second, half, ahead, minutes_ahead, zone = clock.groups("") if clock else [""] * 7
+    if half and day.may_be_turned:
+        day = day._replace(month=str(day.day), day=int(day.month), may_be_turned=False)
+    time = day.midnight("en")
+    if time is None or not hour:
+        return time
+    hours = int(hour) % 12 + 12 * (half in {"p", "P"}) if half else int(hour)
+    offset = timedelta(hours=_ZONES.get(zone.upper(), 0))
+    if ahead:
+        offset = timedelta(hours=int(ahead), minutes=int(f"{ahead[0]}{minutes_ahead}"))
+    try:
+        return time.replace(
+            hour=hours, minute=int(minute), second=int(second or 0), tzinfo=timezone(offset)
+        )
+    except ValueError:
+        return time
 
 
 def _with_offset(zone: re.Match[str], form: str = "{:+03}:00") -> str:

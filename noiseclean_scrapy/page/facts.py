@@ -16,7 +16,7 @@ from noiseclean_scrapy import kernels
 from noiseclean_scrapy.page.characters import writable
 from noiseclean_scrapy.page.days import shown_days
 from noiseclean_scrapy.page.document import LANGUAGE_ATTRIBUTES, named_elements
-from noiseclean_scrapy.page.linked_data import is_json_ld, is_wrapped, read_json
+from noiseclean_scrapy.page.linked_data import OTHERS, is_json_ld, is_wrapped, read_json
 from noiseclean_scrapy.page.parse import document_roots, parse_html
 from noiseclean_scrapy.page.sources import Html
 from noiseclean_scrapy.page.urls import LONGEST_ADDRESS
@@ -28,7 +28,7 @@ _BODIES = etree.XPath("//body[not(ancestor::body)]")
 _ARTICLES = etree.XPath("//article[not(ancestor::article)]")
 _FOOTERS = etree.XPath("descendant::footer | descendant::div[contains(@class, '-footer')]")
 _POST_FOOTER = re.compile("(?:post|entry|article)-footer")
-TELLING_MARKS = ("class", "id", "itemprop", "rel")
+TELLING_MARKS = ("class", "id", "itemprop", "property", "rel")
 TELLING_TAGS = frozenset({"time", "abbr", "h1"})
 LEADING_MARKS = ("class", "id")
 ELSEWHERE_TAGS = frozenset({"aside", "footer", "nav", "form", "select"})
@@ -57,8 +57,7 @@ _PARAGRAPHS = ("p", "li", "dd", "blockquote")
 _OTHER_TEXTS = etree.XPath(".//text()[not(ancestor::time)]")
 _SHORTEST_SENTENCE = 40  # characters; what is shorter may say who published when
 _SENTENCE_END = re.compile(r"[.!?…。！？][^\w.!?…。！？]*$")
-_OTHERS = frozenset("review reviews comment citation mentions".split())
-_NAMES_OTHERS = re.compile(rf'"(?:{"|".join(sorted(_OTHERS))})"\s*:')
+_NAMES_OTHERS = re.compile(rf'"(?:{"|".join(sorted(OTHERS))})"\s*:')
 _PLAIN_NAME = re.compile(r"[a-z][\w.-]*", re.IGNORECASE | re.ASCII)
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _LONG_STRING = re.compile(rf'"(?:[^"\\]|\\.){{{_LONGEST_VALUE - 1}}}', re.DOTALL)
@@ -155,7 +154,7 @@ def _own(value: Any, depth: int) -> Any:
     if depth > _DEEPEST:
         return None
     if isinstance(value, dict):
-        return {name: _own(part, depth + 1) for name, part in value.items() if name not in _OTHERS}
+        return {name: _own(part, depth + 1) for name, part in value.items() if name not in OTHERS}
     return [_own(part, depth + 1) for part in value] if isinstance(value, list) else value
 
 

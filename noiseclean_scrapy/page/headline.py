@@ -28,6 +28,8 @@ _BESIDE_NAME = re.compile(rf"({_SEPARATOR}|(?<=[\u3000-\u9fff\uac00-\ud7a3\uff01
 _DAY = re.compile(r"\d{1,4}([./-])\d{1,2}\1\d{1,4}")
 _DIGIT = re.compile(r"\d")
 _WORD = re.compile(r"[^\W_]+")
+_DOTS = re.compile(r"\s*(?:…|\.\.+)$")
+_NO_TITLE = re.compile(r"undefined|null|none|.*\{\{.*\}\}.*", re.IGNORECASE | re.DOTALL)
 _MOST_PARTS = 4  # of a title that belong to the site: its name, a day
 _LONGEST_REST = 5  # words
 _SHORTEST_NAME, _LONGEST_NAME = 5, 100  # characters
@@ -97,7 +99,13 @@ def choose_title(page: Page, headline: str) -> str:
     # An attribute ends at a quotation mark that is not escaped.
     cut = [found.partition('"')[0].strip() for found in (headline, page.title) if '"' in found]
     told = (*page.declared.titles, page.declared.wrapped_title)
-    declared = [title for title in told if title.strip() not in cut]
+    declared = [
+        title
+        for title in told
+        if title.strip() not in cut
+        and not _NO_TITLE.fullmatch(title.strip())
+        and not _is_cut(title.strip(), headline or page.title)
+    ]
     titles = [*map(site.without, declared), headline]
     titles = [title for title in titles if title and not site.is_name(title)]
     if not titles:
@@ -115,6 +123,14 @@ def choose_title(page: Page, headline: str) -> str:
         if own in meta or meta == _plain(site.without(page.title)):
             return others[0]
     return first
+
+
+def _is_cut(title: str, whole: str) -> bool:
+    """Whether a title is the beginning of another one, cut off in a word or with dots."""
+    begin = _DOTS.sub("", title)
+    if not begin or begin == whole or not whole.startswith(begin):
+        return False
+    return begin != title or (begin[-1].isalnum() and whole[len(begin)].isalnum())
 
 
 def _plain(title: str) -> str:
@@ -222,18 +238,21 @@ class SiteNames:
                 break
             if self.is_part(parts[-1]):
                 title = "".join(parts[:-2])
-            elif self.is_part(parts[0]):
+            elif self.is_part(parts[0], is_first=True):
                 title = "".join(parts[2:])
             else:
                 break
         return title.strip()
 
-    def is_part(self, part: str) -> bool:
-        """Whether a part of a title is the site's: its name, with a word more or less, or a day."""
+    def is_part(self, part: str, *, is_first: bool = False) -> bool:
+        """Whether a part of a title is the site's: its name, with a word more or less, or a day.
+
+        A headline may begin with the name.
+        """
         own, name = words(part), squashed(part)
         if name in self._names or _DAY.fullmatch(part.strip()):
             return True
-        if own and own[0] == self._label and len(own) <= _LONGEST_REST:
+        if not is_first and own and own[0] == self._label and len(own) <= _LONGEST_REST:
             return True
         return len(name) >= _SHORTEST_NAME and any(
             known.endswith(name) or (name.endswith(known) and len(name) < 2 * len(known))

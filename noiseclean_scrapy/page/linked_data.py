@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from noiseclean_scrapy.page.authors import split_names
-from noiseclean_scrapy.page.days import read_time
+from noiseclean_scrapy.page.days import read_time, read_written
 from noiseclean_scrapy.page.parse import unescape
 
 if TYPE_CHECKING:
@@ -22,23 +22,27 @@ _LONGEST = 300
 _MOST_AUTHORS = 30
 _WRAPPING = re.compile(r"[\s/*]*(?:<!--|<!\[CDATA\[)(?:<!--|<!\[CDATA\[|-->|[\s/*>])*")
 _ARTICLE = re.compile(r"(?:Article|Posting|Report|Review|Recipe)$")
-# Below these stand other articles, and the authors of other things.
-_ELSEWHERE = frozenset(
-    "itemListElement liveBlogUpdate hasPart isPartOf comment citation mentions review image video "
-    "associatedMedia relatedLink".split()
+OTHERS = frozenset(
+    "itemListElement liveBlogUpdate hasPart isPartOf comment citation mentions review reviews "
+    "video associatedMedia relatedLink".split()
 )
+"""Below these stand other articles, and the authors and days of other things."""
+_ELSEWHERE = OTHERS | {"image"}
 
 
 @dataclass(frozen=True, slots=True)
 class Article:
     """What JSON-LD says of the page's article; empty, None for the time, where it says nothing.
 
-    `published` is aware and keeps its offset; without one it is in UTC.
+    `published` is aware and keeps its offset; without one it is in UTC. So is `written`, the
+    same as people write it. `modified` is the day of the last change.
     """
 
     headline: str = ""
     authors: tuple[str, ...] = ()
     published: datetime | None = None
+    written: datetime | None = None
+    modified: datetime | None = None
     publisher: str = ""
     image: str = ""
 
@@ -95,6 +99,8 @@ def read_article(documents: Iterable[Any]) -> Article:
         headline=plain_line(article.get("headline") or _own_name(article)),
         authors=tuple(dict.fromkeys(authors))[:_MOST_AUTHORS],
         published=read_time(article.get("datePublished")),
+        written=read_written(article.get("datePublished")),
+        modified=read_time(article.get("dateModified")),
         publisher=next(iter(_names(article.get("publisher"), known, 0)), ""),
         image=_image(article.get("image"), known),
     )

@@ -20,7 +20,7 @@ from noiseclean_scrapy.page.authors import (
     turned,
     without_by,
 )
-from noiseclean_scrapy.page.days import ShownDay, read_time, shown_days
+from noiseclean_scrapy.page.days import ShownDay, read_time, read_written, shown_days
 from noiseclean_scrapy.page.facts import text_of
 from noiseclean_scrapy.page.linked_data import Article, plain_line
 
@@ -35,12 +35,17 @@ _EARLIEST = datetime(1990, 1, 1, tzinfo=timezone.utc)
 _DATE_FORMAT = "%Y-%m-%dT%H:%M:%S%z"
 _TELLS_TIME = re.compile("date|time|publi|modif|created|issued")
 _TELLS_CHANGE = re.compile("modif|updated")
+_IS_PUBLISHED = re.compile(r"date_?published|(?:dc|dcterms):(?:created|date|issued)\b")
+_CHANGE = '"dateModified"'
 _OF_PICTURE = re.compile("caption|credit|photo", re.IGNORECASE)
 _URL_DAY = re.compile(r"[/_-]\d{4}[/_-]?\d\d[/_-]?\d\d(?!\d)", re.ASCII)
 _BESIDE = 4  # parts that tell of author or date, behind the headline
 _BEHIND, _BEFORE = 5, 8  # texts from the headline on, and before it
 _LONGEST_LINE = 150
-_TIMES = ("article:published_time", "og:article:published_time", "datepublished")
+_TIMES = (
+    *("article:published_time", "og:article:published_time", "datepublished"),
+    "parsely-pub-date",
+)
 
 
 def author_and_date(
@@ -60,7 +65,12 @@ def author_and_date(
     author = named_authors("; ".join(article.authors)) or _stated_author(facts)
     stated = [article.published, *(read_time(declared.get(name)) for name in _TIMES)]
     if not any(stated):
-        stated.append(_stated_time(facts, declared, url))
+        written = (read_written(declared.get(name)) for name in _TIMES)
+        time, is_far = _stated_time(facts, declared, url)
+        if is_far:  # which may be that of something else
+            near = chain(_shown_days(facts, most=_BESIDE), _days_beside(beside))
+            time = _first_date(near, language, latest) or time
+        stated += [time, article.written, *written]
     told = [time for time in stated if time and time >= _EARLIEST]
     times = [time for time in told if time <= latest]
     # Of one moment told twice, that of the publisher's own clock.
@@ -68,11 +78,13 @@ def author_and_date(
     published = next(by_own_clock, times[0] if times else None)
     if not author or not told:
         other_author, other_published = _found_author_and_date(facts, url, latest)
+        if other_published and _may_be_turned(facts, other_published, language):
+            other_published = None
         author, published = author or other_author, published or other_published
     if not author:
         author = named_authors(next(filter(None, map(byline, beside()[0])), ""))
     if published is None:
-        modified = _modified(declared, latest)
+        modified = _modified(article, declared, latest)
         ways = (_shown_days(facts), _days_beside(beside))
         is_headed = any(True for _ in facts.iter("h1"))
         days = chain.from_iterable(ways if is_headed else reversed(ways))
@@ -119,24 +131,37 @@ def _is_author(node: _Element) -> bool:
     return "author" in {node.get(name, "").lower() for name in ("name", "property")}
 
 
-def _stated_time(facts: _Element, declared: Mapping[str, str], url: str = "") -> datetime | None:
+def _stated_time(
+    facts: _Element, declared: Mapping[str, str], url: str
+) -> tuple[datetime | None, bool]:
     """The only time that the page marks, or the one beside the headline; or marked as published.
 
-    None where META or the address tells of one in its own way.
+    None where META or the address tells of one in its own way. And whether it stands far from the
+    headline, without a mark of its own.
     """
     if any(_TELLS_TIME.search(name) and not _TELLS_CHANGE.search(name) for name in declared):
-        return None
+        return None, False
     found = [
         (_mark_rank(node), not 0 <= number < _BESIDE, number, time)
         for number, part in _parts(facts)
-        for node in part.iter("time")
-        if (time := read_time(node.get("datetime")))
+        for node in part.iter()
+        if (time := read_time(_marked_time(node)))
     ]
     if not found:
-        return None
+        return None, False
     rank, is_elsewhere, _, time = min(found)
     has_rivals = len({other for mark, *_, other in found if mark == rank}) > 1
-    return None if has_rivals and (is_elsewhere or _URL_DAY.search(url)) else time
+    if has_rivals and (is_elsewhere or _URL_DAY.search(url)):
+        return None, False
+    return time, rank > 0 and is_elsewhere
+
+
+def _marked_time(node: _Element) -> str | None:
+    """The time that an element is marked with, in HTML, microdata or RDFa."""
+    if node.tag == "time":
+        return node.get("datetime")
+    marks = f"{node.get('itemprop', '')} {node.get('property', '')}".lower()
+    return node.get("content") if _IS_PUBLISHED.search(marks) else None
 
 
 def _parts(facts: _Element) -> list[tuple[int, _Element]]:
@@ -154,31 +179,39 @@ def _parts(facts: _Element) -> list[tuple[int, _Element]]:
 def _mark_rank(time: _Element) -> int:
     """Low for times that are marked as those of publication, high for those of a change."""
     marks = " ".join(
-        (*map(str, time.keys()), time.get("class", ""), time.get("itemprop", ""))
+        (
+            *map(str, time.keys()),
+            *(time.get(name, "") for name in ("class", "itemprop", "property")),
+        )
     ).lower()
     is_first = "pub" in marks or "entry-date" in marks
     return 0 if is_first else 1 + bool(_TELLS_CHANGE.search(marks))
 
 
-def _modified(declared: Mapping[str, str], latest: datetime) -> datetime | None:
-    """When META says that the page was changed, which is better than nothing."""
-    times = (read_time(value) for name, value in declared.items() if _TELLS_CHANGE.search(name))
+def _modified(article: Article, declared: Mapping[str, str], latest: datetime) -> datetime | None:
+    """When META or JSON-LD says that the page was changed, which is better than nothing."""
+    told = (read_time(value) for name, value in declared.items() if _TELLS_CHANGE.search(name))
+    times = chain(told, [article.modified])
     return next((time for time in times if time and _EARLIEST <= time <= latest), None)
 
 
 def _without_changes(facts: _Element) -> _Element:
     """Facts without what libraries take for the day of publication: that of the last change.
 
-    A copy where there is such a META.
+    A copy where META or JSON-LD tells of one.
 
     >>> from lxml.html import document_fromstring
     >>> head = '<meta name=author content=A><meta name=last-modified content=2024-05-03>'
     >>> [node.get("name") for node in _without_changes(document_fromstring(head)).iter("meta")]
     ['author']
     """
-    if not any(map(_tells_change, facts.iterfind("head/meta"))):
+    scripts = (script.text or "" for script in facts.iterfind("head/script"))
+    is_told = any(_CHANGE in text for text in scripts)
+    if not is_told and not any(map(_tells_change, facts.iterfind("head/meta"))):
         return facts
     copy = deepcopy(facts)
+    for script in copy.iterfind("head/script"):
+        script.text = (script.text or "").replace(_CHANGE, '"changed"')
     for head in copy.iterfind("head"):
         for node in filter(_tells_change, head.findall("meta")):
             head.remove(node)
@@ -189,14 +222,15 @@ def _tells_change(meta: _Element) -> bool:
     return any(_TELLS_CHANGE.search(meta.get(name, "").lower()) for name in META_NAMES)
 
 
-def _shown_days(facts: _Element) -> Iterator[ShownDay]:
+def _shown_days(facts: _Element, most: int | None = None) -> Iterator[ShownDay]:
     """The days at the end of TITLE, and from the headline on in what tells of the author.
 
-    Before it pages may show the day of today.
+    Before it pages may show the day of today. `most` is the number of parts behind it.
     """
     titles = (" ".join(text_of(node).split()) for node in facts.iter("title"))
     ends = (day for text in titles for day in shown_days(text) if day.end == len(text))
-    own = (part for _, part in _parts(facts) if not _OF_PICTURE.search(part.get("class", "")))
+    parts = (part for number, part in _parts(facts) if most is None or 0 <= number < most)
+    own = (part for part in parts if not _OF_PICTURE.search(part.get("class", "")))
     lines = (" ".join(text_of(part).split()) for part in own)
     return chain(ends, (day for line in lines for day in shown_days(line)))
 
@@ -237,6 +271,25 @@ def _found_author_and_date(
         return "", None
     names = (without_by(name.strip()) for name in (found.author or "").split(";"))
     return named_authors("; ".join(names)), _date(found.date, latest)
+
+
+def _may_be_turned(facts: _Element, found: datetime, language: str) -> bool:
+    """Whether a day was read from numbers that say another one in America, and from nothing else.
+
+    Libraries take the day first.
+    """
+    if language not in {"", "en"} or found.day > 12 or found.day == found.month:
+        return False
+    values = [str(v) for node in facts.iter() for v in (*node.values(), node.text or "")]
+    if any(found.strftime(form) in value for value in values for form in ("%Y-%m-%d", "%Y/%m/%d")):
+        return False
+    ours = found.year, found.month, found.day
+    return any(
+        day.may_be_turned and (day.year, int(day.month), day.day) == ours
+        for value in values
+        if len(value) <= _LONGEST_LINE
+        for day in shown_days(value)
+    )
 
 
 def _date(found: str | None, latest: datetime) -> datetime | None:
