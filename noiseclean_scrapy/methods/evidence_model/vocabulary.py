@@ -115,6 +115,9 @@ _CONSENT = re.compile(
     r"|moove_gdpr|onetrust-(?:consent|banner|pc)-sdk|optanon-(?:alert|popup)|osano-cm-|qc-cmp"
     r"|tarteaucitron(?:root|alert|big)|(?<![a-z])(?:termly|trustarc-|truste-)|usercentrics-(?:root|cmp)"
     r"|#cmp(?:box|wrapper)|cookiefirst-root|cookiescript_injected|hs-eu-cookie-confirmation|truste_"
+    r"|#cc-main(?![\w-])|(?<![a-z])evidon-|consent_blackbar|snigel-cmp|sp_message_container"
+    r"|(?<![a-z])ccm-(?:root|modal|widget)|ot-sdk-container|cookies?-?hinweis|aviso-?cookies?"
+    r"|(?<![\w-])(?:js-)?cookies?-?consent(?![\w-])"
     # of what stands in the place of an embedded post until readers agree
     r"|_brlbs-content-blocker|rcb-content-blocker|embed-privacy-overlay|uc-embedding-container"
     # and of what sites write themselves
@@ -164,8 +167,10 @@ def asks_consent(tag: str, label: str) -> bool:
     >>> labels = "div#onetrust-banner-sdk.otFlat", "p.site-cookie-notice", "p.cookie-recipe"
     >>> [asks_consent(label.partition("#")[0], label) for label in labels]
     [True, True, False]
-    >>> asks_consent("section", "section#cookie-notice")
-    False
+    >>> asks_consent("div", "div#cc-main"), asks_consent("div", "div.cookie-consent")
+    (True, True)
+    >>> asks_consent("section", "section#cookie-notice"), asks_consent("p", "p.cookie-consent-faq")
+    (False, False)
     """
     if tag in _NO_DIALOG or not _CONSENT.search(label):
         return False
