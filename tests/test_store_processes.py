@@ -123,3 +123,32 @@ def test_writers_lock_sites_in_one_order_whatever_the_language(
         holder.rollback()
         deleting.join()
         assert store.pages.count(first).pages == 0
+
+
+@pytest.mark.services
+def test_a_page_that_is_written_anew_elsewhere_locks_both_sites_in_order(
+    postgresql_server: PrivateServer,
+) -> None:
+    plain = postgresql_server.url.replace("+psycopg", "")
+    with psycopg.connect(plain, autocommit=True) as connection:
+        connection.execute("CREATE DATABASE moving")
+    url = postgresql_server.url.rsplit("/", 1)[0] + "/moving"
+    now = datetime.now(timezone.utc)
+    before = [PageRecord(key, key, "http://a/", "0", now) for key in ("a", "b")]
+    moved = [PageRecord("a", "b", "http://a/", "0", now)]
+    with (
+        Store(url) as store,
+        psycopg.connect(url.replace("+psycopg", "")) as holder,
+        psycopg.connect(url.replace("+psycopg", ""), autocommit=True) as other,
+    ):
+        store.pages.write(before, method="evidence")
+        holder.execute(_LOCK, ["a"])
+        options = {"method": "evidence", "rewrite": {"a"}}
+        writing = Thread(target=store.pages.write, args=(moved,), kwargs=options)
+        writing.start()
+        while other.execute(_WAITING).fetchone() == (0,):
+            time.sleep(0.01)
+        assert other.execute(_LOCK, ["b"]).fetchone() == ("b",)  # nothing is held meanwhile
+        holder.rollback()
+        writing.join()
+        assert (store.pages.count("a").pages, store.pages.count("b").pages) == (0, 2)

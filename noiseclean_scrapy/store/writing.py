@@ -96,7 +96,12 @@ def write_pages(
     # Every writer takes its locks in the same order, clusters first: no deadlock.
     pages = sorted(pages, key=lambda page: page.key)
     names = sorted({storable_text(page.cluster) for page in pages})
-    clusters = {name: lock_cluster(connection, name, method=method) for name in names}
+    clusters: dict[str, Row[Any]] = {}
+    for name in sorted({*names, *_clusters_of(connection, rewrite)}):
+        if name in names:
+            clusters[name] = lock_cluster(connection, name, method=method)
+        else:
+            lock_clusters(connection, cluster_table.c.name == name)
     if rewrite:
         delete_pages(connection, sorted(rewrite))
     positions = _new_positions(connection, pages, clusters)
@@ -116,6 +121,16 @@ def write_pages(
         outbox.enqueue(connection, page_table.c.key.in_(chunk))
     states = cluster_rows.read_clusters(connection, cluster_table.c.name.in_(names))
     return Written(len(positions), tuple(states), stale)
+
+
+def _clusters_of(connection: Connection, keys: Collection[str]) -> set[str]:
+    """The clusters that pages are in now."""
+    query = select(page_table.c.cluster).distinct()
+    return {
+        name
+        for chunk in in_chunks(list(keys))
+        for name in connection.execute(query.where(page_table.c.key.in_(chunk))).scalars()
+    }
 
 
 def _stale(connection: Connection, pages: Sequence[PageRecord]) -> frozenset[str]:
