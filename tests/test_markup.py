@@ -244,6 +244,29 @@ def test_words_of_two_elements(html: str, text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("html", "markdown"),
+    [
+        ("<code><a href=/x>foo()</a></code>", "[`foo()`](https://a.example/x)"),
+        ("<code>a <a href=/x>b</a>(c)</code>", "`a `[`b`](https://a.example/x)`(c)`"),
+        ("<code><a href=/x>f`g</a></code>", "[``f`g``](https://a.example/x)"),
+        ("<a href=/x><code>d</code></a>", "[`d`](https://a.example/x)"),
+        ("<code><a>x</a> y</code>", "`x y`"),
+    ],
+)
+def test_links_in_code(html: str, markdown: str) -> None:
+    page = clean(f"<p>Said {html}")
+    found = page.to_markdown(include_links=True)
+    assert found == f"Said {markdown}"
+    roots = shown_by_markdown(found), shown_by_html(page.to_html(include_links=True))
+    drawn, given = ([(a.get("href"), text_of(a)) for a in root.iter("a")] for root in roots)
+    assert drawn == given
+
+
+def test_quotations_in_quotations_keep_their_marks() -> None:
+    assert "<q>He said <q>no</q></q>" in clean("<p>Said <q>He said <q>no</q></q>").html
+
+
+@pytest.mark.parametrize(
     ("html", "text", "markdown"),
     [
         ("10<sup>6</sup> m<sup>-2</sup>", "10⁶ m⁻²", "10⁶ m⁻²"),

@@ -308,7 +308,7 @@ def _html(content: Iterable[Token], references: References, options: MarkupOptio
             pieces.append(_html_image(token, references))
         elif token.kind == "begin":
             tag, address = element_of(token, references, options)
-            tag = "" if tag in open_tags else tag  # links in links are none
+            tag = "" if tag in open_tags and tag != "q" else tag  # links in links are none
             open_tags.append(tag)
             if tag:
                 pieces.append(f'<{tag} href="{escape(address)}">' if address else f"<{tag}>")

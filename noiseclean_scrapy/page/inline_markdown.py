@@ -42,13 +42,23 @@ def inline_markdown(
     parts: _Parts = []
     open_tags: list[tuple[str, str, int]] = []
     code: list[str] | None = None
+
+    def end_code() -> None:
+        """Write the code so far: a link in it is one of code, between two spans."""
+        if text := "".join(code or ()):
+            parts.append(_code_span(text, in_cell))
+            assert code
+            code.clear()
+
     for number, token in enumerate(content.tokens(options)):
         if token.kind == "begin":
             tag, address = element_of(token, references, options)
-            if code is not None or any(tag == name for name, _, _ in open_tags):
+            is_plain = code is not None and tag != "a"
+            if is_plain or any(tag == name for name, _, _ in open_tags):
                 tag = ""
             open_tags.append((tag, address, number))
             if tag == "a":
+                end_code()
                 parts.append(_Mark("["))
             elif tag in CODE:
                 code = []
@@ -63,10 +73,10 @@ def inline_markdown(
         elif token.kind == "end":
             tag, address, begun = open_tags.pop()
             if tag == "a":
+                end_code()
                 parts.append(_Mark(f"]({_target(address)})"))
             elif tag in CODE:
-                if text := "".join(code or ()):
-                    parts.append(_code_span(text, in_cell))
+                end_code()
                 code = None
             elif tag in _DELIMITERS:
                 parts.append(_Mark(_DELIMITERS[tag], begun))
