@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -217,6 +218,49 @@ def test_a_page_that_changes_without_an_item_gets_its_text_with_the_next_one(
     assert story_text(51) in [
         item["text"] for item in json.loads((tmp_path / "f.json").read_text())
     ]
+
+
+class SlowForTheFirst:
+    """A pipeline in which the first item waits until the second one has gone by."""
+
+    def __init__(self) -> None:
+        self.second = asyncio.Event()
+        self.items = 0
+
+    async def process_item(self, item: Any) -> Any:
+        self.items += 1
+        if self.items == 1:
+            await self.second.wait()
+        elif self.items == 3:
+            self.second.set()
+        return item
+
+
+class TwiceSpider(ChainSpider):
+    """Asks for the next page at once, and has its item after that."""
+
+    name = "twice"
+
+    def parse(self, response: Response, number: int) -> Iterator[Any]:
+        yield from reversed(list(super().parse(response, number)))
+
+
+@pytest.mark.slow
+def test_an_item_that_comes_late_puts_no_older_text_in_the_place_of_a_newer_one(
+    tmp_path: Path,
+) -> None:
+    changes = [story(50), story(51)]
+    pages: dict[str, Any] = {"/0": lambda visit: changes[visit - 1], "/1": story(1)}
+    settings = {
+        "DUPEFILTER_CLASS": "scrapy.dupefilters.BaseDupeFilter",
+        "ITEM_PIPELINES": {f"{__name__}.SlowForTheFirst": 500},
+        "NOISECLEAN_BATCH_SIZE": 1,
+    }
+    crawled = crawling.crawl_pages(tmp_path, TwiceSpider, pages, settings, paths=["/0", "/0", "/1"])
+    assert len(crawled.items) == 3
+    url = f"sqlite:///{tmp_path}/noiseclean.db"
+    query = "SELECT text FROM noiseclean_page WHERE url LIKE '%/0'"
+    assert read_rows(url, query) == [(story_text(51),)]
 
 
 @pytest.mark.slow

@@ -159,7 +159,8 @@ class Crawl:
             self.stats.inc_value("noiseclean/characters/kept", page.kept_characters)
         is_new = visit.kept is not page
         visit.kept = page
-        if is_new and not self.config.read_only and not visit.is_final:
+        is_wanted = not self.config.read_only and not self.visits.is_superseded(visit)
+        if is_new and is_wanted and not visit.is_final:
             config = (await self._cluster(visit.record.cluster)).config
             cleaned = to_record(page, visit.version, config)
             if visit.facts is not None:

@@ -131,6 +131,13 @@ class Visits:
             visit = self._recent.get(response.url)
         return visit
 
+    def is_superseded(self, visit: Visit) -> bool:
+        """Whether the page has been kept as it was at a later visit, as far as that is known."""
+        last = self._recent.get(visit.record.url)
+        if last is None or last is visit or last.record.key != visit.record.key:
+            return False
+        return last.kept is not None
+
     async def find(self, response: Response | None, url: str) -> Visit | None:
         """The page of `response`, unless `url` is that of another page that this crawl has seen."""
         own = self.of(response)
