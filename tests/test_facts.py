@@ -15,6 +15,7 @@ from benchmarks.facts import half, main, mean_scores, measure, ours
 from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.metadata import extract_metadata
 from noiseclean_scrapy.page import build_page
+from noiseclean_scrapy.page.days import shown_days
 from noiseclean_scrapy.page.headline import choose_title, find_headline
 from tests.support.corpora import needs_corpora
 
@@ -270,6 +271,29 @@ def test_days_of_numbers_on_english_pages(shown: str, day: str | None) -> None:
     html = f"<html lang=en><h1>Fog closes port</h1>{shown}<p>{'Ferries stayed. ' * 9}"
     found = extract_metadata(html, url=URL, text="Fog closes port").published
     assert (str(found.date()) if found else None) == day
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "day"),
+    [
+        ("2nd of March 2026", "en", "2026-03-02"),
+        ("Friday 3rd March 2026", "en", "2026-03-03"),
+        ("2026. március 2.", "hu", "2026-03-02"),
+        ("2026. márc. 02. 10:30", "hu", "2026-03-02"),
+        ("2026 m. kovo 2 d. 10:30", "lt", "2026-03-02"),
+        ("2 มีนาคม 2569", "th", "2026-03-02"),
+        ("2 آذار 2026", "ar", "2026-03-02"),
+        ("2 كانون الثاني 2026", "ar", "2026-01-02"),
+        ("2 تشرين الأول، 2025", "ar", "2025-10-02"),
+        ("15 غشت 2025", "ar", "2025-08-15"),
+        ("in 2026. Page 2. Next", "en", None),
+    ],
+)
+def test_written_days(text: str, language: str, day: str | None) -> None:
+    if language != "en":
+        pytest.importorskip("dateparser", reason="needs the extra metadata")
+    found = [shown.midnight(language) for shown in shown_days(text)]
+    assert [str(time.date()) for time in found if time] == ([day] if day else [])
 
 
 OTHER = article(datePublished="2019-01-01")

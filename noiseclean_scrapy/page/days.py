@@ -39,7 +39,9 @@ MONTHS = (
 _DAY = (
     r"(?<![\d.])(\d{1,2})\.(\d{1,2})\.(\d{4}|\d{2})(?![\d.]\d)(?!\d)"
     r"|(?<!\d)(\d{4})\s?[年년]\s?(\d{1,2})\s?[月월]\s?(\d{1,2})\s?[日号일]"
-    r"|(?<![\d.])(\d{1,2})(?:\.|º|er)?\s(?:de\s)?([^\s\d.,;()/_-]{2,15})[.,]?\s(?:del?\s)?(\d{4})(?!\d)"
+    r"|(?<![\d.])(\d{1,2})(?:\.|º|er|st|nd|rd|th)?\s(?:(?:de|of)\s)?"
+    r"((?:كانون|تشرين)\s\w{5,6}|[^\s\d.,;()/_-]{2,15})[.,،]?\s(?:del?\s)?(\d{4})(?!\d)"
+    r"|(?<![\d.])(\d{4})(?:\.|\sm\.)\s([^\s\d.,;()/_-]{2,15})\.?\s(\d{1,2})(?:\.|\sd\.)"
     r"|(?<![^\W_])([^\W\d_]{3,15})\.?\s(\d{1,2})(?:st|nd|rd|th)?,?\s(\d{4})(?!\d)"
 )
 _DAY_OF_NUMBERS = (
@@ -50,8 +52,15 @@ _DAY_OF_NUMBERS = (
     r"|(?<![\d./-])(\d{1,2})/(\d{1,2})/(\d{4})(?![\d/-])"
 )
 _DAYS = {False: re.compile(_DAY), True: re.compile(f"{_DAY}|{_DAY_OF_NUMBERS}")}
+_ARABIC_MONTHS = (
+    "كانون الثاني,جانفي|شباط,فيفري|آذار|نيسان,أفريل|أيار,ماي|حزيران,جوان|تموز,جويلية,يوليوز|"
+    "آب,أوت,غشت|أيلول,شتنبر|تشرين الأول|تشرين الثاني,نونبر|كانون الأول,دجنبر"
+)
+"""Those of the Levant and of the Maghreb, which the libraries do not have."""
+_BUDDHIST = 543
+"""Years that Thailand is ahead."""
 _DAY_FIRST = re.compile(r"\d+[/-]\d+[/-]\d{4}")
-_LAST_MONTH = 12
+_LAST_MONTH, _LAST_YEAR = 12, 2400
 _MOST_DAYS = 20  # that are looked at in one text
 
 
@@ -171,7 +180,7 @@ def _with_offset(zone: re.Match[str], form: str = "{:+03}:00") -> str:
 
 
 def shown_days(text: str, *, numbers: bool = True) -> Iterator[ShownDay]:
-    """The days in a text, as 31.1.2026, 2026年1月31日, 31 January 2026 or 31 de enero de 2026.
+    """The days in a text: 31.1.2026, 2026年1月31日, 31 January 2026, 31 de enero de 2026 and so on.
 
     Unless without `numbers`, also as 2026-01-31, 2026/1/31, 31/1/2026 or 1/31/2026.
 
@@ -191,6 +200,7 @@ def shown_days(text: str, *, numbers: bool = True) -> Iterator[ShownDay]:
             first, second = second, first
         may_be_turned = is_of_numbers and int(first) <= _LAST_MONTH and first != second
         year = int(third)
+        year -= _BUDDHIST * (year > _LAST_YEAR)
         yield ShownDay(year + 2000 * (year < 100), second, int(first), found.end(), may_be_turned)
 
 
@@ -212,4 +222,7 @@ def months(language: str) -> Mapping[str, int]:
         return found
     for number, month in numbered:
         found.update((name.casefold(), number) for name in names.get(month, ()))
+    if language == "ar":
+        for number, others in enumerate(_ARABIC_MONTHS.split("|"), 1):
+            found.update(dict.fromkeys(others.split(","), number))
     return found
