@@ -93,7 +93,7 @@ def read_article(documents: Iterable[Any]) -> Article:
     known: dict[str, dict[str, Any]] = {}
     for thing in found:  # of which some only refer to others
         if isinstance(name := thing.get("@id"), str):
-            known[name] = {**known.get(name, {}), **thing}
+            known.setdefault(name, {}).update(thing)
     authors = _names(article.get("author") or article.get("creator"), known, 0)
     return Article(
         headline=plain_line(article.get("headline") or _own_name(article)),
