@@ -102,6 +102,8 @@ def test_a_damaged_byte_costs_one_letter(text: str, declared: str) -> None:
 def test_what_is_read_as_ascii_is_no_utf_16(charset: str) -> None:
     for page in (f"<meta charset={charset}><p>Fog", f"<?xml encoding='{charset}'?><html><p>Fog"):
         assert decode(page.encode()) == page
+        response = HtmlResponse("http://a.org/", body=page.encode())
+        assert bounded_response(response, DEFAULT_BUDGET)[0].text == page
 
 
 @pytest.mark.parametrize("charset", ["gb2312", "windows-1251", "ascii", "shift_jis", "utf-16"])

@@ -7,7 +7,7 @@ from scrapy.http import HtmlResponse
 from scrapy.utils.response import get_base_url
 
 from noiseclean_scrapy.page import PageBudget
-from noiseclean_scrapy.page.parse import decode
+from noiseclean_scrapy.page.parse import decode, is_wrongly_wide
 from noiseclean_scrapy.page.sources import NO_CHARSET
 from noiseclean_scrapy.page.urls import LONGEST_ADDRESS
 
@@ -35,8 +35,11 @@ def bounded_response(response: HtmlResponse, budget: PageBudget) -> tuple[HtmlRe
 def _is_told(response: HtmlResponse) -> bool:
     """Whether the charset of a response is declared, or certain."""
     try:
-        if response._declared_encoding() is None:
+        charset = response._declared_encoding()
+        if charset is None:
             response.body.decode()
+        elif is_wrongly_wide(charset, response.body):
+            return False
         response.text  # noqa: B018  (read for its errors)
     except NO_CHARSET:
         return False

@@ -162,8 +162,15 @@ def _declared(data: bytes) -> str | None:
     starts = range(0, min(len(data), _CHARSET_BYTES), _PIECE_BYTES)
     pieces = (data[start : start + 2 * _PIECE_BYTES] for start in starts)
     name = next(filter(None, map(html_body_declared_encoding, pieces)), None)
-    # What is read as ASCII is none of these, which templates name that write them to a string.
-    return "utf-8" if name and name.startswith(("utf-16", "utf-32")) and b"\0" not in data else name
+    return "utf-8" if name and is_wrongly_wide(name, data) else name
+
+
+def is_wrongly_wide(charset: str, data: bytes) -> bool:
+    """Whether a charset of two or four bytes a letter is named, which programs do that wrote text.
+
+    Markup has letters of ASCII, and so bytes that are 0.
+    """
+    return charset.startswith(("utf-16", "utf-32")) and b"\0" not in data
 
 
 def document_roots(root: _Element) -> list[_Element]:
