@@ -484,7 +484,8 @@ def test_bodies_without_the_encodings_that_their_headers_name(
 
 
 @pytest.mark.parametrize(
-    ("transfer", "content"), [("gzip, chunked", ""), ("identity, chunked", "gzip"), ("chunked", "")]
+    ("transfer", "content"),
+    [("gzip, chunked", ""), ("identity, chunked", "gzip"), ("chunked", ""), ("chunked,", "gzip")],
 )
 def test_bodies_that_are_chunked_last(tmp_path: Path, transfer: str, content: str) -> None:
     body = html("fog " * 50)
@@ -565,7 +566,7 @@ def test_an_address_may_end_as_a_record_begins(tmp_path: Path) -> None:
 def test_folders_of_one_name_have_hosts_of_their_own(tmp_path: Path) -> None:
     hosts = FolderHosts()
     urls = []
-    for place in ("a/news", "b/news", "a/news"):
+    for place in ("a/news", "b/news", "a/../a/news"):
         folder = tmp_path / place
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "1.html").write_bytes(html(place))

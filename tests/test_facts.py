@@ -220,6 +220,10 @@ def test_titles_of_pages_without_a_headline() -> None:
         ({"name": ["Ana Sousa", "Ana Sousa"]}, "Ana Sousa"),
         ("Von Miller", "Von Miller"),
         ("Von Ana Sousa", "Ana Sousa"),
+        ("Von dpa", "dpa"),
+        ("Por EFE", "EFE"),
+        ("Por Redacción", "Redacción"),
+        ("Redakcja: PAP", "PAP"),
         ("By Reuters", "Reuters"),
         ("홍길동 기자", "홍길동"),
         ("山田 太郎 記者", "山田 太郎"),
@@ -305,6 +309,7 @@ OTHER = article(datePublished="2019-01-01")
         {"@type": "ItemList", "itemListElement": [OTHER]},
         {"@type": "WebPage", "hasPart": OTHER},
         {"@type": "WebPage", "dateModified": "2019-01-01"},
+        {"@type": "WebPage", "dateModified": "2019-01-01T00:00:00Z"},
         article(video={"@type": "VideoObject", "uploadDate": "2019-01-01"}),
         article(video=[{"@type": "VideoObject", "datePublished": "2019-01-01"}]),
     ],
@@ -315,21 +320,29 @@ def test_days_of_other_things_do_not_date_a_page(data: Any) -> None:
     assert str(found)[:10] == "2024-05-03"
 
 
+TEXT = "<p>Forty ferries stayed in the harbour on Monday morning, people there said.</p>"
+TIME = "<p class=meta><time datetime=2024-05-03T08:30:00+02:00>3 May 2024</time></p>"
+FAR = "".join(f"<div class=author>{number}</div>" for number in range(5))
+EVENT = "<div class=more><time datetime=2024-06-01T10:00:00Z>1 June</time> Fair</div>"
+COMMENT = "<p><span itemprop=datePublished content=2024-06-01T10:00:00Z>1 June</span> Nice!"
+
+
 @pytest.mark.parametrize(
-    ("before", "behind"),
+    ("html", "time"),
     [
-        ("", "<div class=more><time datetime=2024-06-01T10:00:00Z>1h</time> Rain</div>"),
-        ("<div class=more><time datetime=2024-06-01T10:00:00Z>1h</time> Rain</div>", ""),
+        (f"<h1>Fog closes port</h1><p>May 3, 2024</p>{TEXT}{FAR}{EVENT}", "2024-05-03 00:00"),
+        (f"<h1>Fog closes port</h1><p>May 3, 2024</p>{TEXT}{FAR}{COMMENT}", "2024-05-03 00:00"),
+        (f"<h1>Fog closes port</h1><p>Fair or foul</p>{TEXT}{FAR}{EVENT}", "2024-06-01 10:00"),
+        (f"{TIME}<h1>Fog closes port</h1><p>On 1 May 2024 it came.</p>{TEXT}", "2024-05-03 08:30"),
+        (f"<h2>Fog closes port</h2>{TIME}<p>On 1 May 2024 it came.</p>{TEXT}", "2024-05-03 08:30"),
+        (f"<h1>Fog closes port</h1><p>3 May 2024</p>{FAR}{TIME}{TEXT}", "2024-05-03 08:30"),
     ],
 )
-def test_a_time_far_from_the_headline_gives_way_to_a_day_beside_it(
-    before: str, behind: str
+def test_a_time_far_from_the_headline_gives_way_to_another_day_beside_it(
+    html: str, time: str
 ) -> None:
-    text = "<p>Forty ferries stayed in the harbour on Monday morning, people there said.</p>"
-    parts = "".join(f"<div class=author>{n}</div>" for n in range(5)) if behind else ""
-    html = f"{before}<h1>Fog closes port</h1><p>May 3, 2024</p>{text}{parts}{behind}"
     found = extract_metadata(html, url=URL, text="Fog closes port").published
-    assert str(found)[:10] == "2024-05-03"
+    assert str(found)[:16] == time
 
 
 @pytest.mark.parametrize(
@@ -349,6 +362,9 @@ def test_a_time_far_from_the_headline_gives_way_to_a_day_beside_it(
         ("1714723200000", "2024-05-03T08:00:00+00:00"),
         ("05/03/2024 08:00", None),
         ("5/3/2024", None),
+        ("2024050312", None),
+        ("20240503T080000Z", "2024-05-03T08:00:00+00:00"),
+        ("2024-05-03T08:00:00,5+02", "2024-05-03T08:00:00.500000+02:00"),
         ("May 3 to May 5, 2024", None),
         ("May 3, 2024, page 5", None),
         ("3 May 2024 25:00", "2024-05-03T00:00:00+00:00"),

@@ -70,6 +70,7 @@ def test_bytes_that_are_no_text_are_decoded_somehow(body: bytes) -> None:
 LEGACY = {
     "cp1252": "<p>Où est la crème brûlée? Señor Müller fährt über Åse’s Brücke – ça alors, où ça?",
     "cp1250": "<p>Žluťoučký kůň úpěl ďábelské ódy. Příliš žluťoučký kůň, šťastně řekl děda.",
+    "iso8859_2": "<p>A komp reggel óta a kikötőben áll, és senki sem tudja, mikor indul. Őszi eső.",
     "cp1251": f"<p>{RUSSIAN} Паром стоит в гавани с утра, и никто не знает, когда он уйдёт.",
     "cp1253": "<p>Το πλοίο έμεινε στο λιμάνι από το πρωί και κανείς δεν ξέρει πότε θα φύγει.",
     "gb18030": f"<p>{CHINESE}，渡轮从早上起一直停在港口，没有人知道它什么时候离开。",

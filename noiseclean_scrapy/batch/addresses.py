@@ -157,19 +157,6 @@ def slug(name: str) -> str:
 
 
 @dataclass(slots=True)
-class FolderHosts:
-    """The made-up host of each folder, which no other folder has."""
-
-    _hosts: dict[Path, str] = field(default_factory=dict)
-    _labels: _Labels = field(default_factory=lambda: _Labels())
-
-    def __getitem__(self, folder: Path) -> str:
-        if folder not in self._hosts:
-            self._hosts[folder] = f"{self._labels.take(folder.name)}.invalid"
-        return self._hosts[folder]
-
-
-@dataclass(slots=True)
 class _Labels:
     """Gives every name a label that no other name has."""
 
@@ -181,6 +168,20 @@ class _Labels:
             label, text = _with_digest(slug(name), text), f"{text}+"
         self.taken.add(label)
         return label
+
+
+@dataclass(slots=True)
+class FolderHosts:
+    """The made-up host of each folder, which no other folder has."""
+
+    _hosts: dict[Path, str] = field(default_factory=dict)
+    _labels: _Labels = field(default_factory=_Labels)
+
+    def __getitem__(self, folder: Path) -> str:
+        found = folder.resolve()
+        if found not in self._hosts:
+            self._hosts[found] = f"{self._labels.take(folder.name)}.invalid"
+        return self._hosts[found]
 
 
 def _with_digest(label: str, text: str) -> str:

@@ -82,7 +82,7 @@ class SiteSpider(Spider):
         if not isinstance(response, HtmlResponse):
             yield from self._usual_listings(response.meta)
             listing = read_listing(response)
-            if not (listing.sitemaps or listing.pages):
+            if _ROOT in response.meta and not (listing.sitemaps or listing.pages):
                 message = "Nothing from %s: it is no HTML page, no sitemap and no feed"
                 self.logger.error(message, response.url)
             yield from self._listed_requests(listing)

@@ -31,7 +31,7 @@ DAMAGE = (zlib.error, brotli.error, zstd.ZstdError)
 _GZIP, _ZLIB, _DEFLATE = 31, 15, -15
 _CHUNK_HEAD_BYTES = 256
 _MOST_ENCODINGS = 4
-_LEAST_TEXT_BYTES = 64
+_TEXT_BYTES, _LEAST_TEXT_BYTES = 256, 64
 """Fewer packed bytes may look like text: one in a thousand does of so many."""
 _ZSTD_WINDOW = 23
 """8 MiB, the most that RFC 9659 allows where zstd is a content encoding."""
@@ -110,9 +110,9 @@ def _first(pieces: Pieces, most: int) -> Iterator[bytes]:
 
 def _decoded(pieces: Pieces, encoding: str, undone: list[str]) -> Iterator[bytes]:
     pieces = iter(pieces)
-    head = b"".join(_first(pieces, _LEAST_TEXT_BYTES))
+    head = b"".join(_first(pieces, _TEXT_BYTES))
     # Text is not packed, whatever the header says: of some, decoders find no fault.
-    is_packed = len(head) < _LEAST_TEXT_BYTES or not is_text(head)
+    is_packed = len(head) < _LEAST_TEXT_BYTES or not is_text(head[:_TEXT_BYTES])
     for decoder in _DECODERS[encoding] if is_packed else ():
         try:
             next(decoder([head]), b"")

@@ -184,12 +184,12 @@ def _page(record: Record, place: str, problems: ProblemLog, most: int) -> Archiv
     content_type = headers.get("Content-Type", "").partition(";")[0].strip().lower()
     if content_type not in HTML_TYPES + UNTOLD_TYPES:
         return None
-    # A body is chunked last, and without its chunks it has the other encodings.
-    *transfer, last = _encodings(fields, "transfer-encoding") or [""]
+    transfer = _encodings(fields, "transfer-encoding")
+    packed = [name for name in transfer if name != "chunked"]  # which is the last one
     body, is_unpacked = read_body(
         record.block,
-        chunked=last == "chunked",
-        encodings=_encodings(fields, "content-encoding") + transfer,
+        chunked="chunked" in transfer,
+        encodings=_encodings(fields, "content-encoding") + packed,
         most=most,
     )
     head = body[:SNIFFED_BYTES]

@@ -33,9 +33,10 @@ class FinalValues:
 
     def record_at(self, url: str) -> PageRecord | None:
         """The page last fetched from an address, where it has a text and can be read."""
-        found = self._with_text(self.store.pages.find_url, url)
         # Pages are stored without the fragment that a spider may have added.
-        return found or self._with_text(self.store.pages.find_url, urldefrag(url).url)
+        addresses = dict.fromkeys([url, urldefrag(url).url])
+        found = (self._with_text(self.store.pages.find_url, address) for address in addresses)
+        return next(filter(None, found), None)
 
     def _with_text(self, find: Callable[[str], PageRecord | None], name: str) -> PageRecord | None:
         try:

@@ -160,9 +160,10 @@ def read_patterns(name: str, value: Any) -> tuple[Pattern, ...]:
     if isinstance(value, str):
         # A comma may be part of a pattern, so a string is one pattern or a list in JSON, which
         # would be the pattern of one letter.
-        with suppress(ValueError):
+        with suppress(ValueError, RecursionError):
             found = json.loads(value)
-            sources = found if isinstance(found, list) else sources
+            if isinstance(found, list) and all(isinstance(part, str) for part in found):
+                sources = found
     try:
         return tuple(map(Pattern, sources))
     except (TypeError, re.error) as error:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import BufferedReader, TextIOWrapper
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import IO, Any, TypeAlias
 
 from lxml import etree
@@ -117,18 +118,29 @@ def _check_writers(path: Path, feed: BufferedReader, before: os.stat_result) -> 
     now = path.stat()
     if not os.path.samestat(now, before) or now.st_mtime_ns != before.st_mtime_ns:
         raise FeedError("another process has written to it meanwhile")
-    if sys.platform == "linux":
-        import fcntl
+    if not _may_lease(feed):
+        with NamedTemporaryFile(dir=path.parent) as own, open(own.name, "rb") as probe:
+            own.close()  # nobody writes to it
+            if _may_lease(probe):  # unlike file systems of the net, this one knows who writes
+                raise FeedError("another crawl has it open, to write to it")
 
-        try:
-            # The signal to those who hold a lease would end the process; this one is ignored.
-            fcntl.fcntl(feed, fcntl.F_SETSIG, signal.SIGURG)
-            fcntl.fcntl(feed, fcntl.F_SETLEASE, fcntl.F_RDLCK)  # given where nobody writes
-            fcntl.fcntl(feed, fcntl.F_SETLEASE, fcntl.F_UNLCK)
-        except BlockingIOError as error:
-            raise FeedError("another crawl has it open, to write to it") from error
-        except OSError:  # the file is another user's, or the file system knows no leases
-            pass
+
+def _may_lease(file: BufferedReader) -> bool:
+    """Whether Linux gives a lease to read, as it does where nobody has the file open to write."""
+    if sys.platform != "linux":
+        return True
+    import fcntl
+
+    try:
+        # The signal to those who hold a lease would end the process; this one is ignored.
+        fcntl.fcntl(file, fcntl.F_SETSIG, signal.SIGURG)
+        fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+        fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+    except BlockingIOError:
+        return False
+    except OSError:  # the file is another user's
+        pass
+    return True
 
 
 def _json_lines(feed: BufferedReader, out: IO[bytes], change: Change, options: FeedOptions) -> None:

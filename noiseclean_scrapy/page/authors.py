@@ -23,6 +23,8 @@ _BY = re.compile(
     r"|(?:بقلم|लेखक)\s+|(?:記者|记者)\s?(?=[\u4e00-\u9fff])",
     re.IGNORECASE,
 )
+_OF_NAMES = re.compile(r"(?:von|di)\s", re.IGNORECASE)
+"""Words for "by" that family names begin with."""
 _BODY = (
     "(?:administration|agency|association|cent(?:er|re)|commission|committee|council|department|"
     "foundation|institute|ministry|office|services?|society|trust|university)s?"
@@ -147,18 +149,19 @@ def named_authors(found: str | None) -> str:
 
 
 def without_by(line: str) -> str:
-    """A line of an author without a word such as "by", which may be a part of a name elsewhere.
-
-    There two words are left, or Chinese ones.
+    """A line of an author without a word such as "by", where that is no part of the name.
 
     >>> without_by("Escrito por Ana Sousa"), without_by("Di Maria"), without_by("文/王强")
     ('Ana Sousa', 'Di Maria', '王强')
-    >>> without_by("By Reuters")
-    'Reuters'
+    >>> without_by("By Reuters"), without_by("Von dpa"), without_by("Di ANSA")
+    ('Reuters', 'dpa', 'ANSA')
     """
     found = _BY.match(line)
-    name = line[found.end() :].strip() if found else line
-    return name if " " in name or name[:1] >= "\u3040" or _BYLINE.match(line) else line
+    if found is None:
+        return line
+    name = line[found.end() :].strip()
+    is_family = name.istitle() and " " not in name and _OF_NAMES.match(line)
+    return line if is_family or not name else name
 
 
 def is_plain_name(name: str) -> bool:

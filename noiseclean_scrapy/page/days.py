@@ -11,7 +11,9 @@ from itertools import islice
 from typing import NamedTuple
 
 _LONGEST = 300
-_OFFSET = re.compile(r"(:\S*[+-]\d\d)(\d\d)$")
+_OFFSET = re.compile(r"(:\S*[+-]\d\d)(\d\d)?$")
+_BASIC_DAY = re.compile(r"^(\d{4})(\d\d)(\d\d)(?=$|T\d)", re.ASCII)
+_BASIC_TIME = re.compile(r"(?<=^\d{4}-\d\d-\d\dT)(\d\d)(\d\d)(\d\d)?(?!\d|:)", re.ASCII)
 _ZONE = re.compile(r"(\d)\s*(?:\[[\w/+-]*\]|([A-Z]{2,4}))$")
 _ZONES = {"UT": 0, "GMT": 0, "UTC": 0, "WET": 0, "BST": 1, "CET": 1, "MEZ": 1, "CEST": 2}
 _ZONES |= {"MESZ": 2, "EET": 2, "EEST": 3, "MSK": 3, "JST": 9, "KST": 9, "AEST": 10, "AEDT": 11}
@@ -22,7 +24,7 @@ _MAIL_TIME = re.compile(r"(?:[A-Z][a-z]{2}, ?)?\d{1,2} [A-Z][a-z]{2} \d{4} \d", 
 _WRITTEN_DAY = re.compile(
     r"(?:[A-Z][a-z]+, )?(?:[A-Z][a-z]+ \d{1,2}|\d{1,2} [A-Z][a-z]+),? \d{4}", re.ASCII
 )
-_EPOCH = re.compile(r"(\d{10})(?:\d{3})?", re.ASCII)  # in seconds or milliseconds
+_EPOCH = re.compile(r"(1\d{9})(?:\d{3})?", re.ASCII)  # in seconds or milliseconds, 2001 to 2033
 _CLOCK = re.compile(
     r"(\d{1,2}):(\d\d)(?::(\d\d)(?:\.\d+)?)?(?:\s?([ap])\.?m\b\.?)?"
     r"(?:\s?(?:GMT|UTC)?([+-]\d\d):?(\d\d)(?!\d)|\s?([A-Z]{1,4})\b)?",
@@ -32,7 +34,7 @@ _LONGEST_TIME = 80
 _NUMBER = re.compile(r"\d+")
 _HALF_DAY = re.compile(r"\d\s?[AaPp]\.?[Mm]\.?$")
 _MONTH = re.compile(r"\d{4}-\d\d", re.ASCII)
-_FRACTION = re.compile(r"\.(\d{1,6})\d*")
+_FRACTION = re.compile(r"(?<=:\d\d)[.,](\d{1,6})\d*")
 MONTHS = (
     "january february march april may june july august september october november december".split()
 )
@@ -118,9 +120,12 @@ def read_time(value: object) -> datetime | None:
     if _HALF_DAY.search(value):
         return None
     is_day = _WRITTEN_DAY.fullmatch(value)
-    # What Python 3.10 does not read: Z, fractions of other lengths, offsets without a colon.
-    text = _FRACTION.sub(lambda found: f".{found[1]:0<6}", _ZULU.sub("+00:00", value))
-    text = _OFFSET.sub(r"\1:\2", text)
+    # What Python 3.10 does not read: Z, fractions of other lengths, offsets without a colon or
+    # minutes, days and times without what parts them.
+    text = _BASIC_DAY.sub(r"\1-\2-\3", _ZULU.sub("+00:00", value))
+    text = _BASIC_TIME.sub(lambda found: ":".join(filter(None, found.groups())), text)
+    text = _FRACTION.sub(lambda found: f".{found[1]:0<6}", text)
+    text = _OFFSET.sub(lambda found: f"{found[1]}:{found[2] or '00'}", text)
     # And what no Python reads: names of zones, months.
     text = _ZONE.sub(_with_offset, text) + "-01" * bool(_MONTH.fullmatch(text))
     try:

@@ -35,7 +35,8 @@ class Article:
     """What JSON-LD says of the page's article; empty, None for the time, where it says nothing.
 
     `published` is aware and keeps its offset; without one it is in UTC. So is `written`, the
-    same as people write it. `modified` is the day of the last change.
+    same as people write it. `modified` is the time of the last change of the
+    article or of the page.
     """
 
     headline: str = ""
@@ -95,12 +96,13 @@ def read_article(documents: Iterable[Any]) -> Article:
         if isinstance(name := thing.get("@id"), str):
             known.setdefault(name, {}).update(thing)
     authors = _names(article.get("author") or article.get("creator"), known, 0)
+    changes = (read_time(thing.get("dateModified")) for thing in (article, *found))
     return Article(
         headline=plain_line(article.get("headline") or _own_name(article)),
         authors=tuple(dict.fromkeys(authors))[:_MOST_AUTHORS],
         published=read_time(article.get("datePublished")),
         written=read_written(article.get("datePublished")),
-        modified=read_time(article.get("dateModified")),
+        modified=next(filter(None, changes), None),
         publisher=next(iter(_names(article.get("publisher"), known, 0)), ""),
         image=_image(article.get("image"), known),
     )

@@ -44,6 +44,10 @@ _WEB_CHARSETS = [
     *("gb18030", "big5", "cp932", "euc_jp", "iso2022_jp", "cp949"),
 ]
 """The charsets of the web (https://encoding.spec.whatwg.org), without those that are rare."""
+_NOT_WESTERN = frozenset(
+    "Bulgarian Croatian Czech Greek Hebrew Hungarian Latvian Lithuanian Polish Romanian Russian "
+    "Slovak Slovene Turkish Vietnamese".split()
+)
 _RAW_TEXT = ("script", "style", "title", "textarea", "iframe", "noembed", "noframes", "xmp")
 _ATTRIBUTES = r"""(?:[^>=]+|=\s*(?:"[^"]*"|'[^']*'|[^\s>"'][^\s>]*)?)*>?"""
 # No branch can fail once it has begun, so that the time is linear on any input. A SCRIPT in a
@@ -275,13 +279,15 @@ def _detect(data: bytes) -> str | None:
     best = matches.best()
     if best is None:
         return None
-    # Of charsets that explain a text equally well, the one that most of the web had.
+    # Of charsets that explain a text equally well, the one that most of the web had, unless its
+    # languages are written in another one.
     alike = {
         match.encoding
         for match in matches
         if abs(match.chaos - best.chaos) < 0.005 and abs(match.coherence - best.coherence) <= 0.02
     }
-    return "cp1252" if "cp1252" in alike else resolve_encoding(best.encoding)
+    is_western = "cp1252" in alike and best.language not in _NOT_WESTERN
+    return "cp1252" if is_western else resolve_encoding(best.encoding)
 
 
 def _telling(data: bytes) -> bytes:

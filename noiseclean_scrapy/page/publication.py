@@ -36,7 +36,7 @@ _DATE_FORMAT = "%Y-%m-%dT%H:%M:%S%z"
 _TELLS_TIME = re.compile("date|time|publi|modif|created|issued")
 _TELLS_CHANGE = re.compile("modif|updated")
 _IS_PUBLISHED = re.compile(r"date_?published|(?:dc|dcterms):(?:created|date|issued)\b")
-_CHANGE = '"dateModified"'
+_CHANGE = re.compile(r'"dateModified"\s*:\s*"[^"]*"')
 _OF_PICTURE = re.compile("caption|credit|photo", re.IGNORECASE)
 _URL_DAY = re.compile(r"[/_-]\d{4}[/_-]?\d\d[/_-]?\d\d(?!\d)", re.ASCII)
 _BESIDE = 4  # parts that tell of author or date, behind the headline
@@ -68,8 +68,9 @@ def author_and_date(
         written = (read_written(declared.get(name)) for name in _TIMES)
         time, is_far = _stated_time(facts, declared, url)
         if is_far:  # which may be that of something else
-            near = chain(_shown_days(facts, most=_BESIDE), _days_beside(beside))
-            time = _first_date(near, language, latest) or time
+            days = chain(_shown_days(facts, most=_BESIDE), _days_beside(beside))
+            near = _first_date(days, language, latest)
+            time = near if near and time and near.date() != time.date() else time
         stated += [time, article.written, *written]
     told = [time for time in stated if time and time >= _EARLIEST]
     times = [time for time in told if time <= latest]
@@ -78,7 +79,7 @@ def author_and_date(
     published = next(by_own_clock, times[0] if times else None)
     if not author or not told:
         other_author, other_published = _found_author_and_date(facts, url, latest)
-        if other_published and _may_be_turned(facts, other_published, language):
+        if other_published and _may_be_turned(facts, url, other_published, language):
             other_published = None
         author, published = author or other_author, published or other_published
     if not author:
@@ -137,23 +138,25 @@ def _stated_time(
     """The only time that the page marks, or the one beside the headline; or marked as published.
 
     None where META or the address tells of one in its own way. And whether it stands far from the
-    headline, without a mark of its own.
+    headline, without a TIME that is marked.
     """
     if any(_TELLS_TIME.search(name) and not _TELLS_CHANGE.search(name) for name in declared):
         return None, False
     found = [
-        (_mark_rank(node), not 0 <= number < _BESIDE, number, time)
+        (_mark_rank(node), not 0 <= number < _BESIDE, number, time, node.tag)
         for number, part in _parts(facts)
         for node in part.iter()
         if (time := read_time(_marked_time(node)))
     ]
     if not found:
         return None, False
-    rank, is_elsewhere, _, time = min(found)
-    has_rivals = len({other for mark, *_, other in found if mark == rank}) > 1
+    rank, is_elsewhere, number, time, tag = min(found)
+    has_rivals = len({other for mark, _, _, other, _ in found if mark == rank}) > 1
     if has_rivals and (is_elsewhere or _URL_DAY.search(url)):
         return None, False
-    return time, rank > 0 and is_elsewhere
+    is_headed = any(True for _ in facts.iter("h1"))
+    is_far = is_headed and not -_BESIDE <= number < _BESIDE
+    return time, is_far and (rank > 0 or tag != "time")
 
 
 def _marked_time(node: _Element) -> str | None:
@@ -206,12 +209,12 @@ def _without_changes(facts: _Element) -> _Element:
     ['author']
     """
     scripts = (script.text or "" for script in facts.iterfind("head/script"))
-    is_told = any(_CHANGE in text for text in scripts)
+    is_told = any(map(_CHANGE.search, scripts))
     if not is_told and not any(map(_tells_change, facts.iterfind("head/meta"))):
         return facts
     copy = deepcopy(facts)
     for script in copy.iterfind("head/script"):
-        script.text = (script.text or "").replace(_CHANGE, '"changed"')
+        script.text = _CHANGE.sub('"changed": ""', script.text or "")
     for head in copy.iterfind("head"):
         for node in filter(_tells_change, head.findall("meta")):
             head.remove(node)
@@ -273,7 +276,7 @@ def _found_author_and_date(
     return named_authors("; ".join(names)), _date(found.date, latest)
 
 
-def _may_be_turned(facts: _Element, found: datetime, language: str) -> bool:
+def _may_be_turned(facts: _Element, url: str, found: datetime, language: str) -> bool:
     """Whether a day was read from numbers that say another one in America, and from nothing else.
 
     Libraries take the day first.
@@ -281,6 +284,7 @@ def _may_be_turned(facts: _Element, found: datetime, language: str) -> bool:
     if language not in {"", "en"} or found.day > 12 or found.day == found.month:
         return False
     values = [str(v) for node in facts.iter() for v in (*node.values(), node.text or "")]
+    values.append(url)
     if any(found.strftime(form) in value for value in values for form in ("%Y-%m-%d", "%Y/%m/%d")):
         return False
     ours = found.year, found.month, found.day

@@ -103,7 +103,7 @@ def write_pages(
         else:
             lock_clusters(connection, cluster_table.c.name == name)
     if rewrite:
-        delete_pages(connection, sorted(rewrite))
+        _delete_pages(connection, page_table.c.key.in_(sorted(rewrite)))
     positions = _new_positions(connection, pages, clusters)
     rows = [_page_row(page, positions.get(storable_text(page.key))) for page in pages]
     connection.execute(_page_upsert(connection), rows)
