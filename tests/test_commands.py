@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from noiseclean_scrapy.page import build_page
+from noiseclean_scrapy.page.urls import host
 from noiseclean_scrapy.store import Store
 from tests.support.command_line import (
     DemoCrawl,
@@ -394,6 +395,10 @@ class TestExplain:
         by_site = noiseclean(tmp_path, "explain", "page.html", "--site", demo.site, "--json").json
         stored = noiseclean(tmp_path, "explain", url, "--json").json
         assert by_site["blocks"] == stored["blocks"]
+        (tmp_path / "rules.toml").write_text(f'["{host(url)}"]\ndrop = "p"\n')
+        rules = ("-s", "NOISECLEAN_OVERRIDES=rules.toml", "--json")
+        taught = noiseclean(tmp_path, "explain", "page.html", "--site", demo.site, *rules).json
+        assert {block["rule"] for block in taught["blocks"]} >= {"drop"}
 
     def test_other_methods_tell_their_figures(self, tmp_path: Path) -> None:
         (tmp_path / "page.html").write_text(story(1), encoding="utf-8")

@@ -68,6 +68,17 @@ def test_keep_drop_and_title(read: Any) -> None:
     }
 
 
+def test_a_text_may_have_line_breaks_and_what_is_no_text(read: Any) -> None:
+    text = "Media Group Harbour Street 12, Porttown"
+    html = (
+        "<h1>The flood</h1><p>It rose by two metres on Monday, people in the harbour said.</p>"
+        "<p>Media Group<br>Harbour\u200bStreet 12,<script>x()</script> <br>Porttown</p>"
+    )
+    rules = read(f'["news.example.com"]\ndrop_text = "{text}"\n')
+    page = clean(rules, page=html)
+    assert [block.rule for block in page.blocks] == ["", "", "drop"]
+
+
 def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
     path = tmp_path / "overrides.toml"
     path.write_text('["news.example.com"]\ndrop = "p"\n', encoding="utf-8-sig")

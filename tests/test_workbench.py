@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import random
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -28,7 +30,14 @@ from noiseclean_scrapy.store import Store
 from noiseclean_scrapy.web.app import STATIC, create_app
 from noiseclean_scrapy.web.boxes import selector_of
 from noiseclean_scrapy.web.openapi import description
-from noiseclean_scrapy.web.rules import Rule, pattern_of, with_rule, without_rule
+from noiseclean_scrapy.web.rules import (
+    Rule,
+    pattern_of,
+    read_source,
+    with_rule,
+    without_rule,
+    write_source,
+)
 from noiseclean_scrapy.web.workbench import Workbench
 from tests.support.command_line import DemoCrawl, copy_demo, run_console
 from tests.support.databases import stored_texts
@@ -339,6 +348,27 @@ def test_a_rule_is_added_and_taken_out_again(site: str, verdict: str, pattern: s
     assert without_rule(FILE, rule) == FILE
 
 
+@pytest.mark.parametrize(
+    "behind", ['\n# Ads of b, see ticket 12\n["b.com"]\ndrop = ".ad"\n', '# drop = ".old"\n']
+)
+def test_comments_behind_a_rule_stay(behind: str) -> None:
+    for pattern in ("", "/live/"):
+        rule = Rule("a.com", "drop", "p", pattern)
+        source = with_rule("", rule) + behind
+        without = without_rule(source, rule)
+        assert '"p"' not in without
+        assert behind.strip() in without
+        assert with_rule(without, rule).count('"p"') == 1
+
+
+def test_a_file_keeps_its_line_ends_and_may_begin_with_a_mark(tmp_path: Path) -> None:
+    path = tmp_path / "rules.toml"
+    path.write_bytes('\ufeff["b.com"]\r\ndrop = ".ad"\r\n'.encode())
+    write_source(path, with_rule(read_source(path), Rule("a.com", "drop", "p")))
+    assert path.read_bytes().startswith(b'["b.com"]\r\ndrop = ".ad"\r\n')
+    assert Overrides.read(path).sites.keys() == {"a.com", "b.com"}
+
+
 def test_rules_are_added_and_taken_out_in_any_order() -> None:
     rng = random.Random(1)
     sites, patterns = (
@@ -580,6 +610,65 @@ def test_a_rule_that_cannot_be_written_fails(demo: DemoCrawl) -> None:
     assert (change["state"], bool(change["error"])) == ("failed", True)
     (row,) = json.loads((folder / "rules.toml.changes.json").read_text())
     assert row["state"] == "failed"
+
+
+def test_a_rule_whose_journal_cannot_be_written_is_not_taken(demo: DemoCrawl) -> None:
+    folder = demo.database.parent
+    journal = folder / "rules.toml.changes.json"
+    with serving(folder, "--overrides", "rules.toml") as server:
+        given = {"page": server.page(demo.article()[0]), "verdict": "drop", "selector": "h1"}
+        path = f"/api/proposals/{server.post('/api/proposals', given).json['id']}"
+        wait_for(lambda: server.get(path), lambda found: found["is_done"])
+        journal.mkdir()
+        assert server.post(f"{path}/take", {}).status == 400
+        assert server.get("/api/changes")["changes"] == []
+        assert not (folder / "rules.toml").exists()
+        journal.rmdir()
+        answer = server.post(f"{path}/take", {})
+        assert answer.status == 201
+        wait_for(lambda: state_of(server, answer.json), lambda state: state == "done")
+        journal.unlink()
+        journal.mkdir()
+        assert server.post(f"/api/changes/{answer.json['id']}/undo", {}).status == 400
+        assert state_of(server, answer.json) == "done"
+        journal.rmdir()
+    assert "h1" in (folder / "rules.toml").read_text()
+
+
+def undone_without_a_body(server: Served, change: Mapping[str, Any]) -> int:
+    connection = http.client.HTTPConnection(urlsplit(server.url).netloc, timeout=60)
+    with closing(connection):
+        connection.putrequest("POST", f"/api/changes/{change['id']}/undo")
+        connection.putheader("Authorization", f"Bearer {server.token}")
+        connection.endheaders()
+        return connection.getresponse().status
+
+
+def test_a_rule_that_is_taken_again_after_a_failure_can_be_undone(demo: DemoCrawl) -> None:
+    folder = demo.database.parent
+    file = folder / "rules.toml"
+    url, _ = demo.article()
+    with serving(folder, "--overrides", "rules.toml") as server:
+        _, first = teach(server, server.page(url), "h1")
+        wait_for(lambda: state_of(server, first), lambda state: state == "done")
+    journal = folder / "rules.toml.changes.json"
+    (row,) = json.loads(journal.read_text())
+    journal.write_text(json.dumps([{**row, "state": "failed", "error": "the database was away"}]))
+    with serving(folder, "--overrides", "rules.toml") as server:
+        _, second = teach(server, server.page(url), "h1")
+        wait_for(lambda: state_of(server, second), lambda state: state == "done")
+        for change in (first, second):
+            assert undone_without_a_body(server, change) == 200
+            wait_for(lambda: state_of(server, change), lambda state: state == "undone")  # noqa: B023
+    assert "h1" not in file.read_text()
+
+
+def test_a_damaged_journal_is_one_line(demo: DemoCrawl) -> None:
+    folder = demo.database.parent
+    (folder / "rules.toml.changes.json").write_text("[")
+    done = run_console(folder, "serve", "--overrides", "rules.toml", "--no-open", code=2)
+    assert "rules.toml.changes.json is damaged" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
 
 
 def test_a_broken_overrides_file_is_left_alone(demo: DemoCrawl) -> None:

@@ -50,7 +50,8 @@ def judge_file(path: Path, call: Call, site: str | None) -> Judgement:
     with call.open_store() as store:
         stored = load_model(store, call.find_site(store, site), call.config)
     site = stored.cluster
-    record = PageRecord("", site, "", "", datetime.now(timezone.utc), html=html)
+    # With an address of the site, whose overrides hold for the file as well.
+    record = PageRecord("", site, f"http://{site}/", "", datetime.now(timezone.utc), html=html)
     return Judgement(stored.judge(record), html, site, stored.method, stored.version)
 
 

@@ -15,6 +15,7 @@ from lxml import etree
 from lxml.cssselect import CSSSelector, SelectorError
 
 from noiseclean_scrapy.errors import ConfigurationError
+from noiseclean_scrapy.page.characters import ZERO_WIDTH
 from noiseclean_scrapy.page.parse import document_roots
 from noiseclean_scrapy.page.patterns import Pattern
 from noiseclean_scrapy.page.urls import HOST_NAME, host, host_name
@@ -38,7 +39,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_BLANKS = re.compile(r"\s+")
+_BLANKS = re.compile(rf"[\s{''.join(ZERO_WIDTH)}]+")
+_NO_TEXT = frozenset({"script", "style"})
 
 # Of the rules that name one element, the last counts.
 _RULES: tuple[Rule, ...] = ("drop", "keep", "title")
@@ -167,6 +169,9 @@ def _match_texts(root: _Element, texts: Mapping[str, Rule]) -> dict[_Element, Ru
         for child in element:
             pieces += [known.pop(child, ""), child.tail or ""]
         known[element] = text = _joined(pieces, longest)
+        if element.tag == "br" or element.tag in _NO_TEXT:
+            known[element] = " " * (element.tag == "br")
+            continue
         if text is not None and text.strip() in texts:
             found[element] = texts[text.strip()]
     return found

@@ -88,6 +88,8 @@ def places(request: Request) -> Response:
     bench: Workbench = request.app.state.bench
     stored = bench.page(request.path_params["key"])
     number = parameter(request, "block", -1, 10_000_000)
+    if number < 0:
+        raise ConfigurationError("block must be the number of a block of the page")
     site = stored.record.cluster
     boxes = bench.levels(stored, number)
     judged, _ = stored.need_html()

@@ -20,7 +20,7 @@ from noiseclean_scrapy.web import api, live, views
 from noiseclean_scrapy.web.guard import Guard
 from noiseclean_scrapy.web.refreshing import Refreshing
 from noiseclean_scrapy.web.review import review_queue
-from noiseclean_scrapy.web.teaching import Teaching
+from noiseclean_scrapy.web.teaching import Teaching, check_journal
 from noiseclean_scrapy.web.workbench import Workbench
 
 STATIC = {
@@ -43,6 +43,8 @@ def create_app(
     guard = Middleware(
         Guard, hosts=frozenset(hosts), token=bench.token, cookie=cookie, is_private=is_private
     )
+
+    check_journal(bench)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:

@@ -130,7 +130,7 @@ class Guard:
         needs_token = (self.is_private or not is_reading) and scope["path"] != "/open"
         if needs_token and not self.is_known(headers):
             return 401, "Open the address that the server printed: it has the token."
-        length = "" if "transfer-encoding" in headers else headers.get("content-length", "")
+        length = "" if "transfer-encoding" in headers else headers.get("content-length", "0")
         if not is_reading and not _is_small(length):
             return 413, "The request is too large, or does not tell its length."
         return None

@@ -108,7 +108,26 @@ def with_rule(source: str, rule: Rule) -> str:
 
 
 def without_rule(source: str, rule: Rule) -> str:
-    """The overrides file without a rule; as it is where the rule does not stand there."""
+    """The overrides file without a rule; as it is where the rule does not stand there.
+
+    Tables that nothing is left in go, unless comments behind them would go with them.
+    """
+    edited = _without(source, rule, is_tidy=True)
+    if _comments(edited) != _comments(source):
+        edited = _without(source, rule, is_tidy=False)
+    if _comments(edited) != _comments(source):
+        raise ConfigurationError(
+            f"the rule for {rule.site} cannot be taken out without comments: take it out by hand"
+        )
+    return edited
+
+
+def _comments(source: str) -> list[str]:
+    """The lines of a file that are comments."""
+    return [line.strip() for line in source.splitlines() if line.lstrip().startswith("#")]
+
+
+def _without(source: str, rule: Rule, *, is_tidy: bool) -> str:
     document = _document(source)
     key = _key(document, rule.site)
     site = document.get(key)
@@ -122,11 +141,11 @@ def without_rule(source: str, rule: Rule) -> str:
             del table[rule.verdict]
         elif rule.selector in value and not isinstance(value, str):
             del value[list(value).index(rule.selector)]
-        if rule.pattern and set(table) == {_URL}:
+        if is_tidy and rule.pattern and set(table) == {_URL}:
             del pages[[t.get(_URL) for t in pages].index(rule.pattern)]
-    if not site.get(_PAGES, True):
+    if is_tidy and not site.get(_PAGES, True):
         del site[_PAGES]
-    if not site:
+    if is_tidy and not site:
         document.remove(key)
     return tomlkit.dumps(document)
 
@@ -134,7 +153,7 @@ def without_rule(source: str, rule: Rule) -> str:
 def read_source(path: Path) -> str:
     """What stands in the overrides file; nothing where there is none yet."""
     try:
-        return path.read_text("utf-8")
+        return path.read_bytes().decode("utf-8-sig")  # with the line ends that it has
     except FileNotFoundError:
         return ""
     except (OSError, UnicodeDecodeError) as error:

@@ -179,8 +179,14 @@ class Teaching:
         with self._writing, suppress(ConfigurationError):  # which comes again, and is told
             source = read_source(self._bench.need_teaching())
             is_there = with_rule(source, change.rule) == source
-            change.stood = is_there and all(other.stood for other in self._alike(change))
-        self._begin(change, "cleaning")
+            others = (other for other in self._same(change) if other.state != "undone")
+            change.stood = is_there and all(other.stood for other in others)
+        try:
+            self._begin(change, "cleaning")
+        except NoiseCleanError:
+            with self._lock:
+                self._proposals[proposal.id] = proposal
+            raise
         return change
 
     def undo(self, identity: str) -> Change:
@@ -201,18 +207,28 @@ class Teaching:
 
     @property
     def _journal(self) -> Path:
-        path = self._bench.need_teaching()
-        return path.with_name(f"{path.name}.changes.json")
+        return journal_of(self._bench)
 
     def _begin(self, change: Change, state: State) -> None:
         """The journal first, then the file: what was asked for is done, if by the next server."""
         with self._writing:
+            before, known = replace(change), self._changes.copy()
             with self._lock:
                 change.state, change.pages, change.error = state, 0, ""
                 self._changes[change.id] = change
                 while len(self._changes) > CHANGES:
                     self._changes.popitem(last=False)
-            self._write_journal()
+            try:
+                self._write_journal()
+            except ConfigurationError:  # nothing has begun
+                with self._lock:
+                    self._changes = known
+                    change.state, change.pages, change.error = (
+                        before.state,
+                        before.pages,
+                        before.error,
+                    )
+                raise
             try:
                 self._write_rule(change)
             except Exception as error:
@@ -246,8 +262,12 @@ class Teaching:
 
     def _alike(self, change: Change) -> list[Change]:
         """Other changes in force by which the same rule was taken."""
-        in_force = [other for other in self.changes() if other.state in ("cleaning", "done")]
-        return [other for other in in_force if other.rule == change.rule and other is not change]
+        return [other for other in self._same(change) if other.state in ("cleaning", "done")]
+
+    def _same(self, change: Change) -> list[Change]:
+        """Other changes of the same rule."""
+        others = (other for other in self.changes() if other is not change)
+        return [other for other in others if other.rule == change.rule]
 
     def _write_journal(self) -> None:
         values = list(map(asdict, self._changes.values()))
@@ -264,7 +284,8 @@ class Teaching:
             except Exception as error:
                 logger.warning("%s", error, exc_info=not isinstance(error, NoiseCleanError))
                 if isinstance(job, Change):
-                    self._end(job, begun, "failed", str(error))
+                    with suppress(ConfigurationError):  # of the journal, which the next one tells
+                        self._end(job, begun, "failed", str(error))
                 else:
                     job.error = str(error)
             if isinstance(job, Proposal):
@@ -315,7 +336,7 @@ def _compare(proposal: Proposal, record: PageRecord, before: CleanPage, after: C
         return
     proposal.changed += 1
     proposal.titles += before.title != after.title
-    proposal.emptied += bool(before.text) and not after.text
+    proposal.emptied += _says_something(before) and not _says_something(after)
     old, new = before.text.splitlines(), after.text.splitlines()
     gone, come = Counter(old) - Counter(new), Counter(new) - Counter(old)
     proposal.lost += sum(len(text) * count for text, count in gone.items())
@@ -323,6 +344,11 @@ def _compare(proposal: Proposal, record: PageRecord, before: CleanPage, after: C
     if len(proposal.beside) < BESIDE:
         shown = (list(_shown(old, gone)), list(_shown(new, come)))
         proposal.beside.append(Beside(record.key, after.title, record.url, *shown))
+
+
+def _says_something(page: CleanPage) -> bool:
+    """Whether there is more than a headline."""
+    return page.text not in ("", page.title)
 
 
 def _shown(lines: Sequence[str], changed: Counter[str]) -> Iterator[Line]:
@@ -342,6 +368,18 @@ def _shown(lines: Sequence[str], changed: Counter[str]) -> Iterator[Line]:
         last = number
     if last + 1 < len(lines):
         yield Line("…", False)
+
+
+def check_journal(bench: Workbench) -> None:
+    """Raise ConfigurationError where the journal is damaged."""
+    if bench.can_teach:
+        _read_journal(journal_of(bench))
+
+
+def journal_of(bench: Workbench) -> Path:
+    """The file in which the changes of a workbench stand."""
+    path = bench.need_teaching()
+    return path.with_name(f"{path.name}.changes.json")
 
 
 def _read_journal(path: Path) -> OrderedDict[str, Change]:
