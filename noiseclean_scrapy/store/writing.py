@@ -124,12 +124,13 @@ def write_pages(
 
 
 def _clusters_of(connection: Connection, keys: Collection[str]) -> set[str]:
-    """The clusters that pages are in now."""
+    """The clusters that pages are in now, as far as that can be read."""
     query = select(page_table.c.cluster).distinct()
     return {
         name
         for chunk in in_chunks(list(keys))
         for name in connection.execute(query.where(page_table.c.key.in_(chunk))).scalars()
+        if isinstance(name, str)
     }
 
 
