@@ -235,3 +235,13 @@ def test_the_settings_are_read_once_for_all_components(tmp_path: Path) -> None:
     before = Once.readings
     assert config_of(crawler) is config_of(crawler)
     assert Once.readings == before + 1
+
+
+def test_the_spark_job_names_its_extra(tmp_path: Path) -> None:
+    code = (
+        "import runpy, sys; sys.modules['pyarrow'] = None; "
+        "runpy.run_module('noiseclean_scrapy.batch.spark', run_name='__main__')"
+    )
+    done = run_process(tmp_path, sys.executable, "-c", code, code=1)
+    assert done.stderr.endswith("pip install 'noiseclean-scrapy[spark]'\n")
+    assert len(done.stderr.splitlines()) == 1

@@ -17,11 +17,11 @@ try:
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
-except ImportError as error:
+except ModuleNotFoundError as error:
     hint = f"{error}: pip install 'noiseclean-scrapy[spark]'"
     if __name__ == "__main__":
         sys.exit(hint)
-    raise ImportError(hint) from error
+    raise ModuleNotFoundError(hint, name=error.name) from error
 
 from noiseclean_scrapy.batch import spark_tasks as tasks
 from noiseclean_scrapy.batch.spark_input import list_archives
