@@ -37,6 +37,17 @@ _ROLE = re.compile(
     r"(?:\.?$|\s(?:at|for|in|of)\s|-in-chief)",
     re.IGNORECASE,
 )
+_DESK = (
+    "(?:arts|associate|business|chief|city|culture|deputy|education|features|finance|foreign|games?|"
+    "health|managing|news|political|politics|science|senior|special|sports?|staff|tech|technology|"
+    "travel|world)"
+)
+_NAME_AND_ROLE = re.compile(
+    rf"(\S+(?: \S+){{1,3}}?)(?: {_DESK})* "
+    "(?:columnist|contributor|correspondent|critic|editor|journalist|reporter|writer)",
+    re.IGNORECASE,
+)
+"""A name with what somebody is behind it, without a sign between them, as in a box of both."""
 _NO_NAME = re.compile(r"https?:|www\.|@|^\W*(?:\d+\W*)?$")
 _LETTER = r"[^\W\d_]"
 _PLAIN_NAME = re.compile(
@@ -141,7 +152,8 @@ def named_authors(found: str | None) -> str:
     """
     line = " ".join(without_controls(found or "").split())
     names = (_AROUND_NAME.sub("", name.strip()) for name in line.split(";"))
-    named = [name for name in names if name and not _NOBODY.fullmatch(name)]
+    alone = (both[1] if (both := _NAME_AND_ROLE.fullmatch(name)) else name for name in names)
+    named = [name for name in alone if name and not _NOBODY.fullmatch(name)]
     if any(map(_OF_FORM.fullmatch, named)):
         return ""
     author = "; ".join(without_roles(named))
