@@ -30,6 +30,7 @@ from noiseclean_scrapy.store import Store
 from noiseclean_scrapy.web.app import STATIC, create_app
 from noiseclean_scrapy.web.boxes import selector_of
 from noiseclean_scrapy.web.openapi import description
+from noiseclean_scrapy.web.review import review_queue
 from noiseclean_scrapy.web.rules import (
     Rule,
     pattern_of,
@@ -722,3 +723,19 @@ def test_the_static_files_are_there(served: Served) -> None:
         answer = served.ask(f"/static/{name}")
         assert (answer.status, answer.headers["content-type"].split(";")[0]) == (200, kind)
         assert "http://" not in answer.text.replace("http://www.w3.org/2000/svg", "")
+
+
+def test_pages_that_keep_their_headline_alone_are_worth_a_look(sqlite_url: str) -> None:
+    with Store(sqlite_url) as store:
+        for kept in (0, 3, 400):
+            record = page(f"k{kept}", "Fog", title="Fog")
+            assert record.cleaned
+            cleaned = replace(record.cleaned, kept_characters=kept, visible_characters=2000)
+            store.pages.write([replace(record, cleaned=cleaned)], method="evidence")
+        found = {
+            one.line.key: one.note for one in review_queue(store) if one.reason == "empty text"
+        }
+    assert found == {
+        "k0": "all was left out, 2,000 characters",
+        "k3": "all but the headline was left out, 1,997 characters",
+    }

@@ -57,9 +57,11 @@ def review_queue(store: Store) -> list[ReviewPage]:
 
 def _empty(store: Store) -> Iterable[ReviewPage]:
     for line in store.pages.lines(order="kept", limit=QUEUE):
-        if not line.kept_characters:
-            note = f"all of its {line.visible_characters:,} characters were left out"
-            worth = line.visible_characters / (line.visible_characters + 500)
+        if line.kept_characters <= len(line.title):
+            left_out = line.visible_characters - line.kept_characters
+            but = " but the headline" if line.kept_characters else ""
+            note = f"all{but} was left out, {left_out:,} characters"
+            worth = left_out / (left_out + 500)
             yield ReviewPage(line, "empty text", note, worth)
 
 

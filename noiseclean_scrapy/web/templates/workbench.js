@@ -166,10 +166,10 @@
     function point(selector) {
       const page = frame.contentDocument;
       for (const part of all(".noiseclean-place", page)) part.classList.remove("noiseclean-place");
-      // Of elements that HTML does not know the names are gone there.
-      const unnamed = selector.replace(/(^|> )[\w-]+/g, "$1*");
-      const places = all(selector, page);
-      for (const part of places.length ? places : all(unnamed, page)) {
+      // Of elements that HTML does not know the names are gone there, mostly those with a hyphen.
+      const unnamed = [/(^|> )\w+-[\w-]*/g, /(^|> )[\w-]+/g].map((n) => selector.replace(n, "$1*"));
+      const found = [selector, ...unnamed].map((way) => all(way, page));
+      for (const part of found.find((places) => places.length) ?? []) {
         part.classList.add("noiseclean-place");
       }
     }
