@@ -50,7 +50,6 @@ class WarcOutput:
         self._file: Any = None
         self._writer: Any = None
         self._failed = False
-        self._path: Path | None = None
         self._end = 0
         """Where the file's last whole record ends."""
 
@@ -124,8 +123,7 @@ class WarcOutput:
             self.folder.mkdir(parents=True, exist_ok=True)
             name = f"{self.crawler.spider.name}-{self._name}-{self._files:05}.warc.gz"
             self._files += 1
-            self._path, self._end = self.folder / name, 0
-            self._file = self._path.open("xb")
+            self._file, self._end = (self.folder / name).open("xb"), 0
             self._writer = WARCWriter(self._file, gzip=True)
             about = {
                 "software": f"noiseclean-scrapy/{__version__}",
@@ -136,13 +134,12 @@ class WarcOutput:
 
     def _cut_off(self) -> None:
         """End the file behind its last whole record; one that has none goes."""
+        file = self._file
         with suppress(OSError):  # of a full disk
             self._close()
-        with suppress(OSError):
-            if self._end and self._path:
-                os.truncate(self._path, self._end)
-            elif self._path:
-                self._path.unlink()
+        if file is not None:
+            with suppress(OSError):
+                os.truncate(file.name, self._end) if self._end else os.unlink(file.name)
 
     def _close(self) -> None:
         file, self._file = self._file, None  # whatever closing it raises

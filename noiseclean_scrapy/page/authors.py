@@ -31,9 +31,9 @@ _BODY = (
 )
 _ENDS_AS_BODY = re.compile(rf"\b{_BODY}$", re.IGNORECASE)
 _BODY_OF = re.compile(rf"(?:the\s)?(?:\w+|.*\b{_BODY})\s(?:of|for)\s", re.IGNORECASE)
+_WRITER = "columnist|contributor|correspondent|critic|editor|journalist|reporter|writer"
 _ROLE = re.compile(
-    r"\b(?:analyst|author|columnist|contributor|correspondent|critic|director|editor|journalist|"
-    r"photographer|producer|professor|reporter|staff|writer|ph\.?d|m\.?d)"
+    rf"\b(?:{_WRITER}|analyst|author|director|photographer|producer|professor|staff|ph\.?d|m\.?d)"
     r"(?:\.?$|\s(?:at|for|in|of)\s|-in-chief)",
     re.IGNORECASE,
 )
@@ -42,11 +42,7 @@ _DESK = (
     "health|managing|news|political|politics|science|senior|special|sports?|staff|tech|technology|"
     "travel|world)"
 )
-_NAME_AND_ROLE = re.compile(
-    rf"(\S+(?: \S+){{1,3}}?)(?: {_DESK})* "
-    "(?:columnist|contributor|correspondent|critic|editor|journalist|reporter|writer)",
-    re.IGNORECASE,
-)
+_NAME_AND_ROLE = re.compile(rf"(\S+(?: \S+){{1,3}}?)(?: {_DESK})* (?:{_WRITER})", re.IGNORECASE)
 """A name with what somebody is behind it, without a sign between them, as in a box of both."""
 _NO_NAME = re.compile(r"https?:|www\.|@|^\W*(?:\d+\W*)?$")
 _LETTER = r"[^\W\d_]"

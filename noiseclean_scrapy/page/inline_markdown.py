@@ -45,9 +45,8 @@ def inline_markdown(
 
     def end_code() -> None:
         """Write the code so far: a link in it is one of code, between two spans."""
-        if text := "".join(code or ()):
-            parts.append(_code_span(text, in_cell))
-            assert code
+        if code:
+            parts.append(_code_span("".join(code), in_cell))
             code.clear()
 
     for number, token in enumerate(content.tokens(options)):

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _BLANKS = re.compile(rf"[\s{''.join(ZERO_WIDTH)}]+")
-_NO_TEXT = frozenset({"script", "style"})
+_OTHER_TEXTS = {"br": " ", "script": "", "style": ""}
 
 # Of the rules that name one element, the last counts.
 _RULES: tuple[Rule, ...] = ("drop", "keep", "title")
@@ -165,13 +165,13 @@ def _match_texts(root: _Element, texts: Mapping[str, Rule]) -> dict[_Element, Ru
     found: dict[_Element, Rule] = {}
     known: dict[_Element, str | None] = {}  # text of the elements that have ended; None: too long
     for _, element in etree.iterwalk(root, events=("end",)):
+        if element.tag in _OTHER_TEXTS:
+            known[element] = _OTHER_TEXTS[element.tag]
+            continue
         pieces = [element.text or ""]
         for child in element:
             pieces += [known.pop(child, ""), child.tail or ""]
         known[element] = text = _joined(pieces, longest)
-        if element.tag == "br" or element.tag in _NO_TEXT:
-            known[element] = " " * (element.tag == "br")
-            continue
         if text is not None and text.strip() in texts:
             found[element] = texts[text.strip()]
     return found

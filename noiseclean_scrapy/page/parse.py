@@ -24,6 +24,7 @@ from noiseclean_scrapy.page.sources import NO_CHARSET, Html, load, other_than_ht
 from noiseclean_scrapy.page.tags import local_name
 
 if TYPE_CHECKING:
+    from charset_normalizer import CharsetMatch, CharsetMatches
     from lxml.etree import _Element
 
 _FOLLOWS_HTML = etree.LIBXML_VERSION >= (2, 14)
@@ -44,6 +45,7 @@ _WEB_CHARSETS = [
     *("gb18030", "big5", "cp932", "euc_jp", "iso2022_jp", "cp949"),
 ]
 """The charsets of the web (https://encoding.spec.whatwg.org), without those that are rare."""
+_WESTERN = "cp1252"
 _NOT_WESTERN = frozenset(
     "Bulgarian Croatian Czech Greek Hebrew Hungarian Latvian Lithuanian Polish Romanian Russian "
     "Slovak Slovene Turkish Vietnamese".split()
@@ -138,9 +140,9 @@ def decode(data: bytes) -> str:
     name = "utf-8" if is_utf8(data) else _declared(data)
     header = f"charset={name}" if name else None
     try:
-        return html_to_unicode(header, data, default_encoding="cp1252", auto_detect_fun=_detect)[1]
+        return html_to_unicode(header, data, auto_detect_fun=_detect)[1]
     except NO_CHARSET:
-        return to_unicode(data, _detect(data) or "cp1252")
+        return to_unicode(data, _detect(data))
 
 
 def is_utf8(data: bytes) -> bool:
@@ -265,29 +267,30 @@ def _root(text: str) -> _Element:
     return etree.fromstring(b"<html/>", parser) if root is None else root
 
 
-def _detect(data: bytes) -> str | None:
-    for encoding in ("ascii", "utf-8"):
-        try:
-            data.decode(encoding)
-        except UnicodeError:
-            continue
-        return resolve_encoding(encoding)
+def _detect(data: bytes) -> str:
+    """The charset of what is no UTF-8 and declares none: the best guess."""
+    if data.isascii():
+        return _WESTERN
     from charset_normalizer import from_bytes
 
     detect = partial(from_bytes, cp_isolation=_WEB_CHARSETS)
     matches = detect(_telling(data)) or detect(data)
     best = matches.best()
-    if best is None:
-        return None
-    # Of charsets that explain a text equally well, the one that most of the web had, unless its
-    # languages are written in another one.
-    alike = {
-        match.encoding
+    # Where none explains a text, or several do so equally well, the one that most of the web had,
+    # unless the language is written in another one.
+    if best is None or (best.language not in _NOT_WESTERN and _explains(matches, best)):
+        return _WESTERN
+    return resolve_encoding(best.encoding) or _WESTERN
+
+
+def _explains(matches: CharsetMatches, best: CharsetMatch) -> bool:
+    """Whether the charset of the West explains a text as well as the best one."""
+    return any(
+        match.encoding == _WESTERN
+        and abs(match.chaos - best.chaos) < 0.005
+        and abs(match.coherence - best.coherence) <= 0.02
         for match in matches
-        if abs(match.chaos - best.chaos) < 0.005 and abs(match.coherence - best.coherence) <= 0.02
-    }
-    is_western = "cp1252" in alike and best.language not in _NOT_WESTERN
-    return "cp1252" if is_western else resolve_encoding(best.encoding)
+    )
 
 
 def _telling(data: bytes) -> bytes:

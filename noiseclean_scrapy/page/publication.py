@@ -87,8 +87,7 @@ def author_and_date(
     if published is None:
         modified = _modified(article, declared, latest)
         ways = (_shown_days(facts), _days_beside(beside))
-        is_headed = any(True for _ in facts.iter("h1"))
-        days = chain.from_iterable(ways if is_headed else reversed(ways))
+        days = chain.from_iterable(ways if _is_headed(facts) else reversed(ways))
         published = _first_date(days, language, latest) or modified
         if published and modified and _is_same(published, modified):
             published = modified  # with its hour
@@ -154,8 +153,7 @@ def _stated_time(
     has_rivals = len({other for mark, _, _, other, _ in found if mark == rank}) > 1
     if has_rivals and (is_elsewhere or _URL_DAY.search(url)):
         return None, False
-    is_headed = any(True for _ in facts.iter("h1"))
-    is_far = is_headed and not -_BESIDE <= number < _BESIDE
+    is_far = _is_headed(facts) and not -_BESIDE <= number < _BESIDE
     return time, is_far and (rank > 0 or tag != "time")
 
 
@@ -173,10 +171,15 @@ def _parts(facts: _Element) -> list[tuple[int, _Element]]:
     Those before it are last, with negative numbers; all are where none is shown.
     """
     parts = list(facts.iterfind("body/*"))
-    headlines = (number for number, part in enumerate(parts) if any(True for _ in part.iter("h1")))
+    headlines = (number for number, part in enumerate(parts) if _is_headed(part))
     first = next(headlines, len(parts))
     numbered = [(number - first, part) for number, part in enumerate(parts)]
     return numbered[first:] + numbered[:first]
+
+
+def _is_headed(node: _Element) -> bool:
+    """Whether a headline is shown in it."""
+    return any(True for _ in node.iter("h1"))
 
 
 def _mark_rank(time: _Element) -> int:

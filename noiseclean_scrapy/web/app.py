@@ -20,7 +20,7 @@ from noiseclean_scrapy.web import api, live, views
 from noiseclean_scrapy.web.guard import Guard
 from noiseclean_scrapy.web.refreshing import Refreshing
 from noiseclean_scrapy.web.review import review_queue
-from noiseclean_scrapy.web.teaching import Teaching, check_journal
+from noiseclean_scrapy.web.teaching import Teaching
 from noiseclean_scrapy.web.workbench import Workbench
 
 STATIC = {
@@ -44,17 +44,17 @@ def create_app(
         Guard, hosts=frozenset(hosts), token=bench.token, cookie=cookie, is_private=is_private
     )
 
-    check_journal(bench)
+    teaching = Teaching(bench)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         await run_in_threadpool(compile_templates, __package__)
-        app.state.teaching = await run_in_threadpool(Teaching, bench)
+        teaching.start()
         await run_in_threadpool(bench.sites.get)
         app.state.review.is_ready  # noqa: B018 - begins to gather
         yield
         app.state.is_closing = True
-        await run_in_threadpool(app.state.teaching.close)
+        await run_in_threadpool(teaching.close)
         await run_in_threadpool(bench.close)
 
     app = Starlette(
@@ -64,6 +64,7 @@ def create_app(
         lifespan=lifespan,
     )
     app.state.bench = bench
+    app.state.teaching = teaching
     app.state.cookie = cookie
     app.state.review = Refreshing(partial(review_queue, bench.store), _REVIEW_SECONDS)
     app.state.listeners = 0

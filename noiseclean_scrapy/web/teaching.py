@@ -10,7 +10,7 @@ import json
 import logging
 import secrets
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timezone
@@ -108,7 +108,10 @@ class Change:
 
 
 class Teaching:
-    """The proposals and changes of a workbench; each kind has a thread that takes them in order."""
+    """The proposals and changes of a workbench; each kind has a thread that takes them in order.
+
+    Raises ConfigurationError where the journal is damaged. Nothing is done before `start`.
+    """
 
     def __init__(self, bench: Workbench) -> None:
         self._bench = bench
@@ -128,6 +131,9 @@ class Teaching:
             Thread(target=self._work_through, args=(self._trials, self._try), daemon=True),
             Thread(target=self._work_through, args=(self._cleanings, self._clean), daemon=True),
         ]
+
+    def start(self) -> None:
+        """Begin to work, and go on with what the journal has."""
         for thread in self._threads:
             thread.start()
 
@@ -207,33 +213,26 @@ class Teaching:
 
     @property
     def _journal(self) -> Path:
-        return journal_of(self._bench)
+        path = self._bench.need_teaching()
+        return path.with_name(f"{path.name}.changes.json")
 
     def _begin(self, change: Change, state: State) -> None:
         """The journal first, then the file: what was asked for is done, if by the next server."""
         with self._writing:
-            before, known = replace(change), self._changes.copy()
+            changes = self._changes.copy()
+            changes[change.id] = replace(change, state=state, pages=0, error="")
+            while len(changes) > CHANGES:
+                changes.popitem(last=False)
+            self._write_journal(changes)
             with self._lock:
                 change.state, change.pages, change.error = state, 0, ""
-                self._changes[change.id] = change
-                while len(self._changes) > CHANGES:
-                    self._changes.popitem(last=False)
-            try:
-                self._write_journal()
-            except ConfigurationError:  # nothing has begun
-                with self._lock:
-                    self._changes = known
-                    change.state, change.pages, change.error = (
-                        before.state,
-                        before.pages,
-                        before.error,
-                    )
-                raise
+                changes[change.id] = change
+                self._changes = changes
             try:
                 self._write_rule(change)
             except Exception as error:
                 change.state, change.error = "failed", str(error)
-                self._write_journal()
+                self._write_journal(self._changes)
                 raise
         self._cleanings.put(change)
 
@@ -244,7 +243,7 @@ class Teaching:
                 if change.state != begun:
                     return
                 change.state, change.error = ended, error
-            self._write_journal()
+            self._write_journal(self._changes)
 
     def _write_rule(self, change: Change) -> None:
         if change.stood:
@@ -269,8 +268,8 @@ class Teaching:
         others = (other for other in self.changes() if other is not change)
         return [other for other in others if other.rule == change.rule]
 
-    def _write_journal(self) -> None:
-        values = list(map(asdict, self._changes.values()))
+    def _write_journal(self, changes: Mapping[str, Change]) -> None:
+        values = list(map(asdict, changes.values()))
         try:
             replace_file(self._journal, json.dumps(values, indent=1).encode())
         except OSError as error:
@@ -368,18 +367,6 @@ def _shown(lines: Sequence[str], changed: Counter[str]) -> Iterator[Line]:
         last = number
     if last + 1 < len(lines):
         yield Line("…", False)
-
-
-def check_journal(bench: Workbench) -> None:
-    """Raise ConfigurationError where the journal is damaged."""
-    if bench.can_teach:
-        _read_journal(journal_of(bench))
-
-
-def journal_of(bench: Workbench) -> Path:
-    """The file in which the changes of a workbench stand."""
-    path = bench.need_teaching()
-    return path.with_name(f"{path.name}.changes.json")
 
 
 def _read_journal(path: Path) -> OrderedDict[str, Change]:
