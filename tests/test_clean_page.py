@@ -154,6 +154,20 @@ def test_text_keeps_line_breaks(html: str, text: str) -> None:
     assert words(page.text) == words(" ".join(block.text for block in page.blocks))
 
 
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("<p>a<b style='color:red; display: block'>b</b>c", "a\nb\nc"),
+        ("<p>a<br><a style=display:flex href=/>b</a><i style=DISPLAY:grid>c</i>", "a\nb\nc"),
+        ("<p>a<span style='display:inline-block'>b</span>", "ab"),
+        ("<p>a<span style='display:none'>b</span>", "a"),
+        ("<pre>a\n<span style=display:block>b\n</span>c</pre>", "a\nb\nc"),
+    ],
+)
+def test_what_its_own_style_makes_a_box_has_its_own_lines(html: str, text: str) -> None:
+    assert whole(html).text == text
+
+
 def test_all_forms_keep_line_breaks() -> None:
     html = "<h2>a<br>b</h2><p>c<br><b>d<br>e</b></p><pre>f\n g</pre><ul><li>h<br>i</ul>"
     page = whole(html)

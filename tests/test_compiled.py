@@ -75,6 +75,7 @@ MARKUP = st.lists(
     st.one_of(
         st.sampled_from(
             "<p>|</p>|<div class='a1 story'>|</div>|<span>|</span>|<br>|<b style='display:none'>"
+            "|<b style='display:block'>|<a style='display: flex' href=/c>"
             "|</b>|<a href='/a&amp;b'>|</a>|<a>|<a href='#x'>|¶|#|<img src=x>|<img data-src=y>"
             "|<ul><li>|</ul>|<td>"
             "|<table>|<!-- note -->|<script>x<y</script>|<noscript>|</noscript>|&nbsp;|\n |<x-y>"

@@ -30,6 +30,7 @@ from noiseclean_scrapy.page.hidden import LONGEST_SIGN, is_sign, is_unseen, numb
 from noiseclean_scrapy.page.page import PageTable
 from noiseclean_scrapy.page.tags import (
     IS_BLOCK,
+    IS_LINE,
     IS_LINK,
     IS_LOOSE,
     IS_MARKED,
@@ -61,7 +62,7 @@ cdef enum:
     MOST_NAMES = 16
 
 cdef int BLOCK = IS_BLOCK, SKIPPED = IS_SKIPPED, LINK = IS_LINK
-cdef int MARKED = IS_MARKED, VERBATIM = IS_VERBATIM, LOOSE = IS_LOOSE
+cdef int MARKED = IS_MARKED, VERBATIM = IS_VERBATIM, LOOSE = IS_LOOSE, LINE = IS_LINE
 cdef int ANCHOR = reader.ANCHOR, IMAGE = reader.IMAGE
 cdef int LINE_BREAK = reader.LINE_BREAK, KEEPS_SPACE = reader.VERBATIM, CODE = reader.CODE
 cdef bytes FORMULA = reader.FORMULA.encode()
@@ -517,6 +518,7 @@ cdef class NodeReader:
         """Read an element that is more than its text, and tell what is to be done at its end."""
         cdef bytes mark = b""
         cdef object href = None
+        cdef int kind = MARKED
         self._verbatim += role == KEEPS_SPACE
         if (role == KEEPS_SPACE or role == CODE) and self._verbatim and self._open.size:
             language = code_language(_attribute(node, b"class"))
@@ -536,9 +538,15 @@ cdef class NodeReader:
                 self._details.extend((shown, _attribute(node, b"alt") or ""))
                 self._mark(self._begin(tag, len(self._details) - 2))
             return 0
+        if not self._verbatim:
+            style = _attribute(node, b"style")
+            if style and sentences.has_own_lines(style[:LONGEST_VALUE]):
+                kind |= LINE
+                self._mark(BREAK)
         if role == ANCHOR:
             href = _attribute(node, b"href")
         if href:
+            kind |= LINK
             self._anchors.append(href)
             self._links.append(href)
         if len(self._marks) < MOST_MARKS:
@@ -547,7 +555,7 @@ cdef class NodeReader:
             mark = self._begin(tag, len(self._details) - 1 if href else -1)
             self._mark(mark)
         self._marks.append(mark)
-        return MARKED | LINK if href else MARKED
+        return kind
 
     cdef int _read_break(self) except -1:
         if self._breaks and not self._verbatim:
@@ -580,6 +588,8 @@ cdef class NodeReader:
     cdef int _close(self, xmlNode* node, int kind) except -1:
         if kind & MARKED and self._marks.pop():
             _append_text(&self._marked, END)
+        if kind & LINE:
+            self._mark(BREAK)
         if kind & BLOCK:
             if self._has_pieces or self._images or self._links or self._breaks:
                 self.flush()

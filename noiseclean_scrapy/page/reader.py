@@ -23,10 +23,11 @@ from noiseclean_scrapy.page.hidden import hides, is_sign, is_unseen, numbers_lin
 from noiseclean_scrapy.page.inline import BEGIN, BREAK, END, MARKS, NAMED
 from noiseclean_scrapy.page.labels import PUBLISHED_ATTRIBUTES, element_label, published_label
 from noiseclean_scrapy.page.page import PageTable, Rule
-from noiseclean_scrapy.page.sentences import stands_in_sentence, texts_beside
+from noiseclean_scrapy.page.sentences import has_own_lines, stands_in_sentence, texts_beside
 from noiseclean_scrapy.page.tags import (
     INLINE,
     IS_BLOCK,
+    IS_LINE,
     IS_LINK,
     IS_LOOSE,
     IS_MARKED,
@@ -291,8 +292,14 @@ class NodeReader:
                 number = self._detail(shown, node.get("alt") or "")
                 self._mark(f"{BEGIN}{name}{number}{NAMED}")
             return 0
+        kind = IS_MARKED
+        style = node.get("style")
+        if style and not self._verbatim and has_own_lines(style[:LONGEST_VALUE]):
+            kind |= IS_LINE
+            self._mark(BREAK)
         href = node.get("href") if role == ANCHOR else None
         if href:
+            kind |= IS_LINK
             self._anchors.append(href)
             self._links.append(href)
         mark = ""
@@ -300,7 +307,7 @@ class NodeReader:
             mark = f"{BEGIN}{name}{self._detail(href) if href else ''}{NAMED}"
             self._mark(mark)
         self._marks.append(mark)
-        return IS_MARKED | IS_LINK if href else IS_MARKED
+        return kind
 
     def _read_formula(self, node: _Element) -> None:
         self._has_formula = True
@@ -334,6 +341,8 @@ class NodeReader:
     def _close(self, node: _Element, kind: int) -> None:
         if kind & IS_MARKED and self._marks.pop():
             self._marked.append(END)
+        if kind & IS_LINE:
+            self._mark(BREAK)
         if kind & IS_BLOCK:
             if self._pieces or self._images or self._links or self._breaks:
                 self.flush()

@@ -1,8 +1,12 @@
-"""What stands within a sentence: an element between words is no box, whatever it is called."""
+"""What stands within a sentence: an element between words is no box, whatever it is called.
+
+And what does not, whatever its tag: an inline element whose own style makes it a box.
+"""
 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -12,6 +16,10 @@ SENTENCES = frozenset({"p", "h1", "h2", "h3", "h4", "h5", "h6"})
 """Elements that hold a sentence, not boxes."""
 _LETTER = re.compile(r"[^\W_]")
 _OF_SENTENCE = re.compile(r"[^\W_]|[.,;:!?()\[\]«»“”…]")
+_BOX = re.compile(
+    r"(?:^|[;\s])display\s*:\s*(?:block|flex|grid|table|list-item|flow-root)(?![\w-])",
+    re.IGNORECASE,
+)
 
 
 def texts_beside(node: _Element) -> tuple[str, str]:
@@ -42,3 +50,13 @@ def are_of_sentence(tag: object, above: object, before: str, after: str) -> bool
     is_between = _OF_SENTENCE.search(before) and _OF_SENTENCE.search(after)
     is_at_edge = above in SENTENCES and tag != "button"
     return bool(has_words) and (bool(is_between) or is_at_edge)
+
+
+@lru_cache(maxsize=10_000)
+def has_own_lines(style: str) -> bool:
+    """Whether a style attribute has an inline element begin and end a line.
+
+    >>> has_own_lines("color: red; display: block"), has_own_lines("display:inline-block")
+    (True, False)
+    """
+    return bool(_BOX.search(style))

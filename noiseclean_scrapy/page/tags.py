@@ -33,7 +33,7 @@ VERBATIM_TAGS = frozenset({"pre", "textarea"})
 _XPATH_NAME = re.compile(r"[a-z_][\w-]{0,60}", re.IGNORECASE | re.ASCII)
 _LONGEST_NAME, _MOST_KEPT = 64, 1000
 # What a node is to the page, as bits; 0 is inline content.
-IS_BLOCK, IS_SKIPPED, IS_LINK, IS_MARKED, IS_VERBATIM, IS_LOOSE = 1, 2, 4, 8, 16, 32
+IS_BLOCK, IS_SKIPPED, IS_LINK, IS_MARKED, IS_VERBATIM, IS_LOOSE, IS_LINE = 1, 2, 4, 8, 16, 32, 64
 
 
 class Tags(dict[Any, tuple[str, str, int]]):
