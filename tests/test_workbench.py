@@ -110,6 +110,7 @@ def test_changes_need_the_token(served: Served) -> None:
     for headers in ({}, {"Authorization": "Bearer x"}, {"Cookie": f"{cookie}=x"}):
         answer = served.ask("/api/proposals", headers, method="POST", body=body)
         assert answer.status == 401
+        assert "it has the token" in answer.json["error"]
     own = {"Cookie": f"{cookie}={served.token}", "Origin": served.url}
     assert served.ask("/api/proposals", own, method="POST", body=body).status == 400
     foreign = own | {"Origin": "https://evil.example"}
@@ -251,6 +252,9 @@ def test_what_cannot_be_is_told(served: Served) -> None:
         ("/api/search?q=fog&since=tomorrow", 400, "no day"),
         ("/api/pages/nothing", 404, "no such page"),
         ("/api/sites?sort=colour", 400, "none of name, pages"),
+        ("/api/sites?limit=abc", 400, "limit='abc' is no number"),
+        ("/api/pages?offset=-1", 400, "offset='-1' is no number"),
+        ("/api/search?q=fog&page=two", 400, "page='two' is no number"),
         ("/api/proposals/1", 404, "not there any more"),
         ("/api/nothing", 404, "nothing at this address"),
     ):
@@ -473,6 +477,10 @@ def test_a_rule_goes_into_the_table_of_its_site_however_that_is_spelled() -> Non
         "https://example.com/a/",
         "https://example.com/.html",
         "https://example.com/news/2031/fog-closes-port.html?page=2",
+        "https://example.com#a/b",
+        "https://example.com/news/fog.html#a/b?c",
+        "javascript:history.back()",
+        "urn:pageinfo:1",
     ],
 )
 def test_a_pattern_holds_for_its_own_address(url: str) -> None:
@@ -667,7 +675,8 @@ def test_a_rule_that_is_taken_again_after_a_failure_can_be_undone(demo: DemoCraw
 def test_a_damaged_journal_is_one_line(demo: DemoCrawl) -> None:
     folder = demo.database.parent
     (folder / "rules.toml.changes.json").write_text("[")
-    done = run_console(folder, "serve", "--overrides", "rules.toml", "--no-open", code=2)
+    options = ("--overrides", "rules.toml", "--no-open", "--port", "0")
+    done = run_console(folder, "serve", *options, code=2)
     assert "rules.toml.changes.json is damaged" in done.stderr
     assert len(done.stderr.splitlines()) == 1
 

@@ -16,7 +16,7 @@ from noiseclean_scrapy.output.rows import page_row
 from noiseclean_scrapy.report.reasons import block_row
 from noiseclean_scrapy.web.openapi import description
 from noiseclean_scrapy.web.rules import Rule, pattern_of, site_key
-from noiseclean_scrapy.web.views import page_number, parameter, search_filters, search_pages
+from noiseclean_scrapy.web.views import MOST_PAGES, parameter, search_filters, search_pages
 from noiseclean_scrapy.web.workbench import SORTS, Workbench, chosen_sites, site_values
 
 _MOST = 1000
@@ -50,7 +50,8 @@ def sites(request: Request) -> Response:
 def search(request: Request) -> Response:
     """What a search finds, ten pages at a time."""
     given = search_filters(request)
-    results = search_pages(request.app.state.bench, given, page_number(request))
+    page = max(1, _number(request, "page", 1, MOST_PAGES))
+    results = search_pages(request.app.state.bench, given, page)
     hits = [{**asdict(hit), "snippet": hit.marked("", "")} for hit in results.hits]
     return answer({"total": results.total, "hits": hits})
 
@@ -87,9 +88,9 @@ def places(request: Request) -> Response:
     """The boxes around a block, on how many pages each stands, and the rules they would make."""
     bench: Workbench = request.app.state.bench
     stored = bench.page(request.path_params["key"])
-    number = parameter(request, "block", -1, 10_000_000)
+    number = _number(request, "block", -1, 10_000_000)
     if number < 0:
-        raise ConfigurationError("block must be the number of a block of the page")
+        raise QueryError("block must be the number of a block of the page")
     site = stored.record.cluster
     boxes = bench.levels(stored, number)
     judged, _ = stored.need_html()
@@ -155,8 +156,16 @@ def undo(request: Request) -> Response:
 
 
 def _range(request: Request, limit: int = 50) -> tuple[int, int]:
-    start = parameter(request, "offset", 0, 1_000_000_000)
-    return start, parameter(request, "limit", limit, _MOST)
+    start = _number(request, "offset", 0, 1_000_000_000)
+    return start, _number(request, "limit", limit, _MOST)
+
+
+def _number(request: Request, name: str, default: int, most: int) -> int:
+    """As `parameter`; raises QueryError for what is given and no number."""
+    text = request.query_params.get(name, "0")
+    if not (text.isascii() and text.isdigit()):
+        raise QueryError(f"{name}={text[:40]!r} is no number from 0 on")
+    return parameter(request, name, default, most)
 
 
 async def _body(request: Request, *names: str) -> dict[str, str]:

@@ -17,7 +17,7 @@ from starlette.routing import Route
 from noiseclean_scrapy.errors import ConfigurationError, NoiseCleanError, NotStoredError, QueryError
 from noiseclean_scrapy.report.templating import compile_templates, source
 from noiseclean_scrapy.web import api, live, views
-from noiseclean_scrapy.web.guard import Guard
+from noiseclean_scrapy.web.guard import API, Guard
 from noiseclean_scrapy.web.refreshing import Refreshing
 from noiseclean_scrapy.web.review import review_queue
 from noiseclean_scrapy.web.teaching import Teaching
@@ -122,6 +122,6 @@ async def _failure(request: Request, error: Exception) -> Response:
     else:
         status = next((code for kind, code in _STATUS.items() if isinstance(error, kind)), 503)
         reason = str(error)
-    if request.url.path.startswith("/api/"):
+    if request.url.path.startswith(API):
         return api.answer({"error": reason}, status)
     return views.document(request, "failure", status=status, reason=reason)

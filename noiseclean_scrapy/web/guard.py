@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import cookie_parser
-from starlette.responses import PlainTextResponse
+from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 POLICY = "; ".join(
@@ -45,6 +45,8 @@ FRAME_POLICY = "; ".join(
 LARGEST_BODY = 64_000
 """Bytes of the largest request."""
 
+API = "/api/"
+"""Below this address programs ask, and are answered in JSON."""
 _HEADERS = {
     "content-security-policy": POLICY,
     "x-content-type-options": "nosniff",
@@ -109,7 +111,7 @@ class Guard:
             await send(message)
 
         refusal = self._refusal(scope)
-        answer = PlainTextResponse(refusal[1], refusal[0]) if refusal else self.app
+        answer = _refused(scope["path"], *refusal) if refusal else self.app
         await answer(scope, receive, send_with_headers)
 
     def is_known(self, headers: Headers) -> bool:
@@ -148,6 +150,13 @@ class Guard:
             return False
         is_opened = (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest"))
         return not (is_reading and is_opened == ("navigate", "document"))
+
+
+def _refused(path: str, status: int, reason: str) -> ASGIApp:
+    """The answer with the reason, to programs as JSON."""
+    if path.startswith(API):
+        return JSONResponse({"error": reason}, status)
+    return PlainTextResponse(reason, status)
 
 
 def _is_small(length: str) -> bool:

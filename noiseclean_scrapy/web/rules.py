@@ -72,17 +72,20 @@ def pattern_of(url: str) -> str:
     Words that join others by hyphens or have digits, and the last part, may be any.
 
     >>> pattern_of("https://example.com/news/2031/fog-closes-port.html?page=2")
-    '://[^/]+/news/\\d+/[^/?]+\\.html(\\?|$)'
+    '://[^/]+/news/\\d+/[^/?]+\\.html([?#]|$)'
     """
+    before, is_web, _ = url.partition("://")
+    if not is_web:
+        return f"^{re.escape(before)}$"
     path = urlsplit(url).path
     if not path:
-        return r"://[^/]+/?(\?|$)"
+        return r"://[^/]+/?([?#]|$)"
     *folders, last = path.split("/")[1:]
     name, dot, ending = last.rpartition(".")
     if not dot or not re.fullmatch(r"[A-Za-z]{1,5}", ending):
         name, ending = last, ""
     shape = "".join(f"{_shape(part)}/" for part in folders) + (r"[^/?]+" if name else "")
-    return rf"://[^/]+/{shape}{re.escape('.' + ending) if ending else ''}(\?|$)"
+    return rf"://[^/]+/{shape}{re.escape('.' + ending) if ending else ''}([?#]|$)"
 
 
 def _shape(part: str) -> str:

@@ -32,7 +32,7 @@ from noiseclean_scrapy.web.workbench import (
     shown_values,
 )
 
-_MOST_PAGES = 10_000
+MOST_PAGES = 10_000
 _DRIFT_WIDTH, _DRIFT_HEIGHT = 120.0, 28.0
 _ORDERS = {"newest": "newest first", "fit": "least fit first", "kept": "least kept first"}
 
@@ -221,15 +221,15 @@ def open_with_token(request: Request) -> Response:
 
 
 def parameter(request: Request, name: str, default: int, most: int) -> int:
-    """A number up to `most` in the query; the default where it is none."""
+    """A number up to `most` in the query; the default where there is none, or no number."""
     text = request.query_params.get(name, "")
-    is_number = text.isascii() and text.isdigit() and len(text) < 10
-    return min(int(text), most) if is_number else default
+    is_number = text.isascii() and text.isdigit()
+    return min(int(text[:10]), most) if is_number else default
 
 
 def page_number(request: Request) -> int:
     """Which page of a view is asked for, from 1 on."""
-    return max(1, parameter(request, "page", 1, _MOST_PAGES))
+    return max(1, parameter(request, "page", 1, MOST_PAGES))
 
 
 def _address(request: Request, changed: Mapping[str, Any]) -> str:
