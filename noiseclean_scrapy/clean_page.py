@@ -260,7 +260,7 @@ class CleanPage:
 
     def _kept_indices(self, *, with_pictures: bool = False) -> Iterator[int]:
         """The kept blocks that show a text; pictures alone where the texts around are kept."""
-        if self._headline >= 0:
+        if self._headline >= 0 and self._page.table.texts[self._headline].strip(JOINERS):
             yield self._headline
         pictures: list[int] = []
         follows_kept = False

@@ -145,6 +145,7 @@ def test_blocks_tell_their_place() -> None:
         ("<div><code>a\n  b</code></div>", "a\n  b"),
         ("<p>see <code>a\n  b</code></p>", "see a b"),
         ("<pre>a\x00\x01\x04b\u200bc&#3;\r\nd</pre>", "ab c\nd"),
+        ("<pre>a\x0bb\x0cc\x1cd&#31;e\x85f\u2028g\u2029h\n i</pre>", "a b c d e f g h\n i"),
     ],
 )
 def test_text_keeps_line_breaks(html: str, text: str) -> None:
@@ -457,3 +458,9 @@ def test_a_page_as_plain_values() -> None:
     assert {weight["feature"]: weight["weight"] for weight in found["weights"]} == page.weights
     with pytest.raises(ValueError, match="'pdf' is none of text, html, markdown, blocks, weights"):
         page.to_dict("pdf")
+
+
+def test_a_headline_of_joiners_alone_is_none() -> None:
+    page = SiteCleaner().clean("<title>x</title><h1>&#x2060;</h1>")
+    assert (page.text, page.html, page.markdown) == ("", "", "")
+    assert page.problem

@@ -367,6 +367,25 @@ def test_lists_side_by_side_stay_apart(kind: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "html",
+    [
+        "<dl><dd><ol><li>a<li>b</ol></dd><dd><ol start=5><li>c<li>d</ol></dl>",
+        "<ul><li><dl><dd><ol><li>a<li>b</ol></dl><dl><dd><ol start=5><li>c<li>d</ol></dl></ul>",
+    ],
+)
+def test_lists_in_definitions_side_by_side_stay_apart(html: str) -> None:
+    shown = shown_by_markdown(clean(html).markdown)
+    lists = [(part.get("start"), letters(text_of(part))) for part in shown.iter("ol")]
+    assert lists == [(None, "ab"), ("5", "cd")]
+
+
+def test_terms_in_a_numbered_item_do_not_end_it() -> None:
+    page = clean("<ol><li><dt>A<dt>B<dd>C</ol>")
+    assert page.html == "<ol>\n<li>A<p>B</p>\n<p>C</p>\n</li>\n</ol>"
+    assert page.markdown == "1. A\n\n   B\n\n   C"
+
+
+@pytest.mark.parametrize(
     ("html", "numbers"),
     [
         ("<ol start=' +4'><li>a<li>b</ol>", "4 5"),
@@ -374,6 +393,7 @@ def test_lists_side_by_side_stay_apart(kind: str) -> None:
         ("<ol start=0><li>a<li><ol start=8><li>b</ol><li>c</ol>", "0 1 8 2"),
         ("<ol start=123456><li>a</ol>", "123456"),
         ("<ol start=99999999999><li>a</ol>", "1"),
+        ("<ol start=999999999><li>a<li>b</ol>", "999999999 999999999"),
         ("<ul><li value=4>a</ul>", ""),
     ],
 )
@@ -398,6 +418,15 @@ def test_cells_that_cover_others_are_where_a_browser_has_them(span: str) -> None
     with kernels.in_python():
         again = clean(f"<table><tr><td {span}>a<td>b<tr><td>c<td>d<tr><td>e<td>f</table>")
         assert again.table == page.table
+
+
+@pytest.mark.parametrize("tag", ["code", "kbd", "samp", "tt"])
+def test_a_picture_in_code_stands_between_it(tag: str) -> None:
+    page = clean(f"<ul><li><{tag}>a<img src=k.png>b</{tag}> Press it.<p>Then wait.</p></li></ul>")
+    picture = "![](https://a.example/b/k.png)"
+    assert page.to_markdown(include_images=True) == (f"- `a`{picture}`b` Press it.\n\n  Then wait.")
+    alone = clean(f"<ul><li><{tag}><img src=k.png></{tag}> Press it.<p>Then wait.</p></li></ul>")
+    assert alone.to_markdown(include_images=True) == f"- {picture} Press it.\n\n  Then wait."
 
 
 def test_a_picture_without_an_address_leaves_nothing() -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import gzip
 import json
 import random
+import re
 import time
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -253,6 +255,7 @@ def test_parts_of_documents() -> None:
         (Selector('{"a": [1]}', type="json"), ""),
         (Selector('{"a": "<p>x"}', type="json").jmespath("a")[0], "x"),
         (Selector("<a><b>x</b></a>", type="xml"), "x"),
+        (Selector("<a><b title='&#xD801;'>x</b></a>", type="xml"), "x"),
         (Selector("plain", type="text"), "plain"),
         (etree.Comment("c"), ""),
         (etree.ProcessingInstruction("p", "i"), ""),
@@ -265,6 +268,15 @@ def test_odd_sources(source: Html, text: str) -> None:
     page = build_page(source)
     assert_sound(page)
     assert page.text == text
+
+
+def test_surrogates_in_xml_are_no_letters() -> None:
+    source = "<html><title>a &#xD800; b</title><body><p>The river &#xD800; rose.</p></body></html>"
+    for compiled in (True, False):
+        with nullcontext() if compiled else kernels.in_python():
+            page = build_page(Selector(source, type="xml"))
+        for text, around in ((page.title, ("a", "b")), (page.text, ("The river", "rose."))):
+            assert re.fullmatch(rf"{around[0]} \ufffd+ {around[1]}", text), text
 
 
 def test_xhtml_parsed_as_xml() -> None:

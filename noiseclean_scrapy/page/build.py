@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeAlias
 
+from lxml import etree
+
 from noiseclean_scrapy import kernels
 from noiseclean_scrapy.page.budget import DEFAULT_BUDGET, PageBudget
 from noiseclean_scrapy.page.declared import read_metadata
@@ -20,7 +22,7 @@ from noiseclean_scrapy.page.document import (
     title,
 )
 from noiseclean_scrapy.page.page import Page, PageTable, Rule
-from noiseclean_scrapy.page.parse import parse_html
+from noiseclean_scrapy.page.parse import ParsedHtml, parse_html
 from noiseclean_scrapy.page.reader import BudgetSpent, NodeReader, NotCompiled
 from noiseclean_scrapy.page.sources import Html
 from noiseclean_scrapy.page.tags import SKIPPED
@@ -55,6 +57,15 @@ def build_page(
     ('/html[1]/body[1]/p[1]', ('/r',))
     """
     parsed = parse_html(source, text=text, budget=budget)
+    try:
+        return _page(parsed, url, rules, budget)
+    except UnicodeDecodeError:  # a surrogate, which libxml2 takes from XML and lxml cannot read
+        markup: bytes = etree.tostring(parsed.root, method="html", encoding="utf-8")
+        readable = parse_html(markup.decode("utf-8", "replace"), budget=budget)
+        return _page(readable, url, rules, budget)
+
+
+def _page(parsed: ParsedHtml, url: str, rules: Rules | None, budget: PageBudget) -> Page:
     ruled = rules(parsed.root) if rules else {}
     parts = find_parts(parsed.root)
     table, truncated, body = _read(parsed.root, parts.body, SKIPPED, ruled, budget)

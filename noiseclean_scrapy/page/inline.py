@@ -41,6 +41,8 @@ _RAISES = re.compile("[0-9+\\-\u2212=()n, ]+")
 """What is raised by characters of its own: 10⁶ and the numbers of notes, but not 20th."""
 _ENDINGS, _CURRENCIES = frozenset(".:;!?)•€"), frozenset("$€£")
 _QUOTES = frozenset("\"'“”„‘’‚«»‹›「『")
+_ODD_SPACE = re.compile("[\x0b\x0c\x1c-\x1f\x85\u2028\u2029]")
+"""White space that is a control character or breaks lines, but not in HTML."""
 _SAFE = "!#$&'*+,-./:;=?@_~%"
 
 
@@ -174,6 +176,7 @@ def _verbatim(source: str) -> str:
         "\n" if line_break else text for _, _, _, line_break, text in _TOKEN.findall(source)
     )
     text = with_blanks(without_controls(text.replace("\r\n", "\n").replace("\r", "\n")))
+    text = _ODD_SPACE.sub(" ", text)
     return "\n".join([line.rstrip() for line in text.split("\n")]).strip("\n")
 
 

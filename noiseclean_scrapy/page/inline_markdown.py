@@ -80,7 +80,8 @@ def inline_markdown(
             elif tag in _DELIMITERS:
                 parts.append(_Mark(_DELIMITERS[tag], begun))
         elif token.kind == "image":
-            if code is None and (address := references.address(token.detail)):
+            if address := references.address(token.detail):
+                end_code()
                 parts.append(_Mark(f"![{_escaped(token.value)}]({_target(address)})"))
         elif code is not None:
             code.append(plain_text(token).replace("\n", " "))

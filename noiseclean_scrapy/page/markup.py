@@ -17,6 +17,7 @@ from noiseclean_scrapy.page.page import PageTable
 from noiseclean_scrapy.page.tabular import Cell, grids, is_caption, rows_of
 
 _SIGNS = {"ul": ("-", "*"), "ol": (".", ")")}
+_LARGEST_NUMBER = 999_999_999  # of an item in CommonMark
 _DEEPEST = 12
 _MOST_INDENTED = 200_000
 """Lines of one part, times its containers, from which on it stands in none: each indents all."""
@@ -160,7 +161,7 @@ def _containers(steps: Iterable[Step], end: int) -> tuple[Step, ...]:
     for step in steps:
         if step.element == end:
             break
-        if above is not None and {above.tag, step.tag} <= {"dt", "dd"} and found:
+        if above is not None and {above.tag, step.tag} <= {"dt", "dd"} and found[-1:] == [above]:
             found[-1] = step  # the one above has no end tag
         elif above is not None and step.tag in LISTS.get(above.tag, ()):
             found += [above, step]
@@ -230,13 +231,19 @@ def _signs(
     for index, step in enumerate(after[opened:], opened):
         if step.tag in _SIGNS:
             first, other = _SIGNS[step.tag]
-            is_beside = index == opened < len(before) and before[index].tag == step.tag
-            signs.append(other if is_beside and known[index] == first else first)
+            indent = _indent(signs)
+            is_beside = any(
+                old.tag == step.tag and sign == first and _indent(known[:at]) == indent
+                for at, (old, sign) in enumerate(zip(before, known, strict=True))
+                if at >= opened
+            )
+            signs.append(other if is_beside else first)
         elif step.tag == "blockquote":
             signs.append("> ")
         elif step.tag == "li":
             is_numbered = after[index - 1].tag == "ol"
-            signs.append(f"{step.number if is_numbered else ''}{signs[-1]} ")
+            number = min(step.number, _LARGEST_NUMBER) if is_numbered else ""
+            signs.append(f"{number}{signs[-1]} ")
         else:
             signs.append("")
     return signs
