@@ -242,10 +242,11 @@ def load_examples(shared: Path, corpora: Iterable[str]) -> list[Example]:
 def make_example(corpus: str, shared: Path, source: CorpusPage) -> Example | None:
     """The page with its labels; None without any.
 
-    With its hidden text, from which there is as much to learn.
+    With its hidden text, from which there is as much to learn, and with characters as they are
+    decoded, none of them mended.
     """
     scorer = load_scorer(shared)
-    page = build_page(source.html, url=source.url, budget=PageBudget(hidden=True))
+    page = build_page(source.html, url=source.url, budget=PageBudget(hidden=True, mended=False))
     tokens = [scorer.tokens(block.text) for block in page.blocks]
     gold = None if source.gold is None else scorer.tokens(source.gold)
     if gold is not None:

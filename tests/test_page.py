@@ -21,7 +21,7 @@ from scrapy.http import HtmlResponse
 from noiseclean_scrapy import kernels
 from noiseclean_scrapy.crawl.bounded import bounded_response
 from noiseclean_scrapy.page import DEFAULT_BUDGET, Html, Page, Rule, Rules, build_page
-from noiseclean_scrapy.page.parse import characters_lost, decode, inner_text, parse_html
+from noiseclean_scrapy.page.parse import characters_lost, decode, inner_text, mended, parse_html
 from noiseclean_scrapy.page.presentation import Layout
 
 RUSSIAN = "Привет, мир. Новости дня"
@@ -93,12 +93,46 @@ def test_charsets_that_are_not_declared_at_once(charset: str, head: int) -> None
 @pytest.mark.parametrize("declared", ["", "<meta charset=windows-1252>"])
 @pytest.mark.parametrize("text", [*LEGACY.values(), ACCENTS])
 def test_a_damaged_byte_costs_one_letter(text: str, declared: str) -> None:
-    page = f"{declared}<p>{text}</p>"
-    body = page.encode() + b"\xe9"
-    assert decode(body) == page + "\ufffd"
+    before, after = f"{declared}<p>{text * 4}", f" {text * 4}</p>"
+    body = before.encode() + b"\xe9" + after.encode()
+    page = f"{before}\ufffd{after}"
+    assert decode(body) == page
+    assert decode(f"{before}{after}".encode() + b"\xe9") == f"{before}{after}\ufffd"
     if not declared:
         response = HtmlResponse("http://a.org/", body=body)
-        assert bounded_response(response, DEFAULT_BUDGET)[0].text == page + "\ufffd"
+        assert bounded_response(response, DEFAULT_BUDGET)[0].text == page
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("Britain\x92s \x93obesity\x94 \x96 a\x85b", "Britain’s “obesity” – a\x85b"),
+        ("Earthâ\x80\x99s fog â\x80\x94 â\xad\x90", "Earth’s fog — ⭐"),
+        ("FranÃ§ais dâ\x80\x99Ã\x89vianÂ\xa0!", "Français d’Évian\xa0!"),
+        ("Ð\x9fÑ\x80Ð¸Ð²ÐµÑ\x82, Ð¼Ð¸Ñ\x80 ð\x9f\x98\x80", "Привет, мир 😀"),
+        ("FranÃ§ais, IRMÃ»", "FranÃ§ais, IRMÃ»"),  # as readers see it
+        ("CAFÉ\x94 â\x80", "CAFÉ” â€"),
+        ("a\x81b \x8d", "a\x81b \x8d"),
+        ("新闻\x92 \ud800 ’", "新闻’ \ud800 ’"),
+    ],
+)
+def test_control_characters_are_the_letters_behind_them(text: str, meant: str) -> None:
+    assert mended(text) == meant
+    shown = " ".join(re.sub("[\x81\x8d]", "", meant.replace("\ud800", "?")).split())
+    assert build_page(f"<p>{text}").text == shown
+    if "\ud800" not in text:
+        response = HtmlResponse("http://a.org/", body=f"<p>{text}".encode(), encoding="utf-8")
+        read, is_part = bounded_response(response, DEFAULT_BUDGET)
+        assert (read.text, is_part) == (f"<p>{meant}", False)
+
+
+@given(
+    st.text(st.sampled_from("a é\x80\x85\x94\xa0\xbf\xc2\xc3\xe2\xef\xf0Ð新\ud800"), max_size=30)
+)
+def test_mending_takes_any_text(text: str) -> None:
+    assert re.search("[\x80\x94]", mended(text)) is None
+    without = re.sub("[\x80-\x9f]", "", text)
+    assert mended(without) is without
 
 
 @pytest.mark.parametrize("charset", ["utf-16", "utf-32", "UTF-16LE"])

@@ -7,7 +7,7 @@ from scrapy.http import HtmlResponse
 from scrapy.utils.response import get_base_url
 
 from noiseclean_scrapy.page import PageBudget
-from noiseclean_scrapy.page.parse import decode, is_wrongly_wide
+from noiseclean_scrapy.page.parse import decode, is_wrongly_wide, mended
 from noiseclean_scrapy.page.sources import NO_CHARSET
 from noiseclean_scrapy.page.urls import LONGEST_ADDRESS
 
@@ -26,9 +26,11 @@ def bounded_response(response: HtmlResponse, budget: PageBudget) -> tuple[HtmlRe
         response = HtmlResponse(response.url, headers=headers, body=body, encoding=encoding)
     if not _is_told(response):
         response = HtmlResponse(response.url, body=decode(response.body), encoding="utf-8")
-    text = budget.cut_text(response.text)
+    part = budget.cut_text(response.text)
+    is_part = is_part or part is not response.text
+    text = mended(part)
     if text is not response.text:
-        return HtmlResponse(response.url, body=text, encoding="utf-8"), True
+        response = HtmlResponse(response.url, body=text, encoding="utf-8")
     return response, is_part
 
 

@@ -33,7 +33,7 @@ class PageBudget:
     text blocks. Tags with thousands of attributes are left out: the time that the parser takes for
     them grows with the square of their number. `hidden` tells whether text counts that the page's
     markup hides from readers, `display` that elements are told apart as the papers do, by their
-    display attributes alone.
+    display attributes alone, `mended` that characters are put right (see `page.parse.mended`).
 
     Raises ConfigurationError for bounds that are no whole numbers from 1 to a billion.
     """
@@ -42,6 +42,7 @@ class PageBudget:
     elements: int = 25_000
     hidden: bool = False
     display: bool = False
+    mended: bool = True
 
     def __post_init__(self) -> None:
         for name, bound in (("markup", self.markup), ("elements", self.elements)):

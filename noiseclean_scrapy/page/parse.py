@@ -50,6 +50,14 @@ _NOT_WESTERN = frozenset(
     "Bulgarian Croatian Czech Greek Hebrew Hungarian Latvian Lithuanian Polish Romanian Russian "
     "Slovak Slovene Turkish Vietnamese".split()
 )
+_CONTROL = re.compile(b"\xc2[\x80-\x9f]")
+"""In UTF-8 one of the control characters that no page means: C1."""
+_ENCODED_TWICE = re.compile(
+    "(?:[\xc2-\xc5\xce-\xd9][\x80-\xbf]|[\xe2\xef][\x80-\xbf]{2}|\xf0[\x80-\xbf]{3})+"
+)
+"""UTF-8 read as Latin-1: letters of Europe and the Near East, punctuation, signs, emoji."""
+_LATIN_TWICE = re.compile("[\xc2\xc3][\xa0-\xbf]")
+_ALONE = re.compile("[\x80-\x84\x86-\x9f]")
 _RAW_TEXT = ("script", "style", "title", "textarea", "iframe", "noembed", "noframes", "xmp")
 _ATTRIBUTES = r"""(?:[^>=]+|=\s*(?:"[^"]*"|'[^']*'|[^\s>"'][^\s>]*)?)*>?"""
 # No branch can fail once it has begun, so that the time is linear on any input. A SCRIPT in a
@@ -119,11 +127,12 @@ def _parse_markup(source: bytes | str, budget: PageBudget) -> ParsedHtml:
         data = budget.cut_bytes(source)
         parsed = _parse_markup(decode(data), budget)
         return replace(parsed, truncated=True) if data is not source else parsed
-    read = budget.cut_text(source)
+    part = budget.cut_text(source)
+    read = mended(part) if budget.mended else part
     tree, is_verbatim = _parse_text(read)
     is_whole = is_verbatim and _has_lost_nothing(tree, read)
     lost = 0 if is_whole else characters_lost(tree, read)
-    return ParsedHtml(tree, lost, len(read) < len(source))
+    return ParsedHtml(tree, lost, len(part) < len(source))
 
 
 def _nothing() -> _Element:
@@ -177,6 +186,34 @@ def is_wrongly_wide(charset: str, data: bytes) -> bool:
     Markup has letters of ASCII, and so bytes that are 0.
     """
     return charset.startswith(("utf-16", "utf-32")) and b"\0" not in data
+
+
+def mended(text: str) -> str:
+    """The text with the letters and signs that stand behind control characters, if there are any.
+
+    They come from UTF-8 that was encoded twice, and from bytes of cp1252 taken for Latin-1.
+
+    >>> mended("the city\x92s fog"), mended("the cityâ\x80\x99s fog")
+    ('the city’s fog', 'the city’s fog')
+    """
+    if text.isascii() or not _CONTROL.search(text.encode("utf-8", "replace")):
+        return text
+    once = _ENCODED_TWICE.sub(_decoded_run, text)
+    if once != text:
+        once = _LATIN_TWICE.sub(lambda pair: _read_as("utf-8", pair[0]), once)
+    return _ALONE.sub(lambda byte: _read_as(_WESTERN, byte[0]), once)
+
+
+def _decoded_run(found: re.Match[str]) -> str:
+    """What a run of bytes is in UTF-8, where a control character shows that it is none of text."""
+    return _read_as("utf-8", found[0]) if _CONTROL.search(found[0].encode()) else found[0]
+
+
+def _read_as(charset: str, latin: str) -> str:
+    try:
+        return latin.encode("latin-1").decode(charset)
+    except UnicodeDecodeError:
+        return latin
 
 
 def document_roots(root: _Element) -> list[_Element]:
