@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
-from noiseclean_scrapy import SiteCleaner
+from noiseclean_scrapy import SiteCleaner, kernels
 from noiseclean_scrapy.clusters.cleaning import to_record
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.methods import METHODS
@@ -152,6 +153,19 @@ def test_what_a_reader_opens_stays(label: str) -> None:
     folded = f"<div class={label} style='display:none'><p>{SECRET}</p></div>"
     page = build_page(f"<body>{STORY}{folded}<table style='display:none'><tr><td>{SECRET}x")
     assert [block.text for block in zip_hidden(page)] == [f"{SECRET}x"]
+
+
+def test_a_switch_is_nothing_to_open() -> None:
+    for label, hidden in (("toggle-switch-container", [SECRET]), ("toggle-box", [])):
+        page = build_page(f"<body>{STORY}<div class={label} style='display:none'>{SECRET}</div>")
+        assert [block.text for block in zip_hidden(page)] == hidden
+
+
+def test_hidden_parts_of_a_sentence_are_no_text() -> None:
+    html = "<p>As at 2017<sup style='display:none'>[update]</sup>, two<sup>nd</sup>."
+    for compiled in (True, False):
+        with nullcontext() if compiled else kernels.in_python():
+            assert build_page(html).text == "As at 2017, twond."
 
 
 def test_a_rule_to_keep_decides_before(tmp_path: Path) -> None:

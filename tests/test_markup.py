@@ -379,6 +379,33 @@ def test_lists_in_definitions_side_by_side_stay_apart(html: str) -> None:
     assert lists == [(None, "ab"), ("5", "cd")]
 
 
+@pytest.mark.parametrize(
+    ("html", "markdown"),
+    [
+        ("<ul><li>a</li><ul><li>b<li>c</ul><li>d</ul>", "- a\n  - b\n  - c\n- d"),
+        ("<ol><li>a</li><ol><li>b</ol><ul><li>c</ul><li>d</ol>", "1. a\n   1. b\n\n   - c\n2. d"),
+        ("<ul><ul><li>a</ul><li>b</ul>", "- a\n\n* b"),
+        ("<ul><li>a</li><div><ul><li>b</ul></div></ul>", "- a\n\n* b"),
+    ],
+)
+def test_a_list_right_in_a_list_is_shown_within_the_item_before_it(
+    html: str, markdown: str
+) -> None:
+    page = clean(html)
+    assert page.markdown == markdown
+    shown = shown_by_markdown(page.markdown)
+    depths = [sum(1 for _ in item.iterancestors("li")) for item in shown.iter("li")]
+    assert depths == ([0, 0] if "*" in markdown else [0, 1, 1, 0])
+
+
+def test_controls_in_a_heading_are_no_headings() -> None:
+    page = clean("<h3>Tea <div><button>1x</button><button>2x</button></div></h3><p>Boil.")
+    assert page.markdown == "### Tea\n\n1x\n\n2x\n\nBoil."
+    assert page.html == "<h3>Tea</h3>\n<p>1x</p>\n<p>2x</p>\n<p>Boil.</p>"
+    question = clean("<p>Tea.</p><h3><button>How long?</button></h3><p>Three minutes.")
+    assert question.markdown == "Tea.\n\n### How long?\n\nThree minutes."
+
+
 def test_terms_in_a_numbered_item_do_not_end_it() -> None:
     page = clean("<ol><li><dt>A<dt>B<dd>C</ol>")
     assert page.html == "<ol>\n<li>A<p>B</p>\n<p>C</p>\n</li>\n</ol>"

@@ -33,7 +33,7 @@ _MAY_HIDE = re.compile(
     r"none|hidden|collapse|opacity|font-size|indent|absolute|fixed|clip|color", re.IGNORECASE
 )
 _FOLDED = re.compile(
-    r"\btab(?!le)|[-_]tabs?\b|tabpanel|accordion|collaps|toggl|expand|slide|carousel|faq|fade|reveal",
+    r"\btab(?!le)|[-_]tabs?\b|tabpanel|accordion|collaps|toggl(?!e-switch)|expand|slide|carousel|faq|fade|reveal",
     re.IGNORECASE,
 )
 

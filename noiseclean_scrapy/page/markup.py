@@ -127,6 +127,7 @@ def _parts(blocks: Iterable[Source], table: PageTable) -> Iterator[_Part]:
     placed = [(block, path(block.element)) for block in blocks]
     tables = grids([steps for _, steps in placed], table)
     numbered = enumerate(placed)
+    headed: set[int] = set()  # headings that have begun
 
     def unit(entry: tuple[int, tuple[Source, Path]]) -> int:
         number, (block, steps) = entry
@@ -150,6 +151,10 @@ def _parts(blocks: Iterable[Source], table: PageTable) -> Iterator[_Part]:
         else:
             tag = next((tag for tag in ("pre", *HEADINGS) if tag in tags), "p")
             tag = "pre" if block.content.is_verbatim else tag
+            heading = next((step.element for step in steps if step.tag in HEADINGS), -1)
+            if heading in headed and table.tags[block.element] == "button":
+                tag = "p"  # a control behind the heading's words
+            headed |= {heading} - {-1}
             language = language_of(table, block.element) if tag == "pre" else ""
             yield _Part(tag, _containers(steps, element), lines, language)
 

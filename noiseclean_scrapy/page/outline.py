@@ -10,6 +10,7 @@ from noiseclean_scrapy.page.page import PageTable
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
 LISTS = {"ul": {"li"}, "ol": {"li"}, "dl": {"dt", "dd"}}
 ITEMS = frozenset({"li", "dt", "dd"})
+_NESTING = frozenset({"ul", "ol"})
 CELLS = frozenset({"td", "th"})
 _TELLING = ITEMS | CELLS | {*HEADINGS, *LISTS}
 _TELLING |= {"blockquote", "pre", "textarea", "table", "caption", "tr"}
@@ -41,14 +42,30 @@ class Paths:
             for element, tag in enumerate(table.tags)
             if tag in _TELLING
         }
+        self._items = _items_of_lists(table)
 
     def __call__(self, element: int) -> Path:
         steps = []
         while element >= 0:
             if (step := self._steps.get(element)) is not None:
                 steps.append(step)
+            if (item := self._items.get(element)) is not None:
+                steps.append(self._steps[item])
             element = self._parents[element]
         return steps[::-1]
+
+
+def _items_of_lists(table: PageTable) -> dict[int, int]:
+    """The item before each list that stands right in another one: it is shown as a part of it."""
+    last: dict[int, int] = {}  # by list
+    found: dict[int, int] = {}
+    for element, tag in enumerate(table.tags):
+        parent = table.parents[element]
+        if tag == "li":
+            last[parent] = element
+        elif tag in _NESTING and parent in last and table.tags[parent] in _NESTING:
+            found[element] = last[parent]
+    return found
 
 
 def _item_numbers(table: PageTable) -> dict[int, int]:

@@ -41,7 +41,7 @@ from noiseclean_scrapy.page.tags import (
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-NEVER_HIDDEN = INLINE - {"span", "font", "b", "i", "em", "strong", "small", "a"}
+NEVER_HIDDEN = INLINE - set("span font b i em strong small a sup".split())
 """Inline elements whose style is not read."""
 ANCHOR, IMAGE, LINE_BREAK, VERBATIM, MARKED, CODE = 1, 2, 3, 4, 5, 6
 ROLES = {
