@@ -251,10 +251,18 @@ def test_nothing_is_forgotten_where_the_setting_is_missing_or_wrong(
         with pytest.raises(StoreError, match="NOISECLEAN_HTML_STORE"):
             list(store.pages.clean_again(SITE, lambda page: page.cleaned))
     wrong = f"{objects}-wrong"
-    with Store(sqlite_url, read_only=True, html_store=wrong) as store:
+    for is_of_others in (False, True):
+        if is_of_others:
+            files, root = url_to_fs(wrong)
+            files.makedirs(f"{root}/site=b.example", exist_ok=True)
+            files.pipe_file(f"{root}/site=b.example/0.zst", b"")
+        with Store(sqlite_url, read_only=True, html_store=wrong) as store:
+            with pytest.raises(StoreError, match=r"the object store .* refused"):
+                store.pages.html(KEY)
+            assert len(list(store.pages.with_text())) == PAGES
+    with Store(sqlite_url, store_html=True, html_store=wrong) as store:
         with pytest.raises(StoreError, match=r"the object store .* refused"):
-            store.pages.html(KEY)
-        assert len(list(store.pages.with_text())) == PAGES
+            list(store.pages.clean_again(SITE, lambda page: page.cleaned))
     with Store(sqlite_url, html_store=objects) as store:
         assert len(list(store.pages.with_html(SITE))) == PAGES
 

@@ -60,7 +60,7 @@ class DamageLog:
         if page.key not in self.keys:
             self.keys.add(page.key)
             self.met += 1
-            message = "The stored page %s cannot be read (%s); its next visit renews it"
+            message = "The stored page %s cannot be read (%s): `noiseclean check --repair`, crawl it"
             logger.error(message, page.key, page.reason)
 
     def readable(self, found: Found | DamagedPage) -> Found:
@@ -68,8 +68,8 @@ class DamageLog:
         if isinstance(found, DamagedPage):
             self.note(found)
             raise DamagedError(
-                f"the stored page {found.key} is damaged: {found.reason}; crawl it again, or let "
-                f"`noiseclean check --repair` forget it"
+                f"the stored page {found.key} is damaged: {found.reason}; let "
+                f"`noiseclean check --repair` forget it, then crawl it again"
             )
         return found
 

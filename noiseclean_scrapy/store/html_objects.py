@@ -79,7 +79,8 @@ class HtmlObjects:
     def _read(self, name: str, data: object) -> str | ValueError:
         if isinstance(data, FileNotFoundError):
             self._files.invalidate_cache()
-            if self._files.exists(self._root):
+            # Of a wrong address all would be missing, and their names forgotten.
+            if self._files.exists(self._path(name.partition("/")[0])):
                 return ValueError(f"its object {name} is missing")
         if isinstance(data, Exception):
             raise data
