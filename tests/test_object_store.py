@@ -260,9 +260,9 @@ def test_nothing_is_forgotten_where_the_setting_is_missing_or_wrong(
             with pytest.raises(StoreError, match=r"the object store .* refused"):
                 store.pages.html(KEY)
             assert len(list(store.pages.with_text())) == PAGES
-    with Store(sqlite_url, store_html=True, html_store=wrong) as store:
-        with pytest.raises(StoreError, match=r"the object store .* refused"):
-            list(store.pages.clean_again(SITE, lambda page: page.cleaned))
+    refuses = pytest.raises(StoreError, match=r"the object store .* refused")
+    with Store(sqlite_url, store_html=True, html_store=wrong) as store, refuses:
+        list(store.pages.clean_again(SITE, lambda page: page.cleaned))
     with Store(sqlite_url, html_store=objects) as store:
         assert len(list(store.pages.with_html(SITE))) == PAGES
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import secrets
 import sqlite3
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 from threading import Barrier, Timer
@@ -12,13 +14,14 @@ from typing import Any, cast
 
 import pytest
 from scrapy.settings import Settings
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, create_engine, make_url, text
 
 from noiseclean_scrapy import Block
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import ConfigurationError, StoreError
 from noiseclean_scrapy.service_urls import shown_url
 from noiseclean_scrapy.store import SCHEMA_VERSION, Cleaned, PageRecord, Store, preparing
+from noiseclean_scrapy.store.partitioning import create_parts
 from tests.support import databases
 
 PAGE = PageRecord("1", "a", "http://a/", "0", datetime(2025, 3, 1, tzinfo=timezone.utc), 1, "<p>")
@@ -277,3 +280,68 @@ def test_a_database_of_another_program_is_left_as_it_is(tmp_path: Path) -> None:
 def test_a_wrong_option_of_the_address_is_told(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="is refused"):
         Store(f"sqlite:///{tmp_path}/n.db?timeout=abc")
+
+
+def with_options(url: str, option: str) -> str:
+    """The URL of a PostgreSQL schema whose connections have one setting more."""
+    parsed = make_url(url)
+    options = f"{parsed.query['options']} -c{option}"
+    own = parsed.update_query_dict({"options": options})
+    return own.render_as_string(hide_password=False)
+
+
+@pytest.mark.services
+def test_a_postgresql_that_may_not_be_written_to_is_refused_at_the_start(
+    postgresql_url: str,
+) -> None:
+    with Store(postgresql_url) as store:
+        store.pages.write([PAGE], method="evidence")
+    schema = str(make_url(postgresql_url).query["options"]).rpartition("=")[2]
+    role = f"{schema}_reader"
+    rights = (f"USAGE ON SCHEMA {schema}", f"SELECT ON ALL TABLES IN SCHEMA {schema}")
+    databases.run_statement(postgresql_url, f"CREATE ROLE {role}")
+    try:
+        for right in rights:
+            databases.run_statement(postgresql_url, f"GRANT {right} TO {role}")
+        reading = with_options(postgresql_url, f"role={role}")
+        closed = with_options(postgresql_url, "default_transaction_read_only=on")
+        assert "this role may read noiseclean_page, but not write to it" in refused(reading)
+        assert "the database is read-only" in refused(closed)
+        for url in (reading, closed):
+            with Store(url, read_only=True) as store:
+                assert store.pages.count().pages == 1
+    finally:
+        databases.run_statement(postgresql_url, f"DROP OWNED BY {role}; DROP ROLE {role}")
+
+
+@pytest.mark.services
+def test_encodings_of_postgresql(postgresql_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That of the client is ours; a database in one that lacks letters is refused."""
+    monkeypatch.setenv("PGCLIENTENCODING", "LATIN1")
+    with Store(postgresql_url, store_html=True) as store:
+        page = replace(PAGE, url="http://a/“新闻”", html="<p>“新闻”")
+        store.pages.write([page], method="evidence")
+        assert [found.url for found in store.pages.with_html("a")] == [page.url]
+    monkeypatch.delenv("PGCLIENTENCODING")
+    server = make_url(postgresql_url).difference_update_query(["options"])
+    for encoding, is_taken in (("LATIN1", False), ("SQL_ASCII", True)):
+        name = f"noiseclean_test_{encoding.lower()}_{secrets.token_hex(4)}"
+        made = f"CREATE DATABASE {name} TEMPLATE template0 ENCODING '{encoding}' LOCALE 'C'"
+        url = server.set(database=name).render_as_string(hide_password=False)
+        engine = create_engine(server, isolation_level="AUTOCOMMIT")
+        try:
+            with engine.connect() as connection:
+                connection.execute(text(made))
+                try:
+                    if is_taken:
+                        with Store(url, store_html=True) as store:
+                            store.pages.write([page], method="evidence")
+                            assert [p.html for p in store.pages.with_html("a")] == [page.html]
+                    else:
+                        assert "the database has the encoding LATIN1" in refused(url)
+                        with pytest.raises(StoreError, match="LATIN1"):
+                            create_parts(url, 2, {})
+                finally:
+                    connection.execute(text(f"DROP DATABASE {name}"))
+        finally:
+            engine.dispose()

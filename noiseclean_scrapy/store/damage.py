@@ -60,7 +60,7 @@ class DamageLog:
         if page.key not in self.keys:
             self.keys.add(page.key)
             self.met += 1
-            message = "The stored page %s cannot be read (%s): `noiseclean check --repair`, crawl it"
+            message = "The stored page %s cannot be read (%s): see `noiseclean check --repair`"
             logger.error(message, page.key, page.reason)
 
     def readable(self, found: Found | DamagedPage) -> Found:

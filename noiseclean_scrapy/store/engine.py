@@ -18,7 +18,8 @@ from noiseclean_scrapy.service_urls import database_url, shown_url
 
 # A process that saves a tree cleans its provisional pages while the others wait.
 SQLITE_BUSY_SECONDS = 120
-POSTGRESQL_CONNECT_SECONDS = 10
+_POSTGRESQL = {"connect_timeout": 10, "client_encoding": "utf8"}
+"""What a connection asks for: without it server, role or environment choose the encoding."""
 _WAL_SECONDS, _MOMENT_SECONDS = 5.0, 0.02
 
 _WRITES = "noiseclean_writes"
@@ -46,8 +47,10 @@ def create_store_engine(url: str, *, read_only: bool) -> Engine:
             parsed = _read_only_file(parsed)
     else:
         options["pool_pre_ping"] = True
-        if "psycopg" in parsed.drivername and "connect_timeout" not in parsed.query:
-            options["connect_args"] = {"connect_timeout": POSTGRESQL_CONNECT_SECONDS}
+        if "psycopg" in parsed.drivername:
+            given = parsed.query
+            own = {name: value for name, value in _POSTGRESQL.items() if name not in given}
+            options["connect_args"] = own
         if read_only:
             # What one search asks in several statements is asked of one state.
             reading = {"postgresql_readonly": True, "isolation_level": "REPEATABLE READ"}

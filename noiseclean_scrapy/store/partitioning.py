@@ -11,7 +11,12 @@ from sqlalchemy.exc import SQLAlchemyError
 from noiseclean_scrapy.errors import ConfigurationError, StoreError
 from noiseclean_scrapy.service_urls import shown_url
 from noiseclean_scrapy.store.engine import create_store_engine
-from noiseclean_scrapy.store.preparing import await_turn, create_schema, stored_version
+from noiseclean_scrapy.store.preparing import (
+    await_turn,
+    create_schema,
+    need_writable,
+    stored_version,
+)
 from noiseclean_scrapy.store.schema import html_table, metadata, page_table
 from noiseclean_scrapy.store.search import fulltext_postgresql
 
@@ -38,6 +43,7 @@ def create_parts(url: str, parts: int, storage: Mapping[str, str]) -> None:
         if engine.dialect.name != "postgresql":
             raise StoreError(f"{shown_url(url)} cannot be parted: that is for PostgreSQL alone")
         with engine.begin() as connection:
+            need_writable(connection)
             await_turn(connection)
             if stored_version(connection) is not None:
                 raise StoreError(

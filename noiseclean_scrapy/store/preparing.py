@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, Engine, MetaData, func, insert, inspect, select, update
+from sqlalchemy import (
+    Connection,
+    Engine,
+    MetaData,
+    func,
+    insert,
+    inspect,
+    select,
+    text,
+    update,
+)
 
 from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.store.migrations import MIGRATIONS
@@ -13,16 +23,21 @@ from noiseclean_scrapy.store.search.terms import Analyzer
 
 # Two processes that meet an empty PostgreSQL take turns on this number ("noisclea" in ASCII).
 _PREPARATION_LOCK = 0x6E6F6973636C6561
+_ENCODINGS = {"UTF8", "SQL_ASCII"}
+"""Those in which PostgreSQL stores any page; the latter takes bytes as they are."""
 
 
 def prepare_schema(reader: Engine, writer: Engine, *, read_only: bool, create: bool = True) -> None:
     """Create the tables in a database that has none of ours, migrate them, or refuse.
 
     Raises StoreError for a schema that is newer than this code, older without a way to here,
-    incomplete, (``read_only``) absent or older, or (without ``create``) absent.
+    incomplete, (``read_only``) absent or older, or (without ``create``) absent; and where one
+    cannot write, but wants to.
     """
     with reader.begin() as connection:
         version = stored_version(connection)
+        if not read_only:
+            need_writable(connection, page_table.name if version is not None else None)
     if version == SCHEMA_VERSION:
         return
     if read_only or (version is None and not create):
@@ -40,6 +55,24 @@ def await_turn(connection: Connection) -> None:
     """Let no other process prepare the same PostgreSQL before the commit."""
     if connection.dialect.name == "postgresql":
         connection.execute(select(func.pg_advisory_xact_lock(_PREPARATION_LOCK)))
+
+
+def need_writable(connection: Connection, table: str | None = None) -> None:
+    """Raise StoreError for a PostgreSQL that will not store any page, or not in this table."""
+    if connection.dialect.name != "postgresql":
+        return
+    encoding = connection.execute(text("SHOW server_encoding")).scalar()
+    if encoding not in _ENCODINGS:
+        raise StoreError(
+            f"the database has the encoding {encoding}, which lacks letters of most pages: create "
+            f"it with `createdb -T template0 -E UTF8`"
+        )
+    if connection.execute(text("SHOW transaction_read_only")).scalar() == "on":
+        raise StoreError("the database is read-only, or opened as such")
+    if table is not None:
+        may = (func.has_table_privilege(table, right) for right in ("INSERT", "UPDATE"))
+        if not all(connection.execute(select(*may)).one()):
+            raise StoreError(f"this role may read {table}, but not write to it")
 
 
 def create_schema(connection: Connection, tables: MetaData = metadata, *, by: str = "") -> None:
