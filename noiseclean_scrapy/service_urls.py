@@ -36,6 +36,15 @@ def _masked(parameter: re.Match[str]) -> str:
     return f"{before}{name}={'***' if _SECRET.search(unquote(name)) else value}"
 
 
+def host_in_url(host: str) -> str:
+    """A host as it stands in a URL: addresses of IPv6 in brackets.
+
+    >>> host_in_url("::1"), host_in_url("news.example")
+    ('[::1]', 'news.example')
+    """
+    return f"[{host}]" if ":" in host else host
+
+
 def database_url(text: str | URL) -> URL:
     """A database URL in its parts; raises ValueError that says what is wrong, and repeats nothing.
 

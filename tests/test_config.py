@@ -143,6 +143,37 @@ def test_a_missing_library_is_named_with_its_extra(
     )
 
 
+def test_an_option_that_no_connection_to_redis_has_is_refused_before_the_crawl() -> None:
+    pytest.importorskip("redis", reason="needs the extra redis")
+    config(frontier="redis://:secret@localhost:6379/0?socket_timeout=5").require_libraries()
+    read = config(frontier="redis://:secret@localhost:6379/0?foo=bar")
+    with pytest.raises(ConfigurationError, match="foo") as caught:
+        read.require_libraries()
+    assert "redis://:***@localhost:6379/0?foo=bar" in str(caught.value)
+
+
+def test_a_comma_in_a_password_of_redis_parts_no_urls() -> None:
+    urls = ("redis://:geheim,streng@127.0.0.1:6390/0", "unix:///run/redis.sock", "rediss://b")
+    assert config(frontier=", ".join(urls)).frontier == urls
+    assert config(frontier=[*urls, ""]).frontier == urls
+    with pytest.raises(ConfigurationError) as caught:
+        config(frontier="redis://:geheim,streng@127.0.0.1:x/0,redis://b")
+    assert "redis://:***@127.0.0.1:x/0" in str(caught.value)
+
+
+@pytest.mark.parametrize("value", ["", [], [""], ()])
+def test_an_empty_pattern_is_none(value: Any) -> None:
+    read = config(allow=value, deny=value)
+    assert (read.allow, read.deny) == ((), ())
+    assert read.wants("http://a.example/")
+
+
+def test_addresses_of_metrics() -> None:
+    assert config(metrics="[::1]:9410").metrics == config(metrics="::1:9410").metrics
+    assert config(metrics="[::1]:9410").metrics == ("::1", 9410)
+    assert config(metrics="localhost:0").metrics == ("localhost", 0)
+
+
 def test_the_methods_are_listed_once() -> None:
     with pytest.raises(ConfigurationError) as caught:
         config(method="magic")

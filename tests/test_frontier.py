@@ -258,6 +258,25 @@ def test_redis_that_refuses_costs_one_line(
     assert "Traceback" not in crawled.log
 
 
+def test_redis_that_was_emptied_is_told_and_filled_again(
+    tmp_path: Path, web: Web, own_redis: PrivateRedis
+) -> None:
+    def empty() -> None:
+        redis = Redis.from_url(own_redis.url)
+        redis.flushall()
+        redis.close()
+
+    web.at = {12: empty}
+    with postgresql_schema() as url:
+        (crawled,) = run_together(tmp_path, web, [own_redis.url], url, [0])
+        assert set(web.fetched) == web.urls
+        check_stored(url, web)
+    assert crawled
+    (line,) = (*crawled.lines("ERROR", ""), *crawled.lines("WARNING", ""))
+    assert line.startswith("Redis has lost the requests of this crawl")
+    assert crawled.stats["finish_reason"] == "finished"
+
+
 @pytest.mark.parametrize("how", ["killed", "hangs"])
 def test_redis_away_for_six_seconds_costs_no_page_of_300(
     tmp_path: Path, web: Web, own_redis: PrivateRedis, how: str

@@ -86,6 +86,19 @@ def test_a_port_that_is_taken_costs_one_line(tmp_path: Path) -> None:
     assert line.startswith("No metrics: ")
 
 
+def test_an_address_of_ipv6_is_told_as_a_url(caplog: pytest.LogCaptureFixture) -> None:
+    pytest.importorskip("prometheus_client", reason="needs the extra prometheus")
+    caplog.set_level("INFO")
+    metrics = CrawlMetrics(get_crawler(), ("::1", 0))
+    metrics.spider_opened()
+    if metrics._server is None:
+        pytest.skip(f"no IPv6 here: {caplog.text}")
+    try:
+        assert f"Metrics: http://[::1]:{metrics._server.server_port}/metrics" in caplog.text
+    finally:
+        metrics.spider_closed()
+
+
 def test_a_missing_library_is_named_with_its_extra(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -128,6 +128,8 @@ class Config:
         """Refuse settings of a crawl that need a library of an extra that is not installed."""
         if self.frontier:
             readers.need("frontier", "redis", extra="redis")
+            for url in self.frontier:
+                readers.need_redis_url("frontier", url)
         if self.warc:
             readers.need("warc", "warcio", extra="warc")
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
 _SHORTEST_LEASE = 2.0  # it is extended four times a second, where Redis answers at once
+_BETWEEN_URLS = re.compile(r",(?=\s*(?:rediss?|unix)://)")
 _REDIS_URL = "a Redis URL such as redis://host:6379/0, or a list"
 
 PREFIX = "NOISECLEAN_"
@@ -116,6 +117,8 @@ def read_lease(name: str, value: Any) -> float:
 
 
 def read_redis_urls(name: str, value: Any) -> tuple[str, ...]:
+    if isinstance(value, str):  # a comma may be part of a password
+        value = [part.strip(" ,") for part in _BETWEEN_URLS.split(value)]
     urls = read_strings(name, value)
     for url in urls:
         if not url.startswith(("redis://", "rediss://", "unix://")):
@@ -127,8 +130,19 @@ def read_redis_urls(name: str, value: Any) -> tuple[str, ...]:
     return urls
 
 
+def need_redis_url(name: str, url: str) -> None:
+    """Refuse a URL with options that no connection has; nothing is asked of Redis."""
+    from redis import Redis
+
+    try:
+        Redis.from_url(url).connection_pool.make_connection()
+    except (TypeError, ValueError) as error:
+        raise wrong(name, shown_url(url), f"{_REDIS_URL} ({error})") from None
+
+
 def read_address(name: str, value: Any) -> tuple[str, int]:
     host_name, _, port = str(value).rpartition(":")
+    host_name = host_name.removeprefix("[").removesuffix("]")  # as IPv6 is written in URLs
     if not host_name or not port.isdecimal() or int(port) > 65535:
         raise wrong(name, value, "an address to listen at, such as 127.0.0.1:9410")
     return host_name, int(port)
@@ -156,6 +170,8 @@ def read_domains(name: str, value: Any) -> tuple[str, ...]:
 
 
 def read_patterns(name: str, value: Any) -> tuple[Pattern, ...]:
+    if value == "":
+        return ()
     sources = [value] if isinstance(value, (str, re.Pattern)) else value
     if isinstance(value, str):
         # A comma may be part of a pattern, so a string is one pattern or a list in JSON, which
@@ -165,7 +181,7 @@ def read_patterns(name: str, value: Any) -> tuple[Pattern, ...]:
             if isinstance(found, list) and all(isinstance(part, str) for part in found):
                 sources = found
     try:
-        return tuple(map(Pattern, sources))
+        return tuple(Pattern(source) for source in sources if source != "")
     except (TypeError, re.error) as error:
         raise wrong(name, value, f"a list of regular expressions ({error})") from None
 
@@ -199,7 +215,7 @@ def read_overrides(name: str, value: Any) -> Overrides:
 
 def read_path(name: str, value: Any) -> str:
     if not isinstance(value, (str, PathLike)):
-        raise wrong(name, value, "the path of a file")
+        raise wrong(name, value, "the path of a folder")
     return str(value)
 
 

@@ -12,6 +12,7 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
 from noiseclean_scrapy.crawl.starting import config_of, is_trial
+from noiseclean_scrapy.service_urls import host_in_url
 
 if TYPE_CHECKING:
     from prometheus_client.metrics_core import Metric
@@ -70,7 +71,8 @@ class CrawlMetrics:
             extra = "; pip install 'noiseclean-scrapy[prometheus]'" * isinstance(error, ImportError)
             logger.error("No metrics: %s (NOISECLEAN_METRICS)%s; the crawl goes on", error, extra)
         else:
-            logger.info("Metrics: http://%s:%d/metrics", host, self._server.server_port)
+            port = self._server.server_port
+            logger.info("Metrics: http://%s:%d/metrics", host_in_url(host), port)
 
     def spider_closed(self) -> None:
         if self._server:

@@ -59,6 +59,7 @@ class _Exchange:
     is_new: dict[int, bool] = field(default_factory=dict)
     taken: Taken | None = None
     others: tuple[Counts, ...] = ()
+    pushed: int = 0  # so far, where nothing could be taken
     trouble: RedisError | None = None  # of another part
 
 
@@ -88,6 +89,7 @@ class FrontierScheduler(BaseScheduler):
         self._is_cut_off = False  # what the own part has done at the last look is not known
         self._trouble = ""  # what was last told of Redis
         self._last_counts: tuple[Counts, ...] = ()
+        self._pushed = 0  # requests to the own part, by all processes
         self._parts: list[Part] = []
         self._spider: Spider | None = None
         self._clock: AsyncioLoopingCall | LoopingCall | None = None
@@ -192,10 +194,12 @@ class FrontierScheduler(BaseScheduler):
         self._apply(exchange)
 
     def _note_trouble(self, error: RedisError) -> None:
-        from redis import ResponseError
+        from redis import AuthenticationError, ResponseError
+        from redis.exceptions import AuthorizationError
 
         count(self.crawler, "frontier/errors")
-        what = "refuses" if isinstance(error, ResponseError) else "does not answer"
+        refusals = (ResponseError, AuthenticationError, AuthorizationError)
+        what = "refuses" if isinstance(error, refusals) else "does not answer"
         if what != self._trouble:
             where = ", ".join(map(shown_url, self.config.frontier))
             logger.error("Redis (%s) %s: %s; requests wait until that ends", where, what, error)
@@ -244,6 +248,8 @@ class FrontierScheduler(BaseScheduler):
             each=self._held.most_waiting,
             wanted=exchange.wanted,
         )
+        if exchange.taken is None:
+            exchange.pushed = own.counts().pushed
         if exchange.taken and not exchange.taken.counts.pending and not exchange.trouble:
             exchange.others = tuple(part.counts() for part in self._parts)
 
@@ -276,10 +282,15 @@ class FrontierScheduler(BaseScheduler):
         taken = exchange.taken
         self._is_known = taken is not None
         if taken is None:
-            logger.warning("The lease of this process has ended: others have its requests")
-            count(self.crawler, "frontier/leases_lost")
+            if exchange.pushed < self._pushed:
+                self._push_again()
+            else:
+                logger.warning("The lease of this process has ended: others have its requests")
+                count(self.crawler, "frontier/leases_lost")
             self._held.lose()
+            self._pushed = exchange.pushed
             return
+        self._pushed = taken.counts.pushed
         self._lease_end = exchange.began + self.config.frontier_lease_seconds
         for name, requests in taken.requests.items():
             count(self.crawler, "frontier/taken", len(requests))
@@ -295,6 +306,18 @@ class FrontierScheduler(BaseScheduler):
                 counted(taken.failed, "request"),
                 f"{self._parts[self.config.frontier_part].name}:failed",
             )
+
+    def _push_again(self) -> None:
+        """Of what Redis has forgotten, push what waits here, and links that were pushed lately."""
+        count(self.crawler, "frontier/errors")
+        logger.error(
+            "Redis has lost the requests of this crawl (without `appendonly yes` it forgets them "
+            "when it ends): those that wait here go on, and links that are found again"
+        )
+        self._lately.clear()
+        for request in map(self._decode, [data for site in self._held for data in site.waiting]):
+            if request is not None:
+                self.enqueue_request(request)
 
     def _see_whether_over(self, exchange: _Exchange) -> None:
         """Over: nothing was pending at two looks at all parts, and nothing pushed between them."""

@@ -16,13 +16,17 @@ class Growth:
         self._seen: deque[tuple[float, Mapping[str, float]]] = deque(maxlen=64)
 
     def a_minute(self, figures: Mapping[str, float]) -> dict[str, float]:
-        """How much each figure, as it is now, grows a minute; what has fallen grows by 0."""
+        """How much each figure, as it is now, grows a minute.
+
+        Where one has fallen a crawl has begun again, and so does the count.
+        """
         now = monotonic()
+        last = self._seen[-1][1] if self._seen else {}
+        if any(figures.get(name, 0) < value for name, value in last.items()):
+            self._seen.clear()
         while self._seen and now - self._seen[0][0] > _SECONDS:
             self._seen.popleft()
         since, before = self._seen[0] if self._seen else (now, figures)
         self._seen.append((now, figures))
         minutes = max((now - since) / 60, 1 / 60)
-        return {
-            name: max(value - before.get(name, 0), 0) / minutes for name, value in figures.items()
-        }
+        return {name: (value - before.get(name, 0)) / minutes for name, value in figures.items()}

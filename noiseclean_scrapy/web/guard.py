@@ -13,6 +13,8 @@ from starlette.requests import cookie_parser
 from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from noiseclean_scrapy.service_urls import host_in_url
+
 POLICY = "; ".join(
     [
         "default-src 'none'",
@@ -74,7 +76,7 @@ def host_names(host: str, port: int, names: Iterable[str]) -> frozenset[str]:
     ['127.0.0.1:8765', '127.0.0.2:8765', '[::1]:8765', 'localhost:8765',
      'news.lan', 'news.lan:8765']
     """
-    own = {f"[{host}]" if ":" in host else host}
+    own = {host_in_url(host)}
     if is_loopback(host):
         own |= {"127.0.0.1", "[::1]", "localhost"}
     others = {name.lower() for name in names}

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 import uvicorn
 
 from noiseclean_scrapy.errors import ConfigurationError
+from noiseclean_scrapy.service_urls import host_in_url
 from noiseclean_scrapy.web.app import create_app
 from noiseclean_scrapy.web.guard import host_names, is_loopback
 from noiseclean_scrapy.web.workbench import Workbench
@@ -45,7 +46,7 @@ def serve(
             limit_concurrency=_AT_ONCE,
             timeout_graceful_shutdown=_LAST_SECONDS,
         )
-        shown = next(iter(names), f"[{host}]" if ":" in host else host)
+        shown = next(iter(names), host_in_url(host))
         _Server(config, lambda: on_start(f"http://{shown}:{port}/open?token={bench.token}")).run(
             sockets=[listener]
         )
