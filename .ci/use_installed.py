@@ -39,7 +39,7 @@ class Harbour(scrapy.Spider):
         yield from response.follow_all(css="a")
 """
 SETTINGS = """
-ADDONS = {"noiseclean_scrapy.addon.Addon": 300}
+ADDONS = {"noiseclean_scrapy.Addon": 300}
 DOWNLOAD_DELAY = 0
 CONCURRENT_REQUESTS_PER_DOMAIN = 8
 """

@@ -3,7 +3,7 @@
 BOT_NAME = "example_project"
 SPIDER_MODULES = ["example_project.spiders"]
 
-ADDONS = {"noiseclean_scrapy.addon.Addon": 300}
+ADDONS = {"noiseclean_scrapy.Addon": 300}
 NOISECLEAN_DATABASE_URL = "sqlite:///noiseclean-demo.db"
 
 ROBOTSTXT_OBEY = True

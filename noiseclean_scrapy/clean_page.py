@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
@@ -26,7 +25,6 @@ CONTENTS = ("text", "html", "markdown", "blocks", "weights")
 """What `CleanPage.to_dict` gives of the content."""
 LONGEST_TITLE = 1000
 """Characters of a title; pages have titles of megabytes, and lists show many of them."""
-_NO_PAGE = re.compile(r"https?://\S{1,2000}|\S{1,1000}\.x?html?")
 _SAID_AGAIN = f"{LEFT_OUT}: it says the headline again"
 
 
@@ -76,11 +74,8 @@ class CleanPage:
         """
         if self.other:
             return f"not HTML: {self.other}"
-        texts = list(filter(None, self.table.texts))
-        if not texts:
+        if not any(self.table.texts):
             return "no text"
-        if len(texts) == 1 and _NO_PAGE.fullmatch(texts[0]):
-            return "not HTML: an address, or the name of a file; give its bytes, or a Path"
         if self.truncated:
             return "longer than the budget for one page: its end is left out"
         if self.characters_lost:

@@ -70,10 +70,12 @@ class SiteCleaner:
         if not isinstance(method, str):
             method = f"{method.__module__}.{method.__qualname__}"
         self.method = method
+        switches = (templates, headline, include_links, include_images, include_formatting)
+        templates, headline, *markup = map(_switch, switches)
         self.budget = replace(budget, display=bool(options.get("published")))
         self.templates = templates
         self.headline = headline
-        self.markup = MarkupOptions(include_links, include_images, include_formatting)
+        self.markup = MarkupOptions(*markup)
         self._options = options
         create = partial(create_method, method, **options)
         self._method = TemplateMethod(create) if templates else create()
@@ -192,14 +194,20 @@ class SiteCleaner:
             create_method(state["method"], **stored)
         except (ConfigurationError, KeyError, TypeError, ValueError) as error:
             raise TreeDataError(f"the learned tree has options that cannot be: {error}") from error
-        learned = bool(state["options"].get("published"))
-        if bool(options.get("published", learned)) != learned:
-            raise TreeDataError(f"the tree was learned with published={learned}: learn it again")
         try:
             switches = {name: state[name] for name in ("templates", "headline")}
             switches |= asdict(MarkupOptions(**state.get("markup") or {}))
             kept = {name: _switch(value) for name, value in switches.items()}
-            cleaner = cls(state["method"], **{**kept, **stored, **options})
+        except (KeyError, TypeError) as error:
+            raise TreeDataError(f"the learned tree is damaged: {error!r}") from error
+        published = bool(state["options"].get("published"))
+        learned = {"published": published, "templates": kept["templates"]}
+        for name, value in {"method": state["method"], **learned}.items():
+            if options.get(name, value) != value:
+                raise TreeDataError(f"the tree was learned with {name}={value}: learn it again")
+        options.pop("method", None)
+        cleaner = cls(state["method"], **{**kept, **stored, **options})
+        try:
             cleaner._method.restore(state["state"])
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             raise TreeDataError(f"the learned tree is damaged: {error!r}") from error

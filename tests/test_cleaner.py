@@ -6,6 +6,7 @@ import random
 import sys
 import zlib
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -248,6 +249,33 @@ def test_options_replace_those_of_the_learned_tree() -> None:
     changed = SiteCleaner.from_bytes(entropy.to_bytes(), threshold=0.3, least_gain=0.1)
     assert vars(changed._method)["threshold"] == 0.3
     assert vars(changed._method)["least_gain"] == 0.1
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"templates": True}, "learned with templates=False"),
+        ({"method": "evidence"}, "learned with method=style-tree"),
+        ({"published": True}, "learned with published=False"),
+    ],
+)
+def test_what_a_tree_was_not_learned_with_is_refused(wrong: dict[str, Any], told: str) -> None:
+    data = SiteCleaner("style-tree").to_bytes()
+    with pytest.raises(TreeDataError, match=told):
+        SiteCleaner.from_bytes(data, **wrong)
+    same = {"templates": False, "method": "style-tree", "published": False}
+    assert SiteCleaner.from_bytes(data, **same).method == "style-tree"
+
+
+def test_a_mistake_of_the_caller_is_no_damage_of_the_tree() -> None:
+    data = SiteCleaner("style-tree").to_bytes()
+    for wrong in ({"budget": 5}, {"headline": "no"}, {"include_links": 1}):
+        with pytest.raises(TypeError):
+            SiteCleaner.from_bytes(data, **wrong)
+        with pytest.raises(TypeError):
+            SiteCleaner(**wrong)
+    with pytest.raises(ConfigurationError, match="colour"):
+        SiteCleaner.from_bytes(data, colour="red")
 
 
 def test_what_does_not_add_up_is_refused() -> None:

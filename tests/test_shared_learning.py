@@ -102,7 +102,7 @@ def test_the_pages_of_a_killed_crawl_are_learned_by_the_others(
 
     def is_time(line: str) -> bool:
         nonlocal stored
-        if found := re.match(r"Stored (\d+) pages", line):
+        if found := re.match(r"Stored what is new of (\d+) pages", line):
             stored += int(found[1])
         return stored >= pages
 

@@ -204,7 +204,14 @@ def test_an_address_in_place_of_a_page_is_told(page: str) -> None:
     assert found.problem == (
         "not HTML: an address, or the name of a file; give its bytes, or a Path"
     )
-    assert not SiteCleaner().clean(f"<p>{page} is closed").problem
+    for markup in (f"<p>{page} is closed", f"<p>{page}", f"<p>Fog</p><a href=b>{page}"):
+        assert not SiteCleaner().clean(markup).problem
+    cleaner = SiteCleaner()
+    cleaner.observe(page)
+    cleaner.observe(page.encode())
+    assert cleaner.pages == 0
+    cleaner.observe(f"<p>{page}")
+    assert cleaner.pages == 1
 
 
 def test_what_is_no_page_is_told_with_what_may_help() -> None:

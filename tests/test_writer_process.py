@@ -87,6 +87,40 @@ def test_another_process_writes_the_same(tmp_path: Path) -> None:
     assert trees[0][-1][1] == trees[1][-1][1] == len(PATHS)
 
 
+class TwoPartError(Exception):
+    """Cannot be made again of its words alone, as pickle does."""
+
+    def __init__(self, one: str, two: str) -> None:
+        super().__init__(f"{one} {two}")
+
+
+def fail(store: Store, how: str) -> int:
+    """Raise an error that pickle cannot make again, or cannot write."""
+
+    class LocalError(Exception):
+        pass
+
+    if how == "two parts":
+        raise TwoPartError("two", "parts")
+    if how == "local":
+        raise LocalError(how)
+    return 42
+
+
+@pytest.mark.parametrize("how", ["two parts", "local"])
+def test_an_error_that_cannot_be_sent_is_one_in_words(sqlite_url: str, how: str) -> None:
+    with Store(sqlite_url) as store:
+        writer = ProcessWriter(store, sqlite_url)
+        try:
+            with pytest.raises(RuntimeError, match=f"Error: {how}"):
+                asyncio.run(writer.run(fail, how))
+            first = writer.pid
+            assert asyncio.run(writer.run(fail, "")) == 42
+            assert writer.pid == first
+        finally:
+            writer.close()
+
+
 @pytest.mark.parametrize("in_process", [False, True])
 def test_damage_is_counted_wherever_it_is_met(sqlite_url: str, in_process: bool) -> None:
     config = Config(method="style-tree")

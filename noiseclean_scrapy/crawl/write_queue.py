@@ -138,7 +138,7 @@ class WriteQueue:
         self.stats.set_value("noiseclean/store/seconds", round(monotonic() - began, 3))
         if written.learned:
             self.stats.inc_value("noiseclean/pages/learned", written.learned)
-        logger.info("Stored %s", counted(len(records), "page"))
+        logger.info("Stored what is new of %s", counted(len(records), "page"))
         logger.debug("Keys of stored pages: %s", " ".join(record.key for record in records))
         return records, written
 

@@ -179,6 +179,15 @@ class ProcessWriter(Writer):
         return f"exit status {process.wait()}"
 
 
+def _portable(error: Exception) -> Exception:
+    """The error, or one with its words where it cannot be sent to another process."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:  # whatever its class does when it is made again
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error
+
+
 def main() -> None:
     """Serve calls from standard input until it is closed."""
     calls, answers = sys.stdin.buffer, sys.stdout.buffer
@@ -198,7 +207,7 @@ def main() -> None:
             answer: tuple[Any, Exception | None, DamageLog]
             answer = (function(store, *arguments, **options), None, damage)
         except Exception as error:
-            answer = (None, error, damage)
+            answer = (None, _portable(error), damage)
         try:
             pickle.dump(answer, answers, pickle.HIGHEST_PROTOCOL)
             answers.flush()
