@@ -368,6 +368,30 @@ def test_another_job_is_refused_unless_it_may_overwrite(
     assert {row["source"] for row in written_rows(copy)} == set(inputs)
 
 
+def test_output_that_was_hardly_begun_is_no_obstacle(spark: SparkSession, tmp_path: Path) -> None:
+    write_warcs(tmp_path, [response(f"http://a.org/{n}", story(n)) for n in range(3)], 1)
+    inputs = [str(tmp_path / "0.warc.gz")]
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "begun" / "job" / "_temporary").mkdir(parents=True)
+    for name in ("empty", "begun"):
+        clean_archives(spark, inputs, str(tmp_path / name), config=Config(metadata=False))
+        assert len(written_rows(tmp_path / name)) == 3
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "job").write_text("Baker")
+    with pytest.raises(ConfigurationError, match="something else"):
+        clean_archives(spark, inputs, str(tmp_path / "other"))
+    assert (tmp_path / "other" / "job").read_text() == "Baker"
+
+
+@pytest.mark.parametrize("name", ["out[1]", "out{1}", "out*", "out?"])
+def test_paths_with_wildcards_of_spark_are_refused(
+    spark: SparkSession, tmp_path: Path, name: str
+) -> None:
+    with pytest.raises(ConfigurationError, match="wildcards"):
+        clean_archives(spark, ["a.warc"], str(tmp_path / name))
+    assert not list(tmp_path.iterdir())
+
+
 def test_inputs_that_are_none(spark: SparkSession, tmp_path: Path) -> None:
     for written, message in (("a.html\n", "expected .warc"), ("# None\n", "name no archive")):
         (tmp_path / "list.txt").write_text(written)
@@ -375,6 +399,11 @@ def test_inputs_that_are_none(spark: SparkSession, tmp_path: Path) -> None:
             clean_archives(spark, [str(tmp_path / "list.txt")], str(tmp_path / "out"))
     with pytest.raises(ArchiveError, match="cannot be read"):
         clean_archives(spark, [str(tmp_path / "gone.txt")], str(tmp_path / "out"))
+    (tmp_path / "pages").mkdir()
+    with pytest.raises(ArchiveError, match="it is a folder, give the files in it"):
+        clean_archives(spark, [str(tmp_path / "pages")], str(tmp_path / "out"))
+    with pytest.raises(ArchiveError, match="no name in UTF-8"):
+        clean_archives(spark, ["x\udcff.warc.gz"], str(tmp_path / "out"))
     with pytest.raises(ConfigurationError, match="content='pdf' is none of text, markdown, html"):
         clean_archives(spark, ["a.warc"], str(tmp_path / "out"), content="pdf")
     assert not (tmp_path / "out").exists()

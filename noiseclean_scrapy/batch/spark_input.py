@@ -7,6 +7,7 @@ import os
 import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from errno import EISDIR
 from typing import IO, TYPE_CHECKING, cast
 
 from noiseclean_scrapy.batch.archived_page import ArchivedPage, ProblemKind, ProblemLog
@@ -39,6 +40,9 @@ def list_archives(inputs: Iterable[str], *, base: str = "") -> list[str]:
         archives += [path] if _is_archive(path) else _read_list(path, base)
     if not archives:
         raise ArchiveError("the lists name no archive: give .warc, .warc.gz or .wacz files")
+    for path in archives:
+        if path.encode("utf-8", "replace").decode() != path:
+            raise ArchiveError(f"{shown_url(path)!a} is no name in UTF-8, as Spark needs it")
     return [path if _has_scheme(path) else os.path.abspath(path) for path in archives]
 
 
@@ -103,6 +107,8 @@ def _read_list(path: str, base: str) -> list[str]:
 
 def _open(path: str) -> Reader:
     system, place = _file_system(path)
+    if system.type_name == "local" and os.path.isdir(place):
+        raise IsADirectoryError(EISDIR, "it is a folder, give the files in it", place)
     # A package is not read from its beginning to its end, nor is what is opened again.
     is_stream = not path.lower().endswith(".wacz")
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _VERSION = 3
+_WILDCARD = re.compile(r"[\[\]{}*?]")
 RESULTS = ("report", "cleaned", "pages", "learned", "growing", "sites")
 """What a job writes after `job`, the last first."""
 _OF_TREES = ("method", "method_options", "cluster_by", "templates", "max_tree_nodes")
@@ -28,10 +29,13 @@ class Output:
     """A folder of tables, each complete or absent, on any file system that Spark writes to.
 
     `job` says what is computed; it is written first, `learned` after the trees of each segment,
-    `cleaned` after its pages, `report` last.
+    `cleaned` after its pages, `report` last. Raises ConfigurationError for a path that Spark would
+    read otherwise than it writes it.
     """
 
     def __init__(self, spark: SparkSession, path: str) -> None:
+        if _WILDCARD.search(path):
+            raise ConfigurationError(f"{path!r}: Spark reads [ ] {{ }} * ? as wildcards")
         self._spark = spark
         self.path = path.rstrip("/")
 
@@ -43,7 +47,7 @@ class Output:
         found = self._read_text("job") if self.has("job") else ""
         if found == job and not overwrite:
             return self.told("report")
-        if self._exists("") and not overwrite:
+        if not overwrite and (found or self._is_used()):
             raise ConfigurationError(
                 f"{self.path!r} holds something else, or the output of another job: give another "
                 f"path, or --overwrite"
@@ -119,6 +123,14 @@ class Output:
     def _exists(self, name: str) -> bool:
         path, system = self._hadoop(name)
         return bool(system.exists(path))
+
+    def _is_used(self) -> bool:
+        """Whether anything is there but a `job` that was interrupted while it was written."""
+        path, system = self._hadoop("")
+        if not system.exists(path):
+            return False
+        entries = list(system.listStatus(path))
+        return any(entry.getPath().getName() != "job" or entry.isFile() for entry in entries)
 
     def _delete(self, name: str) -> None:
         path, system = self._hadoop(name)
