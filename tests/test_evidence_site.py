@@ -354,6 +354,18 @@ def test_near_copies_vote_once() -> None:
     assert len(evidence.sample.votes) == before + 1
 
 
+def test_of_near_copies_the_same_one_votes_in_any_order() -> None:
+    pages = near_copies(12)
+    found = []
+    for order in (pages, pages[::-1], pages[6:] + pages[:6]):
+        evidence = SiteEvidence(100_000)
+        for page in order:
+            evidence.observe(page, scored(page))
+        found.append({name: votes.rank for name, votes in evidence.sample.votes.items()})
+    assert found[0] == found[1] == found[2]
+    assert len(found[0]) < len(pages)
+
+
 @examples
 @given(st.binary(min_size=near_duplicates.SHINGLE, max_size=120))
 def test_min_hashes_are_as_defined(data: bytes) -> None:

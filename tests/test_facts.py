@@ -150,6 +150,18 @@ def test_a_banner_in_h1_is_no_headline(title: str, h1: str, headline: str) -> No
     assert headline_of(html) == headline
 
 
+def test_what_ends_the_title_is_a_headline_only_if_nothing_else_is() -> None:
+    title = "<title>Fog closes the port | Courier Daily News</title>"
+    banner, line = "<h1>Courier Daily News</h1>", "<p>Fog closes the port today</p>"
+    assert headline_of(title + banner + line) == "Fog closes the port today"
+    assert headline_of(title + banner + "<p>It did.") == "Courier Daily News"
+
+
+def test_an_h1_with_one_word_of_a_short_first_part_is_no_headline() -> None:
+    title = "<title>Fog | Courier Daily News Today</title>"
+    assert headline_of(f"{title}<h1>Fog ferry</h1><p>Daily Fog News</p>") == "Daily Fog News"
+
+
 def headline_of(html: str) -> str:
     found = build_page(html, url=URL)
     headline = find_headline(found)

@@ -20,7 +20,15 @@ from scrapy.http import HtmlResponse
 
 from noiseclean_scrapy import kernels
 from noiseclean_scrapy.crawl.bounded import bounded_response
-from noiseclean_scrapy.page import DEFAULT_BUDGET, Html, Page, Rule, Rules, build_page
+from noiseclean_scrapy.page import (
+    DEFAULT_BUDGET,
+    Html,
+    Page,
+    PageBudget,
+    Rule,
+    Rules,
+    build_page,
+)
 from noiseclean_scrapy.page.parse import characters_lost, decode, inner_text, mended, parse_html
 from noiseclean_scrapy.page.presentation import Layout
 
@@ -133,6 +141,13 @@ def test_mending_takes_any_text(text: str) -> None:
     assert re.search("[\x80\x94]", mended(text)) is None
     without = re.sub("[\x80-\x9f]", "", text)
     assert mended(without) is without
+
+
+def test_bytes_beyond_the_budget_are_cut_off_before_a_tag() -> None:
+    data = b"<p>one</p><p>two</p>"
+    cuts = {size: PageBudget(markup=size).cut_bytes(data) for size in (10, 12, 13, 19, 20)}
+    assert cuts == {10: data[:6], 12: data[:10], 13: data[:10], 19: data[:16], 20: data}
+    assert PageBudget(markup=4).cut_bytes(b"no tags") == b"no t"
 
 
 @pytest.mark.parametrize("charset", ["utf-16", "utf-32", "UTF-16LE"])

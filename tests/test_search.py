@@ -120,6 +120,19 @@ def test_hits_tell_what_is_stored_and_come_in_parts(store: Store) -> None:
     assert tuple(hit for part in parts for hit in part.hits) == whole.hits
 
 
+def test_a_snippet_is_where_most_different_words_are(store: Store) -> None:
+    many, both = "fog " * 40, "no ferry left in the fog"
+    write(store, page("1", f"{many}{'word ' * 100}{both}{' word' * 100}"))
+    (hit,) = store.search("fog ferry").hits
+    assert f"{MATCH_START}ferry{MATCH_END}" in hit.snippet
+
+
+def test_words_behind_a_thousand_characters_of_a_query_do_not_count(store: Store) -> None:
+    write(store, page("1", "fog"))
+    assert store.search(f"fog{' ' * 996}ferry").total == 0
+    assert store.search(f"fog{' ' * 997}ferry").total == 1
+
+
 def test_snippets_show_the_original_text(store: Store) -> None:
     filler = "Nothing of interest happens here today. " * 20
     write(

@@ -115,6 +115,16 @@ def test_a_chunk_that_fails_changes_nothing(store: Store) -> None:
     assert (store.search("old").total, store.search("new").total) == (3, 0)
 
 
+def test_sites_come_in_the_same_order_from_each_database(store: Store) -> None:
+    """That of their characters: of languages each database knows others."""
+    names = ["127.0.0.10:80", "127.0.0.1:80", "a.b.c", "a.b:8", "éa.example", "a-b.example"]
+    for number, name in enumerate(names):
+        write(store, page(f"{number}", "text", cluster=name, position=1))
+    assert [summary.name for summary in store.clusters.summaries()] == sorted(names)
+    assert [site.name for site in store.clusters.all()] == sorted(names)
+    assert store.clusters.idle(NOON + timedelta(days=1)) == sorted(names)
+
+
 def test_sites_in_numbers(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clusters, "NEWEST_PAGES", 2)
     for number, fit in enumerate((0.1, 0.5, 0.75)):

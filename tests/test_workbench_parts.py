@@ -55,6 +55,20 @@ def test_what_cannot_be_read_is_told_and_the_last_value_stays() -> None:
     assert value.get() == "read"
 
 
+def test_a_page_that_two_reasons_name_is_in_the_queue_once(tmp_path: Path) -> None:
+    with Store(f"sqlite:///{tmp_path / 'a.db'}") as store:
+        for key, kept in (("both", 0), ("fit", 800)):
+            record = page(key, "text", cluster="a.example")
+            assert record.cleaned
+            cleaned = replace(record.cleaned, visible_characters=900, kept_characters=kept, fit=0.3)
+            store.pages.write([replace(record, cleaned=cleaned)], method="evidence")
+        queue = review_queue(store)
+    assert [(found.line.key, found.reason) for found in queue] == [
+        ("both", "low fit"),
+        ("fit", "low fit"),
+    ]
+
+
 def test_the_queue_has_a_few_pages_of_a_site_for_each_reason(tmp_path: Path) -> None:
     with Store(f"sqlite:///{tmp_path / 'a.db'}") as store:
         for number in range(20):

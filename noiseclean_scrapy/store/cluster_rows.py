@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, and_, select
@@ -38,8 +39,10 @@ def read_cluster(connection: Connection, name: str) -> ClusterRecord | None:
 
 def read_clusters(connection: Connection, *conditions: ColumnElement[bool]) -> list[ClusterRecord]:
     """Clusters by name, all or those that the conditions admit, without their trees."""
-    query = select(cluster_table).where(*conditions).order_by(cluster_table.c.name)
-    return [_record(row, None) for row in connection.execute(query) if not is_damaged_cluster(row)]
+    rows = connection.execute(select(cluster_table).where(*conditions))
+    found = [_record(row, None) for row in rows if not is_damaged_cluster(row)]
+    # Databases order names by their own language.
+    return sorted(found, key=attrgetter("name"))
 
 
 def is_damaged_cluster(row: Row[Any]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from math import isfinite
+from operator import attrgetter
 from typing import Any
 
 from sqlalchemy import Connection, Row, Select, func, select
@@ -74,13 +75,15 @@ class Clusters:
             query = select(cluster_table.c.name).where(
                 cluster_table.c.learned > cluster_table.c.covered, ~new
             )
-            return list(connection.execute(query.order_by(cluster_table.c.name)).scalars())
+            names = connection.execute(query).scalars()
+            return sorted(name for name in names if isinstance(name, str))
 
     def summaries(self) -> list[SiteSummary]:
         """All clusters by name, in numbers."""
         with self._database.transaction() as connection:
             rows = connection.execute(_summaries())
-            return [_site_summary(row) for row in rows if isinstance(row.name, str)]
+            found = [_site_summary(row) for row in rows if isinstance(row.name, str)]
+            return sorted(found, key=attrgetter("name"))
 
     def fits(self, clusters: Sequence[str], limit: int) -> list[list[tuple[datetime, float]]]:
         """For each cluster times and fits of a sample of its pages, in the order of time."""
@@ -278,7 +281,6 @@ def _summaries() -> Select[Any]:
         select(cluster_table, counted, fitted.c.fit)
         .outerjoin(counted, counted.c.cluster == cluster_table.c.name)
         .outerjoin(fitted, fitted.c.cluster == cluster_table.c.name)
-        .order_by(cluster_table.c.name)
     )
 
 
