@@ -40,14 +40,14 @@ class CurvePage:
 
 
 def learning_curves(
-    scorer: ModuleType, corpora: Sequence[Path], methods: Sequence[str], *, most: int, seed: int = 0
+    scorer: ModuleType, corpora: Sequence[Path], methods: Sequence[str], *, most: int
 ) -> list[dict[str, Any]]:
     """The curve of each set of sites, with up to `most` scored pages a site."""
     pages = [
         page
         for corpus in corpora
         for site, group in _sites(corpus, min(LEAST_PAGES)).items()
-        for page in _site_curve(scorer, f"{corpus.name}/{site}", group, methods, most, seed)
+        for page in _site_curve(scorer, f"{corpus.name}/{site}", group, methods, most)
     ]
     curves = []
     for least in LEAST_PAGES:
@@ -58,7 +58,7 @@ def learning_curves(
 
 
 def first_pages(
-    scorer: ModuleType, corpora: Sequence[Path], method: str, *, most: int, seed: int = 0
+    scorer: ModuleType, corpora: Sequence[Path], method: str, *, most: int
 ) -> dict[str, Any]:
     """What a site's first pages add to one page alone: bag F1 by corpus, and sites that change."""
     corpus_gains = {}
@@ -66,7 +66,7 @@ def first_pages(
     for corpus in corpora:
         gains: dict[int, list[list[float]]] = {}
         for site, group in _sites(corpus, min(FIRST)).items():
-            pages = [*_site_curve(scorer, f"{corpus.name}/{site}", group, [method], most, seed)]
+            pages = [*_site_curve(scorer, f"{corpus.name}/{site}", group, [method], most)]
             for count in FIRST:
                 if len(group) >= count:
                     bags = [(p.scores[count]["bag"], p.scores[1]["bag"]) for p in pages]
@@ -94,9 +94,8 @@ def _site_curve(
     pages: Sequence[CorpusPage],
     methods: Sequence[str],
     most: int,
-    seed: int,
 ) -> Iterator[CurvePage]:
-    rng = random.Random(f"{seed} {site}")
+    rng = random.Random(f"0 {site}")
     built = [build_page(page.html, url=page.url) for page in pages]
     golds = {number: page.gold for number, page in enumerate(pages) if page.gold}
     for number in sorted(rng.sample(sorted(golds), min(most, len(golds)))):

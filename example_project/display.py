@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import sys
 from dataclasses import dataclass
 from time import monotonic
@@ -16,11 +15,11 @@ from rich.table import Table
 from rich.text import Text
 from scrapy import signals
 from scrapy.utils.asyncio import run_in_thread
-from scrapy.utils.log import get_scrapy_root_handler
 
 from example_project.outcome import Outcome, read_outcome, removed_share
 from example_project.report import print_report
 from noiseclean_scrapy.config import Config
+from noiseclean_scrapy.crawl.progress import send_log_to_stderr
 from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.store import Store
 
@@ -107,7 +106,7 @@ class CrawlDisplay:
                 refresh_per_second=8,
             )
             self._live.start()
-            _send_log_to_stderr()
+            send_log_to_stderr()
 
     def item_scraped(self, item: Any) -> None:
         adapter = ItemAdapter(item)
@@ -124,7 +123,7 @@ class CrawlDisplay:
             return
         if self._live:
             self._live.stop()
-            _send_log_to_stderr()
+            send_log_to_stderr()
         else:
             print(self.figures.line, file=sys.stderr)
         config = Config.from_settings(self.crawler.settings)
@@ -170,10 +169,3 @@ class CrawlDisplay:
         ):
             second.append(f"{label} ").append(f"{number}   ", style="not dim bold")
         return Group(first, second)
-
-
-def _send_log_to_stderr() -> None:
-    """Let log lines pass through what stderr is now: above the live display while it is on."""
-    handler = get_scrapy_root_handler()
-    if isinstance(handler, logging.StreamHandler) and not isinstance(handler, logging.FileHandler):
-        handler.setStream(sys.stderr)

@@ -105,9 +105,7 @@ def written_stats() -> Iterator[str]:
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 if re.fullmatch(r"noiseclean/[\w/]+\w", node.value):
                     yield node.value
-            elif isinstance(node, ast.Call) and ast.unparse(node).startswith(
-                "count(self.crawler, "
-            ):
+            elif isinstance(node, ast.Call) and ast.unparse(node).startswith(_COUNTED):
                 yield f"noiseclean/{ast.literal_eval(node.args[1])}"
     yield from (f"noiseclean/archive/{problem}" for problem in ("missing", "damaged"))
 

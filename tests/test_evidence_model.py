@@ -20,11 +20,12 @@ from noiseclean_scrapy.methods.evidence_model.boosted_trees import BoostedTrees,
 from noiseclean_scrapy.methods.evidence_model.context_features import CONTEXT, context_features
 from noiseclean_scrapy.methods.evidence_model.exclusions import KINDS
 from noiseclean_scrapy.methods.evidence_model.features import Feature, FeatureTable, Rows
+from noiseclean_scrapy.methods.evidence_model.measures import BITS
 from noiseclean_scrapy.methods.evidence_model.model import EvidenceModel, load_model, save_model
 from noiseclean_scrapy.methods.evidence_model.naming import Naming
 from noiseclean_scrapy.methods.evidence_model.page_features import PAGE, PageFeatures
 from noiseclean_scrapy.methods.evidence_model.tree_index import PageArrays
-from noiseclean_scrapy.methods.evidence_model.vocabulary import NAMES, element_bits
+from noiseclean_scrapy.methods.evidence_model.vocabulary import NAMES
 from noiseclean_scrapy.methods.evidence_model.wording import BUCKETS, Wording
 from noiseclean_scrapy.page import Page, build_page
 from noiseclean_scrapy.page.declared import Declared
@@ -345,8 +346,8 @@ def test_tables_have_a_mean_cell() -> None:
 
 def test_bits_fit_into_an_integer() -> None:
     assert len(set(NAMES)) == len(NAMES) <= 62
-    assert element_bits("div", "div", True) >> NAMES.index("hidden") & 1
-    assert not element_bits("div", "div", False) >> NAMES.index("hidden") & 1
+    hidden = PageFeatures(page_of("<div>a</div><div hidden>b</div>")).groups[0] & BITS["hidden"]
+    assert hidden.tolist() == [0, BITS["hidden"]] == [0, 1 << NAMES.index("hidden")]
 
 
 ODD_PAGES = {

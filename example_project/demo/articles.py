@@ -28,17 +28,18 @@ _STORY_VOCABULARY = {
     "reason": 4,
 }
 
+_SLUG_WORDS = 9
 _TRANSLITERATION = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss", "é": "e"})
 
 
-def slug(text: str, words: int = 9) -> str:
+def slug(text: str) -> str:
     """Make a part of an address from a text.
 
     >>> slug("Über Möwenrade: 1.200 Briefe")
     'ueber-moewenrade-1-200-briefe'
     """
     plain = text.lower().translate(_TRANSLITERATION)
-    return "-".join(re.findall(r"[a-z0-9]+", plain)[:words])
+    return "-".join(re.findall(r"[a-z0-9]+", plain)[:_SLUG_WORDS])
 
 
 class Writer:

@@ -15,7 +15,7 @@ from scrapy.utils.asyncio import run_in_thread
 
 from noiseclean_scrapy.batch.addresses import FolderHosts
 from noiseclean_scrapy.batch.archive import ArchivedPage, ProblemKind, read_archive
-from noiseclean_scrapy.config import Config
+from noiseclean_scrapy.crawl.starting import config_of
 from noiseclean_scrapy.crawl.visits import FETCHED_AT
 from noiseclean_scrapy.errors import ArchiveError, NoiseCleanError
 
@@ -124,7 +124,7 @@ class ReplaySpider(Spider):
                 f"Spider {self.name!r} needs an archive to replay: scrapy crawl {self.name} "
                 f"-a source=PATH"
             )
-        budget = Config.from_settings(self.settings).page_budget
+        budget = config_of(self.crawler).page_budget
         read = partial(
             read_archive,
             on_problem=self._problems.append,

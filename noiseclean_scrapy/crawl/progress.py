@@ -159,7 +159,7 @@ class LiveDisplay:
             redirect_stdout=sys.stdout.isatty(),
         )
         self._live.start()
-        _send_log_to_stderr()
+        send_log_to_stderr()
         # A crawl that is forced to stop (Ctrl-C twice) would leave the cursor hidden.
         atexit.register(self.stop)
 
@@ -183,7 +183,7 @@ class LiveDisplay:
         atexit.unregister(self.stop)
         with suppress(OSError):
             self._live.stop()
-        _send_log_to_stderr()
+        send_log_to_stderr()
 
 
 def _totals(progress: Progress, seconds: int) -> Text:
@@ -212,7 +212,7 @@ def _largest(clusters: Sequence[PageCluster]) -> Table:
     return table
 
 
-def _send_log_to_stderr() -> None:
+def send_log_to_stderr() -> None:
     """Let log lines pass through what stderr is now: above the display while it is on."""
     handler = get_scrapy_root_handler()
     if isinstance(handler, logging.StreamHandler) and not isinstance(handler, logging.FileHandler):

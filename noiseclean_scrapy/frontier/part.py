@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from itertools import chain, islice
+from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from noiseclean_scrapy.frontier import scripts
 
 if TYPE_CHECKING:
-    from redis import Redis
+    from redis import Redis, RedisError
+    from scrapy import Request
 
 _ANSWER_SECONDS = 5.0
 _AT_ONCE = 500
@@ -43,6 +46,24 @@ class Taken(NamedTuple):
     free: int
     failed: int
     requests: dict[str, list[bytes]]
+
+
+@dataclass
+class Exchange:
+    """What goes to Redis at one time, and what came back."""
+
+    pushes: list[tuple[Push, Request]]
+    done: list[tuple[str, bytes]]
+    through: list[tuple[str, float]]
+    wanted: list[tuple[str, int]]
+    sites: int
+    known: dict[str, list[bytes]]
+    began: float = field(default_factory=monotonic)
+    is_new: dict[int, bool] = field(default_factory=dict)
+    taken: Taken | None = None
+    others: tuple[Counts, ...] = ()
+    pushed: int = 0  # so far, where nothing could be taken
+    trouble: RedisError | None = None  # of another part
 
 
 class Part:

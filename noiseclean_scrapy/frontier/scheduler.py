@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import pickle
 from collections import OrderedDict, deque
-from dataclasses import dataclass, field
 from secrets import token_bytes, token_hex
 from time import monotonic
 from typing import TYPE_CHECKING, Any, cast
@@ -19,7 +18,7 @@ from scrapy.utils.request import request_from_dict
 from noiseclean_scrapy.crawl.pipeline import CleanPipeline
 from noiseclean_scrapy.crawl.starting import config_of, count, is_trial
 from noiseclean_scrapy.frontier.held import HeldSite, HeldSites
-from noiseclean_scrapy.frontier.part import Counts, Part, Push, Taken
+from noiseclean_scrapy.frontier.part import Counts, Exchange, Part, Push
 from noiseclean_scrapy.page.characters import counted
 from noiseclean_scrapy.page.hashes import hash64
 from noiseclean_scrapy.page.urls import site_name
@@ -43,24 +42,6 @@ _MOMENT_SECONDS = 0.02
 _REQUESTS_TO_SEND = 100_000
 _REQUESTS_REMEMBERED = 100_000
 _LONGEST = 2.0  # times its delay, by Scrapy's jitter
-
-
-@dataclass
-class _Exchange:
-    """What goes to Redis at one time, and what came back."""
-
-    pushes: list[tuple[Push, Request]]
-    done: list[tuple[str, bytes]]
-    through: list[tuple[str, float]]
-    wanted: list[tuple[str, int]]
-    sites: int
-    known: dict[str, list[bytes]]
-    began: float = field(default_factory=monotonic)
-    is_new: dict[int, bool] = field(default_factory=dict)
-    taken: Taken | None = None
-    others: tuple[Counts, ...] = ()
-    pushed: int = 0  # so far, where nothing could be taken
-    trouble: RedisError | None = None  # of another part
 
 
 class FrontierScheduler(BaseScheduler):
@@ -205,10 +186,10 @@ class FrontierScheduler(BaseScheduler):
             logger.error("Redis (%s) %s: %s; requests wait until that ends", where, what, error)
         self._trouble = what
 
-    def _prepare(self) -> _Exchange:
+    def _prepare(self) -> Exchange:
         self._note_done()
         through = [(site.name, site.rest) for site in self._held if site.is_through]
-        exchange = _Exchange(
+        exchange = Exchange(
             pushes=self._to_send,
             done=[(site.name, data) for site in self._held for data in self._written(site)],
             through=through,
@@ -219,7 +200,7 @@ class FrontierScheduler(BaseScheduler):
         self._to_send = []
         return exchange
 
-    def _ask(self, exchange: _Exchange) -> None:
+    def _ask(self, exchange: Exchange) -> None:
         """All that is asked of Redis, in a thread; the crawl goes on meanwhile."""
         from redis import RedisError
 
@@ -253,7 +234,7 @@ class FrontierScheduler(BaseScheduler):
         if exchange.taken and not exchange.taken.counts.pending and not exchange.trouble:
             exchange.others = tuple(part.counts() for part in self._parts)
 
-    def _apply(self, exchange: _Exchange) -> None:
+    def _apply(self, exchange: Exchange) -> None:
         unsent = []
         for number, (push, request) in enumerate(exchange.pushes):
             if number not in exchange.is_new:
@@ -278,7 +259,7 @@ class FrontierScheduler(BaseScheduler):
         if slot is not None:
             slot.nextcall.schedule()
 
-    def _take_over(self, exchange: _Exchange) -> None:
+    def _take_over(self, exchange: Exchange) -> None:
         taken = exchange.taken
         self._is_known = taken is not None
         if taken is None:
@@ -319,7 +300,7 @@ class FrontierScheduler(BaseScheduler):
             if request is not None:
                 self.enqueue_request(request)
 
-    def _see_whether_over(self, exchange: _Exchange) -> None:
+    def _see_whether_over(self, exchange: Exchange) -> None:
         """Over: nothing was pending at two looks at all parts, and nothing pushed between them."""
         counts = exchange.others
         is_quiet = bool(counts) and not any(part.pending for part in counts)

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from noiseclean_scrapy.methods.base import Model, PageVerdict, Verdict
-from noiseclean_scrapy.methods.tree_method import TreeMethod, map_blocks
+from noiseclean_scrapy.methods.tree_method import TreeMethod, known_share, map_blocks
 from noiseclean_scrapy.methods.trees.noise_threshold import otsu_threshold
 from noiseclean_scrapy.methods.trees.site_style_tree import SiteStyleTree
 from noiseclean_scrapy.methods.trees.structure_tree import (
@@ -46,27 +46,28 @@ class FeatureWeightingModel(Model):
 
     def judge(self, page: Page) -> PageVerdict:
         layout = StructureLayout(page, published=self.published)
-        mapped = self._map(layout)
+        mapped, weighed = self._weigh(layout)
         verdicts = []
         weights: dict[str, float] = defaultdict(float)
-        for element, features in zip(mapped, layout.features, strict=True):
-            weighed = _block_weights(element, features)
-            for feature, weight in weighed.items():
+        for element, features, own in zip(mapped, layout.features, weighed, strict=True):
+            for feature, weight in own.items():
                 weights[feature] += weight
             occurrences = sum(features.values())
-            mean = math.fsum(weighed.values()) / occurrences if occurrences else 1.0
+            mean = math.fsum(own.values()) / occurrences if occurrences else 1.0
             verdicts.append(self._verdict(element, mean))
-        return PageVerdict.of(verdicts, dict(weights), _fit(page, mapped))
+        return PageVerdict.of(verdicts, dict(weights), known_share(page, mapped))
 
     def weigh(self, page: Page) -> tuple[list[dict[str, float]], float]:
         """The weights of the features in each block (equation 5), and the page's fit."""
-        layout = StructureLayout(page, published=self.published)
-        mapped = self._map(layout)
-        weighed = map(_block_weights, mapped, layout.features)
-        return list(weighed), _fit(page, mapped)
+        mapped, weighed = self._weigh(StructureLayout(page, published=self.published))
+        return weighed, known_share(page, mapped)
 
-    def _map(self, layout: StructureLayout) -> list[StructureElement | None]:
-        return map_blocks(layout, self.root, self._below, lambda element: False)
+    def _weigh(
+        self, layout: StructureLayout
+    ) -> tuple[list[StructureElement | None], list[dict[str, float]]]:
+        """The place of each block, and the weights of the features in it."""
+        mapped = map_blocks(layout, self.root, self._below, lambda element: False)
+        return mapped, list(map(_block_weights, mapped, layout.features))
 
     def _below(
         self, element: StructureElement, labels: tuple[str, ...]
@@ -90,13 +91,6 @@ class FeatureWeightingModel(Model):
             "tags": element.tags,
         }
         return Verdict(mean > self.threshold, mean, evidence)
-
-
-def _fit(page: Page, mapped: Iterable[StructureElement | None]) -> float:
-    """The share of the page's characters at places that the tree knows."""
-    lengths = [len(block.text) for block in page.blocks]
-    known = sum(length for length, place in zip(lengths, mapped, strict=True) if place)
-    return known / sum(lengths) if any(lengths) else 1.0
 
 
 def _block_weights(

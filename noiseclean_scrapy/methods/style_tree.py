@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import compress
 
 from noiseclean_scrapy.methods.base import Model, PageVerdict, Verdict
-from noiseclean_scrapy.methods.tree_method import TreeMethod, map_blocks
+from noiseclean_scrapy.methods.tree_method import TreeMethod, known_share, map_blocks
 from noiseclean_scrapy.methods.trees.importance import MeasuredElement, mark, measure
 from noiseclean_scrapy.methods.trees.noise_threshold import choose_threshold
 from noiseclean_scrapy.methods.trees.site_style_tree import SiteStyleTree
@@ -54,10 +54,8 @@ class StyleTreeModel(Model):
         weights: Counter[str] = Counter()
         for features, known_noise in compress(zip(layout.features, noise, strict=True), kept):
             weights.update({f: n for f, n in features.items() if f not in known_noise})
-        lengths = list(map(len, texts))
-        known = sum(compress(lengths, mapped))
         verdicts = list(map(self._verdict, mapped, kept))
-        return PageVerdict.of(verdicts, weights, known / sum(lengths) if any(lengths) else 1.0)
+        return PageVerdict.of(verdicts, weights, known_share(page, mapped))
 
     def _below(
         self, element: MeasuredElement, labels: tuple[str, ...]

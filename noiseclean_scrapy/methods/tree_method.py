@@ -84,3 +84,10 @@ def map_blocks(
             if child is not None:
                 waiting.extend((child, member) for member in slot.members)
     return mapped
+
+
+def known_share(page: Page, mapped: Iterable[object | None]) -> float:
+    """The share of the page's characters in blocks whose place the tree knows."""
+    lengths = [len(block.text) for block in page.blocks]
+    known = sum(length for length, place in zip(lengths, mapped, strict=True) if place)
+    return known / sum(lengths) if any(lengths) else 1.0

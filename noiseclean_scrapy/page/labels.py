@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from noiseclean_scrapy.page.hidden import hides
+
 _NAME = re.compile(r"[\w-]{1,40}$")
 _DIGITS = re.compile(r"\d+")
 _HASH = re.compile(
@@ -89,6 +91,18 @@ def published_label(tag: str, attributes: Mapping[str, str]) -> str:
     )
     label = tag + "".join(shown).replace(_INLINE_STYLE, "(")
     return (label + f"{_INLINE_STYLE}{';'.join(style)}}}" * bool(style))[:_LONGEST_LABEL]
+
+
+def styling(
+    name: str, attributes: tuple[tuple[str, str], ...], display: bool = False
+) -> tuple[str, int]:
+    """The label of an element, and whether its own attributes hide it (see `hides`).
+
+    With `display` the label is that of the papers.
+    """
+    values = dict(attributes)
+    label = published_label(name, values) if display else element_label(name, values)
+    return label, hides(values)
 
 
 def without_inline_style(label: str) -> str:

@@ -19,9 +19,9 @@ from noiseclean_scrapy.page.budget import PageBudget
 from noiseclean_scrapy.page.code_language import code_language
 from noiseclean_scrapy.page.document import collapse
 from noiseclean_scrapy.page.formula import symbols, tex
-from noiseclean_scrapy.page.hidden import hides, is_sign, is_unseen, numbers_line, style_hides
+from noiseclean_scrapy.page.hidden import is_sign, is_unseen, numbers_line, style_hides
 from noiseclean_scrapy.page.inline import BEGIN, BREAK, END, MARKS, NAMED
-from noiseclean_scrapy.page.labels import PUBLISHED_ATTRIBUTES, element_label, published_label
+from noiseclean_scrapy.page.labels import PUBLISHED_ATTRIBUTES, styling
 from noiseclean_scrapy.page.page import PageTable, Rule
 from noiseclean_scrapy.page.sentences import has_own_lines, stands_in_sentence, texts_beside
 from noiseclean_scrapy.page.tags import (
@@ -390,18 +390,6 @@ class NodeReader:
         if self._is_marked or self._verbatim:
             table.sources[len(table.texts)] = "".join(self._marked)
         table.add_block(element, text, linked, tuple(self._images), tuple(self._links), rule)
-
-
-def styling(
-    name: str, attributes: tuple[tuple[str, str], ...], display: bool = False
-) -> tuple[str, int]:
-    """The label of an element, and whether its own attributes hide it (see `hides`).
-
-    With `display` the label is that of the papers.
-    """
-    values = dict(attributes)
-    label = published_label(name, values) if display else element_label(name, values)
-    return label, hides(values)
 
 
 _kept_styling = lru_cache(maxsize=MOST_STYLINGS)(styling)

@@ -59,15 +59,14 @@ def open_crawl(url: str, settings: Mapping[str, Any]) -> Crawl:
     return Crawl(config, MemoryStatsCollector(get_crawler()), Writer(store))
 
 
-async def see(crawl: Crawl, number: int, *, host: str = "a.example", item: bool = True) -> None:
+async def see(crawl: Crawl, number: int, *, host: str = "a.example") -> None:
     """A page's response, and an item of it that passes all pipelines."""
     url = f"http://{host}/{number}"
     response = HtmlResponse(url, body=story(number).encode(), encoding="utf-8")
     await crawl.observe(f"{host}{number:04}", host, response)
     visit = crawl.visits.of(response)
     assert visit
-    if item:
-        await crawl.keep(visit)
+    await crawl.keep(visit)
 
 
 async def close(crawl: Crawl) -> None:

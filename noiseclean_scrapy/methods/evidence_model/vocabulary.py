@@ -142,7 +142,7 @@ WORD = re.compile(r"[a-z]+=[a-zA-Z]+|[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
 @lru_cache(maxsize=20_000)
-def element_bits(tag: str, label: str, hidden: bool = False) -> int:
+def element_bits(tag: str, label: str) -> int:
     """The groups that an element belongs to, by its tag and the words of its label.
 
     >>> bits = element_bits("div", "div#navBar.c-share")
@@ -151,7 +151,7 @@ def element_bits(tag: str, label: str, hidden: bool = False) -> int:
     >>> element_bits("div", "div.storytext") == element_bits("div", "div.story-text")
     True
     """
-    bits = _TAGS.get(tag, 0) | hidden << len(NAMES) - 1
+    bits = _TAGS.get(tag, 0)
     for word in WORD.findall(label[len(tag) :]):
         word = word.lower()
         bits |= _word_bits(word) or _compound_bits(word)
