@@ -20,6 +20,7 @@ from noiseclean_scrapy.page.headline import choose_title, find_headline, headlin
 from noiseclean_scrapy.page.hidden import hidden_blocks
 from noiseclean_scrapy.page.inline import PLAIN, MarkupOptions
 from noiseclean_scrapy.page.markup import Source, to_html, to_markdown
+from noiseclean_scrapy.page.sources import ADDRESS
 
 CONTENTS = ("text", "html", "markdown", "blocks", "weights")
 """What `CleanPage.to_dict` gives of the content."""
@@ -73,7 +74,8 @@ class CleanPage:
         has no text, or lost some, or that all of its text was taken for noise.
         """
         if self.other:
-            return f"not HTML: {self.other}"
+            hint = "; give the page's bytes, or a Path" * (self.other == ADDRESS)
+            return f"not HTML: {self.other}{hint}"
         if not any(self.table.texts):
             return "no text"
         if self.truncated:

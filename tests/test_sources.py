@@ -201,9 +201,7 @@ def test_clean_counts_what_is_no_page(tmp_path: Path) -> None:
 @pytest.mark.parametrize("page", ["https://courier.example/1", "pages/1.html"])
 def test_an_address_in_place_of_a_page_is_told(page: str) -> None:
     found = SiteCleaner().clean(page)
-    assert found.problem == (
-        "not HTML: an address, or the name of a file; give its bytes, or a Path"
-    )
+    assert found.problem == ("not HTML: an address or file name; give the page's bytes, or a Path")
     for markup in (f"<p>{page} is closed", f"<p>{page}", f"<p>Fog</p><a href=b>{page}"):
         assert not SiteCleaner().clean(markup).problem
     cleaner = SiteCleaner()

@@ -42,6 +42,8 @@ _MEASURED = 1024
 _CONTROLS = frozenset(map(chr, {*range(1, 32)} - {*b"\t\n\f\r\x1b"}))
 _MOST_CONTROLS = 0.05  # of compressed data they are a tenth
 _FEW_CONTROLS = 40
+ADDRESS = "an address or file name"
+"""What is given in place of a page now and then."""
 _LONGEST_NAME = 2000
 _NAME = re.compile(r"https?://[^\s<]+|[^\s<]+\.x?html?")
 _UTF16 = (BOM_UTF16_LE, BOM_UTF16_BE)
@@ -171,7 +173,7 @@ def other_than_html(source: bytes | str) -> str:
     if _JSON_OBJECT.match(head) or (_JSON_LIST.match(head) and _ends_with(source, "]")):
         return "JSON"
     if len(source) <= _LONGEST_NAME and _NAME.fullmatch(head.strip()):
-        return "an address, or the name of a file; give its bytes, or a Path"
+        return ADDRESS
     return ""
 
 
