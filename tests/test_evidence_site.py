@@ -18,6 +18,7 @@ from noiseclean_scrapy import SiteCleaner, cleaner
 from noiseclean_scrapy.errors import TreeDataError
 from noiseclean_scrapy.methods.evidence_model import near_duplicates, places, sample, site_features
 from noiseclean_scrapy.methods.evidence_model.site_features import SiteEvidence, SiteTerms
+from noiseclean_scrapy.methods.evidence_model.tree_index import page_arrays
 from noiseclean_scrapy.page import Page, build_page
 from noiseclean_scrapy.page.hashes import DIGEST_SIZE, digest
 from tests.support.slow_evidence import SlowSite, clipped, slow_min_hashes, slow_repetition
@@ -352,6 +353,25 @@ def test_near_copies_vote_once() -> None:
     before = len(evidence.sample.votes)
     evidence.observe(titled, scored(titled))
     assert len(evidence.sample.votes) == before + 1
+
+
+@pytest.mark.parametrize(
+    ("html", "is_above"),
+    [
+        ("<h2>News</h2><p>It rained.", True),
+        ("<div><h2>News</h2></div><p>It rained.", True),
+        ("<div><p>Menu</p><h2>News</h2></div><p>It rained.", False),
+        ("<div><h2>News</h2><p>Menu</p><p>More</p></div><p>It rained.", False),
+        ("<p>News</p><p>It rained.", False),
+    ],
+)
+def test_a_heading_is_above_content_where_it_fills_its_box(html: str, is_above: bool) -> None:
+    page = page_of(html)
+    texts = page.table.texts
+    is_content = np.array([text == "It rained." for text in texts])
+    arrays, number = page_arrays(page), texts.index("News")
+    found = site_features._is_above_content(arrays, page.table.tags, number, is_content)
+    assert found is is_above
 
 
 def test_of_near_copies_the_same_one_votes_in_any_order() -> None:
