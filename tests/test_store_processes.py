@@ -112,7 +112,9 @@ def test_writers_lock_sites_in_one_order_whatever_the_language(
     ):
         pages = [PageRecord(key, key, "http://a/", "0", now) for key in (first, second)]
         store.pages.write(pages, method="evidence")
-        assert [site.name for site in store.clusters.all()] == [second, first]
+        by_language = other.execute("SELECT name FROM noiseclean_cluster ORDER BY name")
+        assert by_language.fetchall() == [(second,), (first,)]
+        assert [site.name for site in store.clusters.all()] == [first, second]
         holder.execute(_LOCK, [second])
         deleting = Thread(target=store.pages.delete, args=([first, second],))
         deleting.start()
