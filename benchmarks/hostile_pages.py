@@ -220,6 +220,8 @@ TEXT: dict[str, Generator] = {
     "named entities": lambda size: _page("<p>" + "&notin&NotEqualTilde;&nosuch;" * size),
     "nul": lambda size: _page("<p>a\0b" * size),
     "control characters": lambda size: _page("<p>" + "".join(map(chr, range(1, 32))) * size),
+    "quotes of Windows": lambda size: _page("<p>" + "a\x92 \x93É\x94" * size),
+    "encoded twice": lambda size: _page("<p>" + "Ã\x83Â\x83Ã\x82Â\x80 href='Ã©\x92'" * size),
     "markdown": lambda size: _page("<p>" + "*_`[](#)|~\\" * size),
     "backticks": lambda size: _page("<pre>" + "`" * size),
     "underscores": lambda size: _page("<p>" + "_" * size),

@@ -10,6 +10,8 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from noiseclean_scrapy.clean_page import CleanPage, clean_page
 from noiseclean_scrapy.errors import ConfigurationError, TreeDataError, UnknownMethodError
 from noiseclean_scrapy.metadata import extract_metadata
@@ -215,9 +217,9 @@ class SiteCleaner:
 
 
 def _switch(value: Any) -> bool:
-    if not isinstance(value, bool):
+    if not isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{value!r} is neither true nor false")
-    return value
+    return bool(value)
 
 
 def _json_pieces(value: Any) -> Iterator[str]:

@@ -8,6 +8,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -265,6 +266,12 @@ def test_what_a_tree_was_not_learned_with_is_refused(wrong: dict[str, Any], told
         SiteCleaner.from_bytes(data, **wrong)
     same = {"templates": False, "method": "style-tree", "published": False}
     assert SiteCleaner.from_bytes(data, **same).method == "style-tree"
+
+
+def test_flags_of_numpy_are_flags() -> None:
+    flags: dict[str, Any] = {"headline": np.True_, "include_links": np.False_}
+    cleaner = SiteCleaner("style-tree", **flags)
+    assert (cleaner.headline, cleaner.markup) == (True, PLAIN)
 
 
 def test_a_mistake_of_the_caller_is_no_damage_of_the_tree() -> None:

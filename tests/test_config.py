@@ -150,12 +150,16 @@ def test_an_option_that_no_connection_to_redis_has_is_refused_before_the_crawl()
     with pytest.raises(ConfigurationError, match="foo") as caught:
         read.require_libraries()
     assert "redis://:***@localhost:6379/0?foo=bar" in str(caught.value)
+    with pytest.raises(ConfigurationError, match="protocol"):
+        config(frontier="redis://localhost?protocol=9").require_libraries()
 
 
 def test_a_comma_in_a_password_of_redis_parts_no_urls() -> None:
     urls = ("redis://:geheim,streng@127.0.0.1:6390/0", "unix:///run/redis.sock", "rediss://b")
     assert config(frontier=", ".join(urls)).frontier == urls
     assert config(frontier=[*urls, ""]).frontier == urls
+    with pytest.raises(ConfigurationError, match="must be a Redis URL"):
+        config(frontier="redis://a:6379/0, b:6379/0")
     with pytest.raises(ConfigurationError) as caught:
         config(frontier="redis://:geheim,streng@127.0.0.1:x/0,redis://b")
     assert "redis://:***@127.0.0.1:x/0" in str(caught.value)

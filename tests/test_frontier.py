@@ -258,15 +258,16 @@ def test_redis_that_refuses_costs_one_line(
     assert "Traceback" not in crawled.log
 
 
+@pytest.mark.parametrize("at", [3, 12])
 def test_redis_that_was_emptied_is_told_and_filled_again(
-    tmp_path: Path, web: Web, own_redis: PrivateRedis
+    tmp_path: Path, web: Web, own_redis: PrivateRedis, at: int
 ) -> None:
     def empty() -> None:
         redis = Redis.from_url(own_redis.url)
         redis.flushall()
         redis.close()
 
-    web.at = {12: empty}
+    web.at = {at: empty}
     with postgresql_schema() as url:
         (crawled,) = run_together(tmp_path, web, [own_redis.url], url, [0])
         assert set(web.fetched) == web.urls

@@ -120,6 +120,10 @@ def test_a_damaged_byte_costs_one_letter(text: str, declared: str) -> None:
         ("Ð\x9fÑ\x80Ð¸Ð²ÐµÑ\x82, Ð¼Ð¸Ñ\x80 ð\x9f\x98\x80", "Привет, мир 😀"),
         ("FranÃ§ais, IRMÃ»", "FranÃ§ais, IRMÃ»"),  # as readers see it
         ("CAFÉ\x94 â\x80", "CAFÉ” â€"),
+        ("PIÙ\x94 PERÒ\x85 MALMÖ\x92S MITÄ\x94", "PIÙ” PERÒ\x85 MALMÖ’S MITÄ”"),
+        ("ESPAÑ\x94 MÉTRÔ\x94 ×\x96", "ESPAÑ” MÉTRÔ” ×–"),
+        ("AMANHÃ\xa0CEDO SCHÃ\x96N fÃ\xa0cil", "AMANHÃ\xa0CEDO SCHÖN fàcil"),
+        ("CafÃ\x83Â©s Ã\x83Â\x81vila", "Cafés Ávila"),
         ("a\x81b \x8d", "a\x81b \x8d"),
         ("新闻\x92 \ud800 ’", "新闻’ \ud800 ’"),
     ],
@@ -132,6 +136,16 @@ def test_control_characters_are_the_letters_behind_them(text: str, meant: str) -
         response = HtmlResponse("http://a.org/", body=f"<p>{text}".encode(), encoding="utf-8")
         read, is_part = bounded_response(response, DEFAULT_BUDGET)
         assert (read.text, is_part) == (f"<p>{meant}", False)
+
+
+def test_addresses_stay_those_that_a_browser_asks_for() -> None:
+    links = '<a href="/cafÃ©?q=â\x80\x99">Itâ\x80\x99s</a> <img src=/b\x92c> https://a.org/Ã\x89'
+    assert mended(links) == (
+        '<a href="/caf%C3%83%C2%A9?q=%C3%A2%C2%80%C2%99">It’s</a> <img src=/b%C2%92c> '
+        "https://a.org/%C3%83%C2%89"
+    )
+    response = HtmlResponse("http://a.org/", body=b"<p>\\ud800 \\x92", encoding="unicode-escape")
+    assert bounded_response(response, DEFAULT_BUDGET)[0].text == "<p>? ’"
 
 
 @given(

@@ -58,7 +58,7 @@ def test_facts_hold_no_control_characters() -> None:
         url="https://x.example/",
     )
     assert facts.canonical_url == "https://x.example/a[2J"
-    assert facts.image == "http://x.example/i.png"
+    assert facts.image == "http://x.example/%C2%9Di.png"
     assert not CONTROLS.search(facts.author)
 
 

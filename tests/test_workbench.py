@@ -246,6 +246,12 @@ def test_the_api_gives_what_is_stored(served: Served, demo_folder: DemoCrawl) ->
     assert served.get("/api/pages?limit=3&offset=2")["pages"][0]["url"]
 
 
+def test_numbers_as_programs_write_them(served: Served) -> None:
+    whole = served.get("/api/pages?limit=3")
+    assert served.get("/api/pages?limit=00000000003") == whole
+    assert served.get("/api/pages?offset=&limit=3") == whole
+
+
 def test_what_cannot_be_is_told(served: Served) -> None:
     for path, status, words in (
         ("/api/search", 400, "search for"),

@@ -23,7 +23,6 @@ from prometheus_client import CollectorRegistry, generate_latest
 from noiseclean_scrapy.crawl.metrics import stat_metrics
 from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.web.crawl_watch import FIGURES, CrawlWatch
-from noiseclean_scrapy.web.growth import Growth
 from tests.support import crawling, servers
 from tests.support.command_line import DemoCrawl
 from tests.support.crawl_site import story
@@ -93,12 +92,12 @@ def test_figures_are_those_of_the_stats() -> None:
 
 
 def test_growth_begins_anew_where_a_crawl_does() -> None:
-    growth = Growth()
-    assert growth.a_minute({"seen": 5000, "built": 3}) == {"seen": 0, "built": 0}
-    assert growth.a_minute({"seen": 5010, "built": 3})["seen"] > 0
-    assert growth.a_minute({"seen": 10, "built": 3}) == {"seen": 0, "built": 0}
-    assert growth.a_minute({"seen": 12, "built": 3})["seen"] > 0
-    assert growth.a_minute({"seen": 15}) == {"seen": 0}
+    with metrics() as crawls:
+        watch = CrawlWatch(crawls.url)
+        for seen, grows in ((5000, False), (5010, True), (10, False), (12, True)):
+            crawls.stats["noiseclean/pages/seen"] = seen
+            state = watch._read()
+            assert (state.a_minute["noiseclean/pages/seen"] > 0) is grows, seen
 
 
 def test_what_is_no_number_is_not_told() -> None:

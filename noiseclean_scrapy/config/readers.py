@@ -121,7 +121,8 @@ def read_redis_urls(name: str, value: Any) -> tuple[str, ...]:
         value = [part.strip(" ,") for part in _BETWEEN_URLS.split(value)]
     urls = read_strings(name, value)
     for url in urls:
-        if not url.startswith(("redis://", "rediss://", "unix://")):
+        place = url.partition("?")[0].rpartition("@")[2]
+        if not url.startswith(("redis://", "rediss://", "unix://")) or "," in place:
             raise wrong(name, shown_url(url), _REDIS_URL)
         try:
             _ = urlsplit(url).port
@@ -132,11 +133,11 @@ def read_redis_urls(name: str, value: Any) -> tuple[str, ...]:
 
 def need_redis_url(name: str, url: str) -> None:
     """Refuse a URL with options that no connection has; nothing is asked of Redis."""
-    from redis import Redis
+    from redis import Redis, RedisError
 
     try:
         Redis.from_url(url).connection_pool.make_connection()
-    except (TypeError, ValueError) as error:
+    except (RedisError, TypeError, ValueError) as error:
         raise wrong(name, shown_url(url), f"{_REDIS_URL} ({error})") from None
 
 

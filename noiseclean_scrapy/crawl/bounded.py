@@ -30,7 +30,8 @@ def bounded_response(response: HtmlResponse, budget: PageBudget) -> tuple[HtmlRe
     is_part = is_part or part is not response.text
     text = mended(part)
     if text is not response.text:
-        response = HtmlResponse(response.url, body=text, encoding="utf-8")
+        body = text.encode("utf-8", "replace")
+        response = HtmlResponse(response.url, body=body, encoding="utf-8")
     return response, is_part
 
 

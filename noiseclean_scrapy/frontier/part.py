@@ -62,7 +62,7 @@ class Exchange:
     is_new: dict[int, bool] = field(default_factory=dict)
     taken: Taken | None = None
     others: tuple[Counts, ...] = ()
-    pushed: int = 0  # so far, where nothing could be taken
+    born: bytes = b""  # when the own part was
     trouble: RedisError | None = None  # of another part
 
 
@@ -88,6 +88,7 @@ class Part:
             socket_connect_timeout=_ANSWER_SECONDS,
         )
         self.name = f"{name}:frontier"
+        self.born = b""  # when the frontier was, which an emptied Redis has forgotten
 
     def push(self, requests: Sequence[Push]) -> list[bool]:
         """Let requests wait; whether each was new."""
@@ -133,7 +134,7 @@ class Part:
         """Extend the lease (seconds), and take requests: of `sites` new sites, `each` of one.
 
         Of own sites as many as are `wanted`. None where the process `is_known` and its lease has
-        ended: others have what was its own.
+        ended: others have what was its own, unless `born` is another time than before.
         """
         answer = self._run(
             scripts.TAKE,
@@ -143,8 +144,9 @@ class Part:
             ],
         )
         if not answer[0]:
+            self.born = answer[1]
             return None
-        _, pending, pushed, share, free, failed, found = answer
+        _, pending, pushed, share, free, failed, found, self.born = answer
         requests = {site.decode(): data for site, data in zip(found[::2], found[1::2], strict=True)}
         return Taken(Counts(pending, pushed), share, free, failed, requests)
 

@@ -70,7 +70,7 @@ class FrontierScheduler(BaseScheduler):
         self._is_cut_off = False  # what the own part has done at the last look is not known
         self._trouble = ""  # what was last told of Redis
         self._last_counts: tuple[Counts, ...] = ()
-        self._pushed = 0  # requests to the own part, by all processes
+        self._born = b""  # when the own part was
         self._parts: list[Part] = []
         self._spider: Spider | None = None
         self._clock: AsyncioLoopingCall | LoopingCall | None = None
@@ -229,8 +229,7 @@ class FrontierScheduler(BaseScheduler):
             each=self._held.most_waiting,
             wanted=exchange.wanted,
         )
-        if exchange.taken is None:
-            exchange.pushed = own.counts().pushed
+        exchange.born = own.born
         if exchange.taken and not exchange.taken.counts.pending and not exchange.trouble:
             exchange.others = tuple(part.counts() for part in self._parts)
 
@@ -263,15 +262,15 @@ class FrontierScheduler(BaseScheduler):
         taken = exchange.taken
         self._is_known = taken is not None
         if taken is None:
-            if exchange.pushed < self._pushed:
+            if exchange.born != self._born:
                 self._push_again()
             else:
                 logger.warning("The lease of this process has ended: others have its requests")
                 count(self.crawler, "frontier/leases_lost")
             self._held.lose()
-            self._pushed = exchange.pushed
+            self._born = exchange.born
             return
-        self._pushed = taken.counts.pushed
+        self._born = exchange.born
         self._lease_end = exchange.began + self.config.frontier_lease_seconds
         for name, requests in taken.requests.items():
             count(self.crawler, "frontier/taken", len(requests))

@@ -8,7 +8,8 @@ Keys begin with `KEYS[1]`; S is a site, P a process, D a request as bytes:
 - `owners`: S to P; `held:P`: the sites of P; `processes`: P by the end of its lease (seconds)
 - `returns`: D to how often its process died; `failed`: D that is given up; `alone:P`: D, its site
   first, that P does alone, since it may be what processes die of
-- `counts`: `pushed`, requests so far; `pending`, those of them that are not done
+- `counts`: `pushed`, requests so far; `pending`, those of them that are not done; `born`, when the
+  first process came
 """
 
 from __future__ import annotations
@@ -119,7 +120,9 @@ for _, dead in ipairs(redis.call('ZRANGEBYSCORE', key('processes'), '-inf', time
   leave(dead, most_returns)
 end
 local is_alive = redis.call('ZSCORE', key('processes'), process)
-if is_known and not is_alive then return {0} end
+redis.call('HSETNX', key('counts'), 'born', time)
+local born = redis.call('HGET', key('counts'), 'born')
+if is_known and not is_alive then return {0, born} end
 redis.call('ZADD', key('processes'), time + lease, process)
 
 -- Whether a request that came back too often may be taken now: one at a time.
@@ -172,12 +175,14 @@ while room > 0 do
 end
 local counts = redis.call('HMGET', key('counts'), 'pending', 'pushed')
 return {1, tonumber(counts[1] or '0'), tonumber(counts[2] or '0'), share,
-        redis.call('ZCOUNT', key('sites'), '-inf', time), redis.call('LLEN', key('failed')), found}
+        redis.call('ZCOUNT', key('sites'), '-inf', time), redis.call('LLEN', key('failed')), found,
+        born}
 """
 """ARGV: process, seconds of its lease, whether it has one, most new sites, most requests of each,
 most returns of a request, and most of one that is done beside others; then site, number of requests
 wanted, and so on.
 
 Gives 0 where the lease is lost; else 1, pending, pushed, the process's share of the sites, the
-number of sites that nobody has, that of requests given up, and sites with their requests.
+number of sites that nobody has, that of requests given up, and sites with their requests. Last
+when the frontier was born: another one than before was emptied meanwhile.
 """

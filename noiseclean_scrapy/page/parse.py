@@ -6,8 +6,9 @@ import codecs
 import html
 import re
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from lxml import etree
 from lxml.html import html_parser
@@ -52,12 +53,28 @@ _NOT_WESTERN = frozenset(
 )
 _CONTROL = re.compile(b"\xc2[\x80-\x9f]")
 """In UTF-8 one of the control characters that no page means: C1."""
+_CAPITALS = "A-Z\xc0-\xde"
+# A capital before a quotation mark, a dash or dots of Windows at the end of a word is no such pair.
 _ENCODED_TWICE = re.compile(
-    "(?:[\xc2-\xc5\xce-\xd9][\x80-\xbf]|[\xe2\xef][\x80-\xbf]{2}|\xf0[\x80-\xbf]{3})+"
+    rf"(?:(?<![{_CAPITALS}])[\xc2-\xc5][\x80-\xbf]|[\xc2-\xc5][\x80-\x84\x86-\x90\x98-\xbf]"
+    r"|[\xc2-\xc5][\x85\x91-\x97](?=[^\W\d_])|(?:[\xce-\xd9][\x80-\xbf]){2,}"
+    r"|[\xe2\xef][\x80-\xbf]{2}|\xf0[\x80-\xbf]{3})+"
 )
 """UTF-8 read as Latin-1: letters of Europe and the Near East, punctuation, signs, emoji."""
-_LATIN_TWICE = re.compile("[\xc2\xc3][\xa0-\xbf]")
-_ALONE = re.compile("[\x80-\x84\x86-\x9f]")
+_LATIN_TWICE = re.compile(rf"\xc2[\xa0-\xbf]|(?<![{_CAPITALS}])\xc3[\xa0-\xbf]")
+_C1 = re.compile("[\x80-\x9f]")
+_WINDOWS = {
+    character: meant
+    for character in map(chr, {*range(0x80, 0xA0)} - {0x85})
+    if (meant := character.encode("latin-1").decode("cp1252", "ignore"))
+}
+_ADDRESS = re.compile(
+    r"""\b(?:href|src|srcset|action)\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'>]+)|https?://[^\s"'<>]+""",
+    re.IGNORECASE,
+)
+_DAMAGED = re.compile("[\x80-\x9f\xc2\xc3]")
+_NOT_ASCII = re.compile("[^\x00-\x7f]+")
+_MOST_TIMES, _SHORT_RUN = 3, 8
 _RAW_TEXT = ("script", "style", "title", "textarea", "iframe", "noembed", "noframes", "xmp")
 _ATTRIBUTES = r"""(?:[^>=]+|=\s*(?:"[^"]*"|'[^']*'|[^\s>"'][^\s>]*)?)*>?"""
 # No branch can fail once it has begun, so that the time is linear on any input. A SCRIPT in a
@@ -192,28 +209,47 @@ def mended(text: str) -> str:
     """The text with the letters and signs that stand behind control characters, if there are any.
 
     They come from UTF-8 that was encoded twice, and from bytes of cp1252 taken for Latin-1.
+    Addresses stay those that a browser asks for.
 
     >>> mended("the city\x92s fog"), mended("the cityâ\x80\x99s fog")
     ('the city’s fog', 'the city’s fog')
     """
-    if text.isascii() or not _CONTROL.search(text.encode("utf-8", "replace")):
-        return text
-    once = _ENCODED_TWICE.sub(_decoded_run, text)
-    if once != text:
-        once = _LATIN_TWICE.sub(lambda pair: _read_as("utf-8", pair[0]), once)
-    return _ALONE.sub(lambda byte: _read_as(_WESTERN, byte[0]), once)
+    for _ in range(_MOST_TIMES):
+        if text.isascii() or not _CONTROL.search(text.encode("utf-8", "replace")):
+            break
+        text = _ADDRESS.sub(_quoted, text)
+        once = _ENCODED_TWICE.sub(_decoded_run, text)
+        if once == text:
+            break
+        text = _LATIN_TWICE.sub(lambda pair: _decoded_short(pair[0]), once)
+    for character, meant in _WINDOWS.items():
+        text = text.replace(character, meant)
+    return text
+
+
+def _quoted(address: re.Match[str]) -> str:
+    """An address with its bytes in UTF-8, where it holds what would be mended."""
+    if not _DAMAGED.search(address[0]):
+        return address[0]
+    return _NOT_ASCII.sub(lambda part: quote(part[0], errors="replace"), address[0])
 
 
 def _decoded_run(found: re.Match[str]) -> str:
     """What a run of bytes is in UTF-8, where a control character shows that it is none of text."""
-    return _read_as("utf-8", found[0]) if _CONTROL.search(found[0].encode()) else found[0]
+    run = found[0]
+    if not _C1.search(run):
+        return run
+    return _decoded_short(run) if len(run) <= _SHORT_RUN else _decoded(run)
 
 
-def _read_as(charset: str, latin: str) -> str:
+def _decoded(run: str) -> str:
     try:
-        return latin.encode("latin-1").decode(charset)
+        return run.encode("latin-1").decode()
     except UnicodeDecodeError:
-        return latin
+        return run
+
+
+_decoded_short = lru_cache(maxsize=1000)(_decoded)
 
 
 def document_roots(root: _Element) -> list[_Element]:

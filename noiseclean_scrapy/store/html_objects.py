@@ -79,9 +79,14 @@ class HtmlObjects:
     def _read(self, name: str, data: object) -> str | ValueError:
         if isinstance(data, FileNotFoundError):
             self._files.invalidate_cache()
-            # Of a wrong address all would be missing, and their names forgotten.
-            if self._files.exists(self._path(name.partition("/")[0])):
-                return ValueError(f"its object {name} is missing")
+            folder = name.partition("/")[0]
+            if not self._files.exists(self._path(folder)):
+                # Of a wrong address all would be missing, and their names forgotten.
+                raise FileNotFoundError(
+                    f"nothing of {folder} is there: NOISECLEAN_HTML_STORE names another place, or "
+                    f"`noiseclean forget` is to forget that site"
+                )
+            return ValueError(f"its object {name} is missing")
         if isinstance(data, Exception):
             raise data
         try:

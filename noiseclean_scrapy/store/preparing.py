@@ -70,7 +70,7 @@ def need_writable(connection: Connection, table: str | None = None) -> None:
     if connection.execute(text("SHOW transaction_read_only")).scalar() == "on":
         raise StoreError("the database is read-only, or opened as such")
     if table is not None:
-        may = (func.has_table_privilege(table, right) for right in ("INSERT", "UPDATE"))
+        may = (func.has_any_column_privilege(table, right) for right in ("INSERT", "UPDATE"))
         if not all(connection.execute(select(*may)).one()):
             raise StoreError(f"this role may read {table}, but not write to it")
 

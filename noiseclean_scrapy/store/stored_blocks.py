@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any, overload
 
-from noiseclean_scrapy.page import build_page
+from noiseclean_scrapy.page import DEFAULT_BUDGET, PageBudget, build_page
 from noiseclean_scrapy.page.block import Block, LocatedBlock
 from noiseclean_scrapy.page.locations import place_of_xpath
 from noiseclean_scrapy.store.block_verdicts import BlockVerdicts, are_verdicts, text_digest
@@ -185,15 +185,15 @@ def _made_again(verdicts: BlockVerdicts, html: str | None) -> _Columns:
     """The blocks of a page as they were when they were judged, as far as the HTML tells."""
     count = len(verdicts.kept)
     decided = (verdicts.kept, verdicts.scores, [""] * count, verdicts.hidden)
-    table = build_page(html or "").table
-    found = [number for number, text in enumerate(table.texts) if text]
-    texts = [table.texts[number] for number in found]
-    if len(texts) != count or text_digest(texts) != verdicts.digest:
-        return _Columns((), (), (), (), [-1] * count, [""] * count, *decided)
-    owners = [table.owners[number] for number in found]
-    return _Columns(
-        table.parents, table.node_tests, table.numbers, table.labels, owners, texts, *decided
-    )
+    for budget in (DEFAULT_BUDGET, PageBudget(mended=False)):  # as earlier versions read it
+        table = build_page(html or "", budget=budget).table
+        found = [number for number, text in enumerate(table.texts) if text]
+        texts = [table.texts[number] for number in found]
+        if len(texts) == count and text_digest(texts) == verdicts.digest:
+            owners = [table.owners[number] for number in found]
+            place = (table.parents, table.node_tests, table.numbers, table.labels, owners)
+            return _Columns(*place, texts, *decided)
+    return _Columns((), (), (), (), [-1] * count, [""] * count, *decided)
 
 
 def _block(value: object) -> Block:

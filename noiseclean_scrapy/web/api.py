@@ -162,7 +162,7 @@ def _range(request: Request, limit: int = 50) -> tuple[int, int]:
 
 def _number(request: Request, name: str, default: int, most: int) -> int:
     """As `parameter`; raises QueryError for what is given and no number."""
-    text = request.query_params.get(name, "0")
+    text = request.query_params.get(name) or "0"
     if not (text.isascii() and text.isdigit()):
         raise QueryError(f"{name}={text[:40]!r} is no number from 0 on")
     return parameter(request, name, default, most)

@@ -131,6 +131,8 @@ class CrawlWatch:
                     growing[family.documentation] = sample.value
         if not any(stat.startswith("noiseclean/") for stat in stats):
             return CrawlState(url, "what answers there is no crawl of noiseclean")
+        if self._growth.has_fallen(growing):
+            self._growth = Growth()  # of another crawl
         return CrawlState(url, "", spider, stats, self._growth.a_minute(growing), histogram)
 
     def _ask(self) -> str:

@@ -224,7 +224,7 @@ def parameter(request: Request, name: str, default: int, most: int) -> int:
     """A number up to `most` in the query; the default where there is none, or no number."""
     text = request.query_params.get(name, "")
     is_number = text.isascii() and text.isdigit()
-    return min(int(text[:10]), most) if is_number else default
+    return min(int(text.lstrip("0")[:10] or "0"), most) if is_number else default
 
 
 def page_number(request: Request) -> int:
