@@ -215,8 +215,8 @@ def mended(text: str) -> str:
     ('the city’s fog', 'the city’s fog')
     """
     for _ in range(_MOST_TIMES):
-        if text.isascii() or not _CONTROL.search(text.encode("utf-8", "replace")):
-            break
+        if not _has_control(text):
+            return text
         text = _ADDRESS.sub(_quoted, text)
         once = _ENCODED_TWICE.sub(_decoded_run, text)
         if once == text:
@@ -225,6 +225,11 @@ def mended(text: str) -> str:
     for character, meant in _WINDOWS.items():
         text = text.replace(character, meant)
     return text
+
+
+def _has_control(text: str) -> bool:
+    """Whether there is a control character of C1; bytes take a tenth of the time that text does."""
+    return not text.isascii() and bool(_CONTROL.search(text.encode("utf-8", "replace")))
 
 
 def _quoted(address: re.Match[str]) -> str:
