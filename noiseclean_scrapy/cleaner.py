@@ -202,9 +202,12 @@ class SiteCleaner:
             kept = {name: _switch(value) for name, value in switches.items()}
         except (KeyError, TypeError) as error:
             raise TreeDataError(f"the learned tree is damaged: {error!r}") from error
-        published = bool(state["options"].get("published"))
-        learned = {"published": published, "templates": kept["templates"]}
-        for name, value in {"method": state["method"], **learned}.items():
+        learned = {
+            "method": state["method"],
+            "published": bool(state["options"].get("published")),
+            "templates": kept["templates"],
+        }
+        for name, value in learned.items():
             if options.get(name, value) != value:
                 raise TreeDataError(f"the tree was learned with {name}={value}: learn it again")
         options.pop("method", None)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from noiseclean_scrapy import kernels
 from noiseclean_scrapy.store import Store
 from tests.support.browsing import open_browser
 from tests.support.command_line import DemoCrawl, copy_demo
@@ -127,3 +128,13 @@ def spark(java: None) -> Iterator[SparkSession]:
 def demo(tmp_path: Path) -> DemoCrawl:
     """The crawled demo newspaper, in a copy of its own."""
     return copy_demo(tmp_path)
+
+
+@pytest.fixture(params=["compiled", "in Python"])
+def reader(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Pages are read once by what is compiled, and once in Python."""
+    if request.param == "compiled":
+        yield
+    else:
+        with kernels.in_python():
+            yield

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
 from datetime import datetime, timezone
 from io import StringIO
 from pathlib import Path
@@ -13,7 +12,7 @@ import pytest
 from rich.table import Table
 from rich.text import Text
 
-from noiseclean_scrapy import SiteCleaner, kernels
+from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.metadata import Metadata, extract_metadata
 from noiseclean_scrapy.page.characters import inert
 from noiseclean_scrapy.store import Cleaned, PageRecord, Store
@@ -26,15 +25,6 @@ HOSTILE = (
 )
 CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 STYLES = re.compile("\x1b\\[[0-9;]*m")
-
-
-@pytest.fixture(params=["compiled", "in Python"])
-def reader(request: pytest.FixtureRequest) -> Iterator[None]:
-    if request.param == "compiled":
-        yield
-    else:
-        with kernels.in_python():
-            yield
 
 
 @pytest.mark.usefixtures("reader")

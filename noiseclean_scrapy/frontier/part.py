@@ -62,7 +62,6 @@ class Exchange:
     is_new: dict[int, bool] = field(default_factory=dict)
     taken: Taken | None = None
     others: tuple[Counts, ...] = ()
-    born: bytes = b""  # when the own part was
     trouble: RedisError | None = None  # of another part
 
 

@@ -70,7 +70,7 @@ class FrontierScheduler(BaseScheduler):
         self._is_cut_off = False  # what the own part has done at the last look is not known
         self._trouble = ""  # what was last told of Redis
         self._last_counts: tuple[Counts, ...] = ()
-        self._born = b""  # when the own part was
+        self._born = b""  # when the own part was, at the last look
         self._parts: list[Part] = []
         self._spider: Spider | None = None
         self._clock: AsyncioLoopingCall | LoopingCall | None = None
@@ -204,7 +204,7 @@ class FrontierScheduler(BaseScheduler):
         """All that is asked of Redis, in a thread; the crawl goes on meanwhile."""
         from redis import RedisError
 
-        own = self._parts[self.config.frontier_part]
+        own = self._own
         if self._is_cut_off:
             own.keep(self.process, exchange.known)
         for number, part in enumerate(self._parts):
@@ -229,7 +229,6 @@ class FrontierScheduler(BaseScheduler):
             each=self._held.most_waiting,
             wanted=exchange.wanted,
         )
-        exchange.born = own.born
         if exchange.taken and not exchange.taken.counts.pending and not exchange.trouble:
             exchange.others = tuple(part.counts() for part in self._parts)
 
@@ -261,16 +260,16 @@ class FrontierScheduler(BaseScheduler):
     def _take_over(self, exchange: Exchange) -> None:
         taken = exchange.taken
         self._is_known = taken is not None
+        was_emptied = self._own.born != self._born
+        self._born = self._own.born
         if taken is None:
-            if exchange.born != self._born:
+            if was_emptied:
                 self._push_again()
             else:
                 logger.warning("The lease of this process has ended: others have its requests")
                 count(self.crawler, "frontier/leases_lost")
             self._held.lose()
-            self._born = exchange.born
             return
-        self._born = exchange.born
         self._lease_end = exchange.began + self.config.frontier_lease_seconds
         for name, requests in taken.requests.items():
             count(self.crawler, "frontier/taken", len(requests))
@@ -284,7 +283,7 @@ class FrontierScheduler(BaseScheduler):
             logger.warning(
                 "%s given up: each of their processes died (Redis has them in %s)",
                 counted(taken.failed, "request"),
-                f"{self._parts[self.config.frontier_part].name}:failed",
+                f"{self._own.name}:failed",
             )
 
     def _push_again(self) -> None:
@@ -315,7 +314,7 @@ class FrontierScheduler(BaseScheduler):
         while self._busy:
             await sleep(_MOMENT_SECONDS)
         await self._look_once()
-        own = self._parts[self.config.frontier_part]
+        own = self._own
         rests = [(site.name, site.rest) for site in self._held]
         try:
             if not self._is_cut_off:
@@ -350,6 +349,11 @@ class FrontierScheduler(BaseScheduler):
         slots = self.crawler.engine.downloader.slots
         slot = slots.get(request.meta.get("download_slot", ""))
         return _LONGEST * slot.delay if slot else 0.0
+
+    @property
+    def _own(self) -> Part:
+        """The part whose requests this process takes."""
+        return self._parts[self.config.frontier_part]
 
     @property
     def _slot(self) -> Any:

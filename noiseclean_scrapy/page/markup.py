@@ -18,7 +18,6 @@ from noiseclean_scrapy.page.tabular import Cell, grids, is_caption, rows_of
 
 _SIGNS = {"ul": ("-", "*"), "ol": (".", ")")}
 _LARGEST_NUMBER = 999_999_999  # of an item in CommonMark
-_LETTER = re.compile(r"[^\W\d_]")
 _DEEPEST = 12
 _MOST_INDENTED = 200_000
 """Lines of one part, times its containers, from which on it stands in none: each indents all."""
@@ -155,7 +154,7 @@ def _parts(blocks: Iterable[Source], table: PageTable) -> Iterator[_Part]:
             heading = next((step.element for step in steps if step.tag in HEADINGS), -1)
             if heading in headed and table.tags[block.element] == "button":
                 tag = "p"  # a control behind the heading's words
-            if heading >= 0 and _LETTER.search(block.content.text):
+            if heading >= 0 and any(map(str.isalpha, block.content.text)):
                 headed.add(heading)
             language = language_of(table, block.element) if tag == "pre" else ""
             yield _Part(tag, _containers(steps, element), lines, language)

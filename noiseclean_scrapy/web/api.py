@@ -16,7 +16,13 @@ from noiseclean_scrapy.output.rows import page_row
 from noiseclean_scrapy.report.reasons import block_row
 from noiseclean_scrapy.web.openapi import description
 from noiseclean_scrapy.web.rules import Rule, pattern_of, site_key
-from noiseclean_scrapy.web.views import MOST_PAGES, parameter, search_filters, search_pages
+from noiseclean_scrapy.web.views import (
+    MOST_PAGES,
+    is_number,
+    parameter,
+    search_filters,
+    search_pages,
+)
 from noiseclean_scrapy.web.workbench import SORTS, Workbench, chosen_sites, site_values
 
 _MOST = 1000
@@ -162,8 +168,8 @@ def _range(request: Request, limit: int = 50) -> tuple[int, int]:
 
 def _number(request: Request, name: str, default: int, most: int) -> int:
     """As `parameter`; raises QueryError for what is given and no number."""
-    text = request.query_params.get(name) or "0"
-    if not (text.isascii() and text.isdigit()):
+    text = request.query_params.get(name)
+    if text and not is_number(text):
         raise QueryError(f"{name}={text[:40]!r} is no number from 0 on")
     return parameter(request, name, default, most)
 

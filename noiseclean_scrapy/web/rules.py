@@ -74,9 +74,8 @@ def pattern_of(url: str) -> str:
     >>> pattern_of("https://example.com/news/2031/fog-closes-port.html?page=2")
     '://[^/]+/news/\\d+/[^/?]+\\.html([?#]|$)'
     """
-    before, is_web, _ = url.partition("://")
-    if not is_web:
-        return f"^{re.escape(before)}$"
+    if "://" not in url:
+        return f"^{re.escape(url)}$"
     path = urlsplit(url).path
     if not path:
         return r"://[^/]+/?([?#]|$)"

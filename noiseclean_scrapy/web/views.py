@@ -223,8 +223,12 @@ def open_with_token(request: Request) -> Response:
 def parameter(request: Request, name: str, default: int, most: int) -> int:
     """A number up to `most` in the query; the default where there is none, or no number."""
     text = request.query_params.get(name, "")
-    is_number = text.isascii() and text.isdigit()
-    return min(int(text.lstrip("0")[:10] or "0"), most) if is_number else default
+    return min(int(text.lstrip("0")[:10] or "0"), most) if is_number(text) else default
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is a whole number from 0 on, in ASCII digits."""
+    return text.isascii() and text.isdigit()
 
 
 def page_number(request: Request) -> int:
