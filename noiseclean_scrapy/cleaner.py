@@ -69,8 +69,10 @@ class SiteCleaner:
         budget: PageBudget = DEFAULT_BUDGET,
         **options: Any,
     ) -> None:
-        if not isinstance(method, str):
+        if isinstance(method, type):
             method = f"{method.__module__}.{method.__qualname__}"
+        elif not isinstance(method, str):
+            raise TypeError(f"a method is a name or a class of its own, not {method!r}")
         self.method = method
         switches = (templates, headline, include_links, include_images, include_formatting)
         templates, headline, *markup = map(_switch, switches)
@@ -136,6 +138,8 @@ class SiteCleaner:
 
     def merge(self, other: SiteCleaner) -> None:
         """Add what another cleaner of the same method learned from other pages of the site."""
+        if not isinstance(other, SiteCleaner):
+            raise TypeError(f"a cleaner merges with another SiteCleaner, not with {other!r}")
         if (other.method, other.templates) != (self.method, self.templates):
             raise TreeDataError(
                 f"a cleaner with method={self.method!r}, templates={self.templates} cannot take "

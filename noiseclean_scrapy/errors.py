@@ -1,5 +1,13 @@
 """The errors of this package, one family."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 _LONGEST_MESSAGE = 500
 
 
@@ -21,6 +29,14 @@ class QueryError(NoiseCleanError):
 
 class NotStoredError(NoiseCleanError):
     """A site or a page that was asked for is not in the database, or not its HTML."""
+
+    @classmethod
+    def site(
+        cls, name: str, where: str = "the database", known: Sequence[str] | None = None
+    ) -> Self:
+        """Of a site; of those that are there the first ten are told."""
+        some = "" if known is None else f"; sites there: {', '.join(known[:10]) or 'none'}"
+        return cls(f"there is no site {name!r} in {where}{some}")
 
 
 class IndexingError(NoiseCleanError):

@@ -283,6 +283,10 @@ def test_a_mistake_of_the_caller_is_no_damage_of_the_tree() -> None:
             SiteCleaner(**wrong)
     with pytest.raises(ConfigurationError, match="colour"):
         SiteCleaner.from_bytes(data, colour="red")
+    cleaner = SiteCleaner("style-tree")
+    for mistake in (lambda: SiteCleaner(3), lambda: cleaner.merge(data)):  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match=r"method|SiteCleaner"):
+            mistake()
 
 
 def test_what_does_not_add_up_is_refused() -> None:

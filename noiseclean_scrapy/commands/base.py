@@ -90,10 +90,8 @@ class Call:
         """The site and its newest tree; raises NotStoredError where it is not stored."""
         site = self.known_site(store, name)
         if site is None:
-            known = ", ".join(cluster.name for cluster in store.clusters.all()[:10]) or "none"
-            raise NotStoredError(
-                f"there is no site {name!r} in {self.config.display_url}; sites there: {known}"
-            )
+            known = [cluster.name for cluster in store.clusters.all()]
+            raise NotStoredError.site(name, self.config.display_url, known)
         return site
 
     def known_site(self, store: Store, name: str) -> ClusterRecord | None:

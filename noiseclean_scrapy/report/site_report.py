@@ -51,8 +51,7 @@ def site_report(store: Store, cluster: str, *, config: Config | None = None) -> 
     """
     record = store.clusters.find(cluster)
     if record is None:
-        known = ", ".join(row.name for row in store.clusters.all()[:20]) or "none"
-        raise NotStoredError(f"there is no site {cluster!r} in the database; it has: {known}")
+        raise NotStoredError.site(cluster, known=[row.name for row in store.clusters.all()])
     survey = SiteSurvey()
     for page in store.pages.with_text(cluster):
         survey.add(page)

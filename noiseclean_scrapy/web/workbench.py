@@ -106,7 +106,7 @@ class Workbench:
         """What a site has taught, with the overrides of now; raises NotStoredError."""
         states = self.store.clusters.among([site])
         if not states:
-            raise NotStoredError(f"there is no site {site!r} in the database")
+            raise NotStoredError.site(site)
         config = self.settings()
         state = states[0]
         # The versions of a site that was forgotten and crawled again begin at 1 once more.
@@ -117,7 +117,7 @@ class Workbench:
         if found is None:
             record = self.store.clusters.find(site)
             if record is None:
-                raise NotStoredError(f"there is no site {site!r} in the database")
+                raise NotStoredError.site(site)
             found = load_model(self.store, record, config)
         with self._lock:
             _remember(self._models, key, found, _MODELS)
@@ -178,7 +178,7 @@ class Workbench:
         for row in self.sites.get():
             if row.summary.name == name:
                 return row
-        raise NotStoredError(f"there is no site {name!r} in the database")
+        raise NotStoredError.site(name)
 
     def need_teaching(self) -> Path:
         """The overrides file; raises ConfigurationError where nothing can be written."""
