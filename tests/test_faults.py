@@ -549,6 +549,23 @@ def test_pages_of_the_spool_are_newer_than_those_of_a_clock_that_was_ahead(
     assert read_rows(sqlite_url, query) == [(PAGES - 1,)]
 
 
+def test_a_tree_is_not_grown_for_an_idle_site_with_pages_on_their_way(sqlite_url: str) -> None:
+    async def run() -> None:
+        crawl = open_crawl(sqlite_url, {"NOISECLEAN_IDLE_SECONDS": 1e-6})
+        trees = "SELECT count(*) FROM noiseclean_tree"
+        await see(crawl, 0)
+        await crawl._flush()
+        await see(crawl, 1)
+        await crawl._clusters.cover_idle()
+        assert read_rows(sqlite_url, trees) == [(0,)]
+        await crawl._flush()
+        await crawl._clusters.cover_idle()
+        assert read_rows(sqlite_url, trees) == [(1,)]
+        await close(crawl)
+
+    asyncio.run(run())
+
+
 def test_an_idle_crawl_writes_what_waits(sqlite_url: str) -> None:
     crawl = open_crawl(sqlite_url, {"NOISECLEAN_BATCH_SIZE": 50})
 

@@ -62,6 +62,11 @@ def test_sites_leave_memory_by_the_size_of_their_trees(
         assert {site.name: site.size for site in crawl.clusters} == {
             name: sizes[name] for name in ("a.example", "b.example")
         }
+        # The one that is in use stays, however large it is.
+        await crawl._flush()
+        monkeypatch.setattr(cluster_cache, "_TREE_BYTES_IN_MEMORY", 1)
+        crawl._clusters.make_room()
+        assert [site.name for site in crawl.clusters] == ["a.example"]
         await close(crawl)
 
     asyncio.run(run())

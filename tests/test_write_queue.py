@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import Any
 
 from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.test import get_crawler
+from sqlalchemy import Engine, event
 
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.crawl.spool import Spool
@@ -34,3 +37,33 @@ def test_what_is_put_back_stands_below_what_came_since(tmp_path: Path) -> None:
         pages.add(replace(OLD, key="2"))
         pages.put_back(replace(OLD, key="2", cleaned=TEXT))
         assert asyncio.run(pages.find("2")) == replace(OLD, key="2", cleaned=TEXT)
+
+
+def test_a_page_that_is_written_while_the_store_is_asked_for_it_is_found(tmp_path: Path) -> None:
+    asking, written = threading.Event(), threading.Event()
+
+    def wait_after_reading(connection: Any, cursor: Any, statement: str, *_: Any) -> None:
+        is_read = statement.startswith("SELECT") and "FROM noiseclean_page" in statement
+        if is_read and not asking.is_set():
+            asking.set()
+            written.wait(30)
+
+    async def ask_and_write(pages: WriteQueue) -> PageRecord | None:
+        asked = asyncio.create_task(pages.find(OLD.key))
+        await asyncio.to_thread(asking.wait, 30)
+        pages.add(OLD)
+        await pages.write()
+        assert OLD.key not in pages
+        written.set()
+        return await asked
+
+    with Store(f"sqlite:///{tmp_path / 'noiseclean.db'}") as store:
+        stats = MemoryStatsCollector(get_crawler())
+        pages = WriteQueue(Config(), stats, Writer(store), Spool(tmp_path / "spool.db"))
+        event.listen(Engine, "after_cursor_execute", wait_after_reading)
+        try:
+            found = asyncio.run(ask_and_write(pages))
+        finally:
+            event.remove(Engine, "after_cursor_execute", wait_after_reading)
+    assert found
+    assert found.url == OLD.url
