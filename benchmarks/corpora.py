@@ -20,6 +20,10 @@ from noiseclean_scrapy import kernels
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
+WHOLE_SITES = ("cleanportaleval", "big9-dev", "blogs-dev", "daniel-dev")
+"""Corpora with several pages of a site, on which no weight is fitted."""
+LEFT_OUT = ("wcxb-dev", "wcxb-train", "segments-train", "fundus-dev", "recipes-dev")
+"""Corpora that weights are fitted on, measured by weights that have not seen the page's site."""
 
 
 @dataclass(frozen=True)

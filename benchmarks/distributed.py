@@ -43,14 +43,12 @@ from benchmarks.web import Newspapers
 from noiseclean_scrapy.clusters.maintenance import load_model
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.store import Store
+from tests.support.databases import POSTGRESQL_URL
+from tests.support.redis_queues import REDIS_URL
 
 WEBS = {"one": 1, "many": 10}
 """Number of sites."""
 VERSIONS = ("noiseclean-scrapy", "scrapy", "scrapy-redis", "redis", "sqlalchemy", "psycopg")
-POSTGRESQL_URL = os.environ.get(
-    "NOISECLEAN_TEST_POSTGRESQL", "postgresql+psycopg://postgres@127.0.0.1:5432/test"
-)
-REDIS_URL = os.environ.get("NOISECLEAN_TEST_REDIS", "redis://127.0.0.1:6379/15")
 IDLE_SECONDS = 8
 START_SECONDS = 60
 """So long a process waits for its first page: of one site, one process takes the first address."""

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from benchmarks.corpora import SHARED, environment, load_scorer, read_manifest
+from benchmarks.corpora import LEFT_OUT, SHARED, environment, load_scorer, read_manifest
 from benchmarks.extraction import (
     NO_CLEANING,
     PEERS,
@@ -38,7 +38,6 @@ from benchmarks.tables import (
     quality_tables,
 )
 
-CORPORA = ("wcxb-dev", "wcxb-train", "segments-train", "fundus-dev", "recipes-dev")
 LEANS = ("evidence", "evidence-precision", "evidence-recall")
 """Rows of the model: its default, and what leans to precision and to recall."""
 EVERY_KIND = "all"
@@ -49,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--shared", type=Path, default=SHARED)
     parser.add_argument("--texts", type=Path, required=True, help="texts by corpus and extractor")
-    parser.add_argument("--corpus", action="append", help=f"default: {', '.join(CORPORA)}")
+    parser.add_argument("--corpus", action="append", help=f"default: {', '.join(LEFT_OUT)}")
     parser.add_argument("--peer", action="append", help=f"default: {', '.join(PEERS)}")
     parser.add_argument("--out", type=Path, default=RESULTS / "left_out.json")
     parser.add_argument("--markdown", type=Path, help="the tables as Markdown")
@@ -58,7 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     distributions = peer_distributions(args.shared / RUNNER)
     peers = [peer for peer in args.peer or PEERS if is_installed(distributions.get(peer, peer))]
     results = {}
-    for name in args.corpus or CORPORA:
+    for name in args.corpus or LEFT_OUT:
         corpus = args.shared / "corpora" / name
         texts = {
             row: read_texts(args.texts / name / f"{row}.jsonl") for row in (NO_CLEANING, *LEANS)

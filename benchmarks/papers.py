@@ -20,13 +20,14 @@ from typing import Any
 
 from benchmarks.corpora import (
     SHARED,
+    WHOLE_SITES,
     CorpusPage,
     by_site,
     environment,
     load_scorer,
     read_corpus,
 )
-from benchmarks.quality import CORPORA, VERSIONS
+from benchmarks.quality import VERSIONS
 from benchmarks.reporting import earlier_figures, publish_figures, report_parser
 from benchmarks.scores import MANY_PAGES
 from benchmarks.tables import Table
@@ -128,7 +129,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = report_parser(__doc__, "papers")
     parser.add_argument("--shared", type=Path, default=SHARED)
     parser.add_argument(
-        "--corpus", nargs="+", default=CORPORA, help=f"default: {' '.join(CORPORA)}"
+        "--corpus", nargs="+", default=WHOLE_SITES, help=f"default: {' '.join(WHOLE_SITES)}"
     )
     parser.add_argument("--method", nargs="+", choices=PUBLISHED, default=list(PUBLISHED))
     return parser

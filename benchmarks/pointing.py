@@ -26,6 +26,7 @@ from lxml.cssselect import CSSSelector
 
 from benchmarks.corpora import (
     SHARED,
+    WHOLE_SITES,
     CorpusPage,
     by_site,
     environment,
@@ -42,7 +43,6 @@ from noiseclean_scrapy.page.parse import decode, parse_html
 from noiseclean_scrapy.web.boxes import PlaceCounts, blocks_in, levels
 from noiseclean_scrapy.web.rules import Rule, with_rule
 
-CORPORA = ("cleanportaleval", "big9-dev", "blogs-dev", "daniel-dev")
 CLICKS = 3
 SITES = 20
 WRONG_GOLD = frozenset(
@@ -93,14 +93,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Command line; returns the exit status."""
     parser = report_parser(__doc__, "pointing")
     parser.add_argument("--shared", type=Path, default=SHARED)
-    parser.add_argument("--corpus", action="append", choices=CORPORA, help="default: all")
+    parser.add_argument("--corpus", action="append", choices=WHOLE_SITES, help="default: all")
     parser.add_argument("--sites", type=int, default=SITES)
     args = parser.parse_args(argv)
     logging.disable(logging.INFO)
     scorer = load_scorer(args.shared)
     sites = [
         learn(f"{corpus}/{name}", pages)
-        for corpus in args.corpus or CORPORA
+        for corpus in args.corpus or WHOLE_SITES
         for name, pages in by_site(read_corpus(args.shared / "corpora" / corpus)).items()
         if sum(bool(page.gold) for page in pages) >= LEAST_PAGES
     ]

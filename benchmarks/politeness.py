@@ -25,9 +25,10 @@ from scrapy.exceptions import DontCloseSpider, ScrapyDeprecationWarning
 from scrapy.http import Response, TextResponse
 
 from benchmarks.corpora import environment
-from benchmarks.distributed import REDIS_URL, own_database, own_keys
+from benchmarks.distributed import own_database, own_keys
 from benchmarks.reporting import publish_figures, report_parser
 from benchmarks.tables import Table
+from tests.support.redis_queues import REDIS_URL
 from tests.support.servers import Request, serving
 
 PAGES = 90

@@ -26,7 +26,7 @@ from typing import Any
 
 from rich.console import Console
 
-from benchmarks.corpora import ROOT, SHARED, environment, load_scorer, read_manifest
+from benchmarks.corpora import ROOT, SHARED, WHOLE_SITES, environment, load_scorer, read_manifest
 from benchmarks.extraction import (
     NO_CLEANING,
     PEERS,
@@ -42,8 +42,7 @@ from benchmarks.tables import Table, curve_tables, quality_tables
 from benchmarks.worst_pages import BadPage, worst, write_worst_pages
 from noiseclean_scrapy.methods import METHODS
 
-CORPORA = ("cleanportaleval", "big9-dev", "blogs-dev", "daniel-dev")
-CURVE_CORPORA = (*CORPORA, "chaos-dev")
+CURVE_CORPORA = (*WHOLE_SITES, "chaos-dev")
 RUNNER = "bench/peers.py"
 VERSIONS = ("noiseclean-scrapy", "scrapy", "lxml", "parsel", "sqlalchemy")
 WORST_PAGES = 10
@@ -60,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not (args.shared / "corpora").is_dir():
         parser.error(f"no corpora in {args.shared}: name the folder with --shared")
     scorer = load_scorer(args.shared)
-    chosen = args.corpus or (CURVE_CORPORA if args.curve else CORPORA)
+    chosen = args.corpus or (CURVE_CORPORA if args.curve else WHOLE_SITES)
     corpora = [args.shared / "corpora" / name for name in chosen]
     for corpus in corpora:
         if not scored_rows(read_manifest(corpus)):
@@ -143,7 +142,7 @@ def _measure_curves(args: argparse.Namespace, scorer: ModuleType, corpora: Seque
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--shared", type=Path, default=SHARED)
-    default = f"{', '.join(CORPORA)}; with --curve {', '.join(CURVE_CORPORA)}"
+    default = f"{', '.join(WHOLE_SITES)}; with --curve {', '.join(CURVE_CORPORA)}"
     parser.add_argument("--corpus", action="append", help=f"default: {default}")
     parser.add_argument("--method", action="append", choices=METHODS, help="default: all")
     parser.add_argument("--peer", action="append", default=[], help="a peer of peers.py --list")

@@ -22,8 +22,8 @@ from types import ModuleType
 from typing import Any
 from urllib.parse import urljoin
 
-from benchmarks.corpora import SHARED, by_site, environment, load_scorer, read_corpus
-from benchmarks.quality import CORPORA, VERSIONS
+from benchmarks.corpora import SHARED, WHOLE_SITES, by_site, environment, load_scorer, read_corpus
+from benchmarks.quality import VERSIONS
 from benchmarks.reporting import publish_figures, report_parser
 from benchmarks.tables import Table
 from example_project.demo import DemoSite
@@ -58,7 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Command line; returns the exit status."""
     parser = report_parser(__doc__, "sampling")
     parser.add_argument("--shared", type=Path, default=SHARED)
-    parser.add_argument("--corpus", nargs="*", default=CORPORA)
+    parser.add_argument("--corpus", nargs="*", default=WHOLE_SITES)
     parser.add_argument("--method", nargs="+", choices=METHODS, default=list(METHODS))
     parser.add_argument("--draws", type=int, default=DRAWS, help="random samples a site and size")
     parser.add_argument("--articles", type=int, default=120, help="stories of the demo newspaper")

@@ -24,7 +24,7 @@ import numpy as np
 from benchmarks.corpora import SHARED, environment, read_corpus
 from benchmarks.extraction import NO_CLEANING, crawl, run_peer
 from benchmarks.indexes import build_index, empty_database
-from benchmarks.quality import RUNNER, installed_peers
+from benchmarks.quality import CURVE_CORPORA, RUNNER, installed_peers
 from benchmarks.queries import (
     KINDS,
     TOPIC,
@@ -42,7 +42,6 @@ from benchmarks.tables import Table, interval, signed
 from noiseclean_scrapy.methods import METHODS
 from noiseclean_scrapy.store import Store
 
-CORPORA = ("cleanportaleval", "big9-dev", "blogs-dev", "daniel-dev", "chaos-dev")
 """Those with gold text that the weights of `evidence` were not fitted on."""
 PEERS = ("trafilatura-title",)
 """With its own title first: without it few titles would find their pages."""
@@ -62,7 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     runner = args.shared / RUNNER
     peers = installed_peers(parser, args.peer, runner)
     documents: list[Document] = []
-    for name in args.corpus or CORPORA:
+    for name in args.corpus or CURVE_CORPORA:
         corpus = args.shared / "corpora" / name
         texts = crawl(corpus, args.method, args.setting)
         texts |= {peer: run_peer(peer, corpus, runner, args.texts) for peer in peers}
@@ -193,7 +192,7 @@ def search_tables(figures: Mapping[str, Any]) -> Iterator[Table]:
 def _parser() -> argparse.ArgumentParser:
     parser = report_parser(__doc__, "search")
     parser.add_argument("--shared", type=Path, default=SHARED)
-    parser.add_argument("--corpus", action="append", help=f"default: {', '.join(CORPORA)}")
+    parser.add_argument("--corpus", action="append", help=f"default: {', '.join(CURVE_CORPORA)}")
     parser.add_argument("--method", choices=METHODS, default="evidence")
     parser.add_argument("--setting", action="append", default=[], metavar="NAME=VALUE")
     parser.add_argument("--peer", nargs="*", default=PEERS, help=f"default: {PEERS[0]}")

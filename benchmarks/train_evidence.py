@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.corpora import SHARED, CorpusPage, environment, load_scorer, read_corpus
+from benchmarks.corpora import LEFT_OUT, SHARED, CorpusPage, environment, load_scorer, read_corpus
 from benchmarks.extraction import NO_CLEANING
 from benchmarks.grafts import content_element, graft, join, split, wrap
 from benchmarks.title_block import find_title_block
@@ -95,8 +95,6 @@ PUBLISHERS = {
 _PUBLISHER = {site: publisher for publisher, sites in PUBLISHERS.items() for site in sites}
 PAGE_WEIGHTS = {"recipes-dev": 0.25, "recipes-train": 0.25}
 """What a page weighs where it is not 1: of recipes only parts are known, all of them content."""
-LEFT_OUT = ("wcxb-dev", "wcxb-train", "segments-train", "fundus-dev", "recipes-dev")
-"""Corpora whose left-out texts are written, beside the further ones, for benchmarks/left_out.py."""
 LEANS = {
     "evidence": "balanced",
     "evidence-precision": "precision",

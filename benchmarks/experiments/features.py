@@ -14,8 +14,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, TypeAlias
 
-from benchmarks.corpora import CorpusPage, by_site, read_corpus
-from benchmarks.quality import CORPORA
+from benchmarks.corpora import WHOLE_SITES, CorpusPage, by_site, read_corpus
 from benchmarks.scores import MANY_PAGES
 from benchmarks.tables import Table
 from noiseclean_scrapy.methods.block_entropy import (
@@ -72,7 +71,7 @@ class SitePage:
 
 
 def run(
-    shared: Path, pictures: Path | None = None, corpora: Sequence[str] = CORPORA
+    shared: Path, pictures: Path | None = None, corpora: Sequence[str] = WHOLE_SITES
 ) -> dict[str, Any]:
     """Measure every site of many pages, and draw the curves into the folder `pictures`."""
     sites: list[dict[str, Any]] = []

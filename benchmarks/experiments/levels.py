@@ -10,8 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from benchmarks.corpora import CorpusPage, load_scorer, read_corpus
-from benchmarks.quality import CORPORA
+from benchmarks.corpora import WHOLE_SITES, CorpusPage, load_scorer, read_corpus
 from benchmarks.tables import Table
 from noiseclean_scrapy import CleanPage, SiteCleaner
 from noiseclean_scrapy.methods.satisfiable_subtree import HAN_KANA
@@ -38,7 +37,7 @@ PUBLISHED_SPEED = 30
 CleanedPages = list[tuple[CorpusPage, CleanPage]]
 
 
-def run(shared: Path, corpora: Sequence[str] = CORPORA) -> dict[str, Any]:
+def run(shared: Path, corpora: Sequence[str] = WHOLE_SITES) -> dict[str, Any]:
     """Count the levels by corpus, language and portal, and measure the speed."""
     scorer = load_scorer(shared)
     cleaners = {
