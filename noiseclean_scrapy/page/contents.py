@@ -43,6 +43,8 @@ class Contents:
     @cached_property
     def _has_too_many_marks(self) -> bool:
         sources = self._table.sources.values()
+        if sum(map(len, sources)) <= MOST_INLINE:
+            return False
         return sum(source.count(BEGIN) + source.count(BREAK) for source in sources) > MOST_INLINE
 
     @cached_property

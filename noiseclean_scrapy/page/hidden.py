@@ -77,8 +77,10 @@ def is_sign(text: str, href: str) -> bool:
     >>> is_sign("¶", "#quickstart"), is_sign("1", "#note-1"), is_sign("#", "/tags")
     (True, False, False)
     """
+    if href[:1] != "#" or len(text) > LONGEST_SIGN:
+        return False
     shown = text.strip()
-    return bool(shown) and len(text) <= LONGEST_SIGN and href[:1] == "#" and set(shown) <= _SIGNS
+    return bool(shown) and set(shown) <= _SIGNS
 
 
 def numbers_line(text: str, name: str) -> bool:
