@@ -139,6 +139,14 @@ MARKUP: dict[str, Generator] = {
     "unknown names below levels": _inside(60, "a <x-b>", "<x-c>c</x-c> d "),
     "wide cells": _repeated("<tr><td colspan=9 rowspan=9>a<td>b", before="<table>"),
     "lines of code below quotes": _repeated("\n", before="<blockquote>" * 12 + "<pre>x", after="x"),
+    "articles below levels": _inside(1900, "<article>", "<article><footer>x</footer></article>"),
+    "articles and footers": _nested("article", "footer"),
+    "footers and others": lambda size: _page(
+        "<footer></footer>" * size + "<div class=-footer></div>" * size
+    ),
+    "times below levels": _inside(1900, "<b>", "<time>x</time>"),
+    "times in times": lambda size: _page("<p>" + "A story of now. <time>" * size),
+    "reviews below levels": _inside(1900, "<b>", "<p itemprop=review><time>x</time></p>"),
     "numbers of lines": _repeated("<i class=ln>1</i>x\n", before="<pre>"),
     "long name": lambda size: _page(f"<{'n' * size}><p>x</p>" + "<p>y" * (size // 10)),
     "frames": _repeated("<frameset><frame src=x><noframes>x</noframes>"),
@@ -150,6 +158,11 @@ MARKUP: dict[str, Generator] = {
 
 ATTRIBUTES: dict[str, Generator] = {
     "attributes": _numbered(" a%d=b", before="<p ", after=">text"),
+    "attributes after slashes": _numbered("/a%d", before="<p", after=">text"),
+    "attributes in what looks like a value": _numbered(" a%d", before='<p ="', after='">text'),
+    "tags in values": _repeated("<a="),
+    "signs in values": _repeated("x=<<<<<", before="</a-"),
+    "narrow tags": lambda size: _page(("<a" * 1999 + ">") * (size // 100)),
     "equal attributes": _repeated(" a=b", before="<p ", after=">text"),
     "class tokens": lambda size: _page("<p class='" + " ".join(map(_letters, range(size))) + "'>x"),
     "wide class tokens": lambda size: _page(
@@ -277,6 +290,16 @@ HEAD: dict[str, Generator] = {
             + ']},{"@id":"x","name":['
             + ",".join([f'"{"!" * 290}a"'] * min(size // 100, 1000))
             + "]}]}"
+        ),
+    ),
+    "json ids of lists": lambda size: _page(
+        "<p>x",
+        _script(
+            '{"@graph":[{"@type":"Article","headline":"t","author":['
+            + ",".join(["[" + ",".join(['{"@id":"x"}'] * 30) + "]"] * 30)
+            + ']},{"@id":"x","name":{"@id":['
+            + ",".join(["9e15"] * min(size, 37_000))
+            + "]}}]}"
         ),
     ),
     "json types": lambda size: _page(

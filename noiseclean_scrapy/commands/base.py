@@ -12,14 +12,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, ClassVar
-from urllib.parse import urldefrag
 
 from noiseclean_scrapy.batch.addresses import is_web_address
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import ConfigurationError, NotStoredError, StoreError
 from noiseclean_scrapy.methods import METHODS, create_method, find_method
 from noiseclean_scrapy.page.characters import inert
-from noiseclean_scrapy.page.urls import host_name
+from noiseclean_scrapy.page.urls import asked_address, host_name
 from noiseclean_scrapy.service_urls import database_url, sqlite_url
 
 if TYPE_CHECKING:
@@ -100,10 +99,7 @@ class Call:
 
     def find_page(self, store: Store, url: str) -> PageRecord:
         """The page last fetched from `url`; raises NotStoredError where it is not stored."""
-        from w3lib.url import safe_url_string  # loads urllib.request, which `clean` does without
-
-        # As it is given, or as it is stored: without its fragment, in ASCII.
-        stored = safe_url_string(urldefrag(url).url) if is_web_address(url) else url
+        stored = asked_address(url) if is_web_address(url) else url
         spellings = dict.fromkeys([url, f"{url}/", stored, f"{stored}/"])
         page = next(filter(None, map(store.pages.find_url, spellings)), None)
         if page is None:

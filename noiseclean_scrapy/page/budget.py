@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import islice
 
 from noiseclean_scrapy.errors import ConfigurationError
 
@@ -11,15 +12,19 @@ LARGEST = 10**9
 """The most that a bound may be: what is above it does not fit into a database, a time or C."""
 _END = 10_000
 _SHORT, _LONG = 20_000, 300_000
-_WIDE = 4000
-_SEPARATORS, _FEW = "= \t\n\r\f<", 1000  # each of them between two units at most
-# In units of an attribute's name, value, or the white space between; each is matched as a whole,
-# so that the time is linear. What looks like a tag in a script ends with it.
-_WIDE_TAG = re.compile(
-    rf"""
-    </?[a-z] (?: (?= ( [^<>=\s]+ | <(?!/script) | \s+
-                     | =\s*(?: "[^"]*" | '[^']*' | [^\s>"'][^\s>]* )? ) ) \1 ){{{_WIDE},}} >?
-    """,
+_MOST_ATTRIBUTES = 2000
+_WIDE = 2 * _MOST_ATTRIBUTES  # characters that so many take at least
+_SEPARATORS, _FEW = "= \t\n\r\f/", 1000  # each of them between two attributes at most
+# Tags and attributes as HTML's tokenizer finds them, each read to its end and as a whole, so that
+# no character is read twice. What looks like a tag in a script ends with it.
+_NAME = r"(?: [^ \t\n\r\f/>=<] | <(?!/script) )"
+_ATTRIBUTE = rf"""
+    (?: =? {_NAME}+ | = )
+    (?: [ \t\n\r\f]* = [ \t\n\r\f]* (?: "[^"]*" | '[^']*' | [^ \t\n\r\f>"'][^ \t\n\r\f>]* )? )?
+"""
+_ATTRIBUTES = re.compile(_ATTRIBUTE, re.IGNORECASE | re.VERBOSE)
+_TAG = re.compile(
+    rf"( <\0*/?\0*[a-z] (?: {_NAME} | = )* ) (?: (?= ( {_ATTRIBUTE} | [ \t\n\r\f/]+ ) ) \2 )* >?",
     re.IGNORECASE | re.VERBOSE,
 )
 
@@ -67,8 +72,8 @@ class PageBudget:
         if len(text) > self.markup:
             text = text[: self.markup]
         if len(text) > _LONG or (len(text) > _SHORT and _may_have_wide_tag(text)):
-            narrow, found = _WIDE_TAG.subn("", text)
-            text = narrow if found else text
+            narrow = _TAG.sub(lambda tag: "" if _is_wide(tag) else tag[0], text)
+            text = narrow if len(narrow) < len(text) else text
         return text
 
 
@@ -83,10 +88,17 @@ def _may_have_wide_tag(text: str) -> bool:
         following = text.find(">", end + _WIDE)
         part_end = following if following >= 0 else len(text)
         separators = sum(text.count(mark, end, part_end) for mark in _SEPARATORS)
-        if separators > _FEW and _WIDE_TAG.search(text, end, part_end):
+        if separators > _FEW and any(map(_is_wide, _TAG.finditer(text, end, part_end))):
             return True
         end = part_end + 1
     return False
+
+
+def _is_wide(tag: re.Match[str]) -> bool:
+    if len(tag[0]) < _WIDE:
+        return False
+    attributes = _ATTRIBUTES.finditer(tag.string, tag.end(1), tag.end())
+    return sum(1 for _ in islice(attributes, _MOST_ATTRIBUTES)) == _MOST_ATTRIBUTES
 
 
 DEFAULT_BUDGET = PageBudget()

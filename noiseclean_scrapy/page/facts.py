@@ -24,9 +24,6 @@ from noiseclean_scrapy.page.urls import LONGEST_ADDRESS
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-_BODIES = etree.XPath("//body[not(ancestor::body)]")
-_ARTICLES = etree.XPath("//article[not(ancestor::article)]")
-_FOOTERS = etree.XPath("descendant::footer | descendant::div[contains(@class, '-footer')]")
 _POST_FOOTER = re.compile("(?:post|entry|article)-footer")
 TELLING_MARKS = ("class", "id", "itemprop", "property", "rel")
 TELLING_TAGS = frozenset({"time", "abbr", "h1"})
@@ -53,8 +50,7 @@ _LONGEST_VALUE = 300
 _MOST_LONG = 20  # values that are longer than most, as addresses may be
 _MOST_UNREADABLE = 5_000
 _DEEPEST = 20
-_PARAGRAPHS = ("p", "li", "dd", "blockquote")
-_OTHER_TEXTS = etree.XPath(".//text()[not(ancestor::time)]")
+_PARAGRAPHS = frozenset({"p", "li", "dd", "blockquote"})
 _SHORTEST_SENTENCE = 40  # characters; what is shorter may say who published when
 _SENTENCE_END = re.compile(r"[.!?…。！？][^\w.!?…。！？]*$")
 _NAMES_OTHERS = re.compile(rf'"(?:{"|".join(sorted(OTHERS))})"\s*:')
@@ -103,7 +99,7 @@ def _copy(node: _Element) -> _Element:
 
 def _head_parts(root: _Element) -> Iterator[_Element]:
     """Copies of META, telling LINK, BASE, TITLE and JSON-LD, of this without what others wrote."""
-    reviews: dict[_Element, bool] = {}
+    reviews = _reviews()
     left, json_left, unreadable = _MOST_PARTS, _MOST_JSON, _MOST_UNREADABLE
     # What JSON-LD says goes first, however many others there are.
     scripts = named_elements(root, ("script",))
@@ -132,11 +128,11 @@ def _head_parts(root: _Element) -> Iterator[_Element]:
             return
 
 
-def _is_others(node: _Element, reviews: dict[_Element, bool]) -> bool:
+def _is_others(node: _Element, reviews: _Above) -> bool:
     """Whether a META is of a review, or a LINK loads something."""
     if _name(node) == "link":
         return _RELATIONS.isdisjoint(node.get("rel", "").lower().split())
-    return bool(node.get("itemprop")) and _is_below(node, _is_review, reviews)
+    return bool(node.get("itemprop")) and reviews.nearest(node) is not None
 
 
 def _own_json(text: str) -> str | None:
@@ -172,8 +168,7 @@ def without_long_strings(data: str) -> str:
 def _telling_parts(root: _Element) -> Iterator[_Element]:
     """Short elements outside asides and comments whose tag or class tells of author or date."""
     chosen: set[_Element] = set()
-    prose: dict[_Element, bool] = {}
-    reviews: dict[_Element, bool] = {}
+    prose, reviews = _Prose(), _reviews()
 
     def candidates() -> Iterator[_Element]:
         yield from telling_elements(root)
@@ -181,9 +176,7 @@ def _telling_parts(root: _Element) -> Iterator[_Element]:
             yield from _telling_in_footers(root)
 
     for node in candidates():
-        if not _is_short(node) or _is_in_prose(node, prose):
-            continue
-        if _is_below(node, _is_review, reviews):
+        if not _is_short(node) or node in prose or reviews.nearest(node) is not None:
             continue
         if chosen.isdisjoint(node.iterancestors()):
             above = None if _shows_day(text_of(node)) else node.getparent()
@@ -195,29 +188,68 @@ def _telling_parts(root: _Element) -> Iterator[_Element]:
                 return
 
 
-def _is_in_prose(node: _Element, known: dict[_Element, bool]) -> bool:
-    """Whether an element is a time that a sentence mentions; `known` remembers it by paragraph."""
-    if node.tag != "time" or node.get("pubdate") is not None or _is_marked(node):
-        return False
-    paragraph = next(node.iterancestors(*_PARAGRAPHS), None)
-    if paragraph is None or _is_marked(paragraph):
-        return False
-    if paragraph not in known:
-        known[paragraph] = _is_sentence(paragraph)
-    return known[paragraph]
+class _Above:
+    """Finds what stands above elements; it is remembered by parent, since many have the same."""
+
+    def __init__(self, is_wanted: Callable[[_Element], bool]) -> None:
+        self.is_wanted = is_wanted
+        self.known: dict[_Element, _Element | None] = {}
+
+    def nearest(self, node: _Element) -> _Element | None:
+        """The nearest element above that is a wanted one."""
+        passed: list[_Element] = []
+        found = None
+        for above in node.iterancestors():
+            if above in self.known:
+                found = self.known[above]
+                break
+            passed.append(above)
+            if self.is_wanted(above):
+                found = above
+                break
+        self.known.update(dict.fromkeys(passed, found))
+        return found
+
+
+class _Prose:
+    """Tells which elements are times that a sentence mentions."""
+
+    def __init__(self) -> None:
+        self._paragraphs = _Above(lambda node: node.tag in _PARAGRAPHS)
+        self._known: dict[_Element, bool] = {}
+
+    def __contains__(self, node: _Element) -> bool:
+        if node.tag != "time" or node.get("pubdate") is not None or _is_marked(node):
+            return False
+        paragraph = self._paragraphs.nearest(node)
+        if paragraph is None or _is_marked(paragraph):
+            return False
+        if paragraph not in self._known:
+            self._known[paragraph] = _is_sentence(paragraph)
+        return self._known[paragraph]
 
 
 def _is_sentence(paragraph: _Element) -> bool:
     if not _is_short(paragraph):
         return _name(paragraph) == "p"  # others may hold a whole article
-    text = " ".join(cast("list[str]", _OTHER_TEXTS(paragraph)))
+    text = " ".join(filter(None, _texts_but_times(paragraph)))
     return len(text) >= _SHORTEST_SENTENCE and bool(_SENTENCE_END.search(text))
 
 
-def _is_review(node: _Element) -> bool:
-    """Whether an element is a review in the page of a product, as its buyers write them."""
-    return node.get("itemprop") == "review" and any(
-        part.get("itemtype", "").endswith("/Product") for part in node.iterancestors()
+def _texts_but_times(node: _Element) -> Iterator[str | None]:
+    """The pieces of text in a short element that stand in no TIME."""
+    yield node.text
+    for child in node:
+        if isinstance(child.tag, str) and child.tag != "time":
+            yield from _texts_but_times(child)
+        yield child.tail
+
+
+def _reviews() -> _Above:
+    """Finds the review above, in the page of a product, as its buyers write them."""
+    products = _Above(lambda node: node.get("itemtype", "").endswith("/Product"))
+    return _Above(
+        lambda node: node.get("itemprop") == "review" and products.nearest(node) is not None
     )
 
 
@@ -229,29 +261,38 @@ def telling_elements(root: _Element) -> Iterable[_Element]:
     if kernels.nodes is not None:
         roots = document_roots(root.getroottree().getroot())
         return chain.from_iterable(kernels.nodes.telling(part, _read_mark) for part in roots)
-    bodies = cast("list[_Element]", _BODIES(root))
-    elements = chain.from_iterable(body.iter("*") for body in bodies)
-    known: dict[_Element, bool] = {}
-    return (node for node in elements if _is_telling(node) and not _is_elsewhere(node, known))
+    elements = chain.from_iterable(body.iter("*") for body in _outermost(root, "body"))
+    elsewhere = _Above(_leads_away)
+    return (node for node in elements if _is_telling(node) and elsewhere.nearest(node) is None)
+
+
+def _outermost(root: _Element, name: str) -> Iterator[_Element]:
+    """The elements of a name in the whole document that stand in none of the same name."""
+    for part in document_roots(root.getroottree().getroot()):
+        walk = etree.iterwalk(part, events=("start",), tag=name)
+        for _, node in walk:
+            yield node
+            walk.skip_subtree()
 
 
 def _telling_in_footers(root: _Element) -> Iterator[_Element]:
     """The elements that tell of author or date in the article's own footer, which is no aside."""
     for footer in _own_footers(root):
-        known = dict.fromkeys((footer, *_footers(footer)), False)
+        elsewhere = _Above(_leads_away)
+        elsewhere.known.update(dict.fromkeys((footer, *_footers(footer))))
         for node in footer.iterdescendants("*"):
-            if _is_telling(node) and not _is_elsewhere(node, known):
+            if _is_telling(node) and elsewhere.nearest(node) is None:
                 yield node
 
 
 def _own_footers(root: _Element) -> list[_Element]:
     """The footers in the ARTICLE with most of the text; without one, that of the only post."""
-    known: dict[_Element, bool] = {}
-    footers = [node for node in _footers(root) if not _is_elsewhere(node, known)]
-    inner = {node: next(node.iterancestors("article"), None) for node in footers}
+    elsewhere = _Above(_leads_away)
+    footers = [node for node in _footers(root) if elsewhere.nearest(node) is None]
+    articles = _Above(lambda node: node.tag == "article")
+    inner = {node: articles.nearest(node) for node in footers}
     if any(article is not None for article in inner.values()):
-        articles = cast("list[_Element]", _ARTICLES(root))
-        lengths = {node: len(text_of(node)) for node in articles}
+        lengths = {node: len(text_of(node)) for node in _outermost(root, "article")}
         longest = max(lengths, key=lengths.__getitem__)
         is_main = 2 * lengths[longest] > sum(lengths.values())
         return [node for node in footers if is_main and inner[node] is longest]
@@ -260,9 +301,10 @@ def _own_footers(root: _Element) -> list[_Element]:
 
 
 def _footers(node: _Element) -> list[_Element]:
-    found = cast("list[_Element]", _FOOTERS(node))
     return [
-        part for part in found if part.tag == "footer" or _POST_FOOTER.search(part.get("class", ""))
+        part
+        for part in node.iterdescendants("footer", "div")
+        if part.tag == "footer" or _POST_FOOTER.search(part.get("class", ""))
     ]
 
 
@@ -293,28 +335,6 @@ def _is_byline(node: _Element) -> bool:
 def text_of(node: _Element) -> str:
     """All text in an element, a blank between its pieces."""
     return " ".join(cast("Iterator[str]", node.itertext()))
-
-
-def _is_elsewhere(node: _Element, known: dict[_Element, bool]) -> bool:
-    return _is_below(node, _leads_away, known)
-
-
-def _is_below(
-    node: _Element, is_wanted: Callable[[_Element], bool], known: dict[_Element, bool]
-) -> bool:
-    """Whether an element above is a wanted one; `known` remembers it by parent."""
-    passed: list[_Element] = []
-    found = False
-    for above in node.iterancestors():
-        if above in known:
-            found = known[above]
-            break
-        passed.append(above)
-        if is_wanted(above):
-            found = True
-            break
-    known.update(dict.fromkeys(passed, found))
-    return found
 
 
 def _leads_away(node: _Element) -> bool:

@@ -156,7 +156,8 @@ def _described(
     thing: Mapping[str, Any], name: str, known: Mapping[str, Mapping[str, Any]]
 ) -> Mapping[str, Any]:
     """An object, or the one elsewhere on the page that it refers to for what it does not say."""
-    return thing if name in thing else known.get(str(thing.get("@id")), thing)
+    key = thing.get("@id")
+    return thing if name in thing or not isinstance(key, str) else known.get(key, thing)
 
 
 def _image(value: Any, known: Mapping[str, Mapping[str, Any]]) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import urldefrag, urlsplit
 
 if TYPE_CHECKING:
     from tldextract import TLDExtract
@@ -47,6 +47,20 @@ def host_name(name: str) -> str:
         return name.encode("idna").decode()
     except UnicodeError:  # it is none
         return name
+
+
+def asked_address(url: str) -> str:
+    """An address as Scrapy asks for it: in ASCII, without its fragment.
+
+    >>> asked_address("https://example.com/für#top")
+    'https://example.com/f%C3%BCr'
+    """
+    from w3lib.url import safe_url_string  # loads urllib.request, which `clean` does without
+
+    try:
+        return safe_url_string(urldefrag(url).url)
+    except ValueError:
+        return url
 
 
 def is_below(name: str, domain: str) -> bool:
