@@ -63,10 +63,19 @@ def server() -> Iterator[PageServer]:
         linked = "<a href='/1'>One</a><a href='/9'>Nine</a><a href='http://b.org/'>Elsewhere</a>"
         pages["/"] = story(0).replace("</head>", f"{HEAD}</head>").replace("<ul>", f"{linked}<ul>")
         pages["/robots.txt"] = Answer(
-            f"User-agent: *\nDisallow: /9\nSitemap: {at}/maps.xml\n", type="text/plain"
+            f"User-agent: *\nDisallow: /9\nSitemap: {at}/maps.xml\n"
+            f"Sitemap: {at}/away.xml\nSitemap: {at}/refresh.xml\n",
+            type="text/plain",
+        )
+        # Where a page may not send the crawler: the same server, by the name of a private net.
+        private = at.replace("127.0.0.1", "localhost")
+        pages["/away.xml"] = Answer(status=302, headers={"Location": f"{private}/private"})
+        pages["/refresh.xml"] = (
+            f"<meta http-equiv=refresh content='0;url={private}/private'><p>Elsewhere"
         )
         pages["/maps.xml"] = xml(INDEX.format(at))
-        pages["/new.xml"] = xml(urlset(f"{at}/2", f"{at}/3", "http://b.org/far"))
+        pages["/new.xml"] = Answer(status=301, headers={"Location": "newest.xml"})
+        pages["/newest.xml"] = xml(urlset(f"{at}/2", f"{at}/3", "http://b.org/far"))
         old = gzip.compress(urlset(f"{at}/4").encode())
         pages["/old.xml.gz"] = Answer(old, type="application/gzip")
         pages["/report.pdf"] = Answer(b"%PDF-1.7 ", type="application/pdf")
@@ -104,7 +113,8 @@ def test_a_site_is_crawled_stored_and_searched(tmp_path: Path, server: PageServe
     assert stored.keys() == {f"{server.url}/{path}" for path in ("", *range(1, 9))}
     for number in range(1, 9):
         assert story_text(number).splitlines()[1] in stored[f"{server.url}/{number}"]
-    assert set(server.requests) & {"/9", "/edit"} == set()
+    assert set(server.requests) & {"/9", "/edit", "/private"} == set()
+    assert {"/away.xml", "/refresh.xml", "/newest.xml"} <= set(server.requests)
     assert server.requests["/feed.rss"] == server.requests["/new.xml"] == 1
     assert done.stdout == ""
     assert done.stderr == (
@@ -311,6 +321,45 @@ def test_listings_that_are_read_at_once_share_their_bounds() -> None:
     assert sum(request is not None for requests in sitemaps for request in requests) == 100
 
 
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://169.254.169.254/a",
+        "http://169.254.169.㉕4/a",
+        "http://printer.ｌｏｃａｌ/",
+        "http://printer.loc\u00adal/",
+        "http://PRINTER.LOCAL/",
+        "http://a。local/",
+        "http://[64:ff9b::7f00:1]/",
+        "http://[::ffff:10.0.0.1]/",
+        "http://[2002:7f00:1::]/",
+        "http://user@127.1/",
+        "http://xn--\u00e9.example/",
+    ],
+)
+def test_no_page_sends_a_crawl_into_a_private_net(address: str) -> None:
+    spider = SiteSpider("http://a.org/")
+    robots = f"Sitemap: {address}\nSitemap: http://b.org/s".encode()
+    asked = spider.parse_robots(Response("http://a.org/robots.txt", body=robots))
+    assert [request.url for request in asked] == ["http://b.org/s"]
+    moved = Response("http://a.org/s", status=302, headers={"Location": address.encode()})
+    assert not list(spider.parse_listing(moved))
+    assert not list(spider.parse_robots(moved))
+    moved = Response("http://a.org/robots.txt", status=302, headers={"Location": "/b"})
+    (request,) = spider.parse_robots(moved)
+    assert (request.url, request.callback) == ("http://a.org/b", spider.parse_robots)
+
+
+def test_of_robots_txt_no_more_is_read_than_has_to_be() -> None:
+    lines = "Sitemap: http://10.0.0.1/\n" * 1_000_000 + "Sitemap: /s\n"
+    spider = SiteSpider("http://a.org/")
+    robots = Response("http://a.org/robots.txt", body=lines.encode())
+    assert not list(spider.parse_robots(robots))
+    listing = "<sitemap><loc>http://10.0.0.1/</loc></sitemap>" * 49_999
+    body = URLS.format(f"{listing}<sitemap><loc>/s</loc></sitemap>").encode()
+    assert not list(spider.parse_listing(Response("http://a.org/s", body=body)))
+
+
 NO_ADDRESS = "http://["
 
 
@@ -348,6 +397,16 @@ def test_a_listing_of_millions_of_elements_is_read_as_far_as_it_may_be_one(body:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # KiB
     assert listing(gzip.compress(body)) == Listing()
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100 * 2**10
+
+
+@pytest.mark.parametrize("part", ["&a;", "<?a?>", "<![CDATA[]]>", "<!---->", "&#8203;"])
+def test_what_is_no_element_takes_no_memory_in_a_listing(part: str) -> None:
+    body = URLS.format(f"<url><loc>/1</loc></url><url><loc>{part * 4_000_000}</loc></url>")
+    for text in (body, f'<!DOCTYPE urlset [<!ENTITY a "b">]>{body}'):
+        packed = gzip.compress(text.encode())
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # KiB
+        assert listing(packed).pages == ("http://a.org/1",)
+        assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100 * 2**10
 
 
 def test_addresses_in_other_elements_of_a_listing_are_not_its_entries() -> None:

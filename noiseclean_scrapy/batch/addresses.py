@@ -7,13 +7,17 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from hashlib import sha256
-from ipaddress import IPv4Address, IPv6Address, ip_address
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from pathlib import Path
 from urllib.parse import quote, urljoin, urlsplit
 
 from noiseclean_scrapy.page.urls import is_below, registrable_domain
 
 _PRIVATE = frozenset("home internal intranet lan local localhost".split())
+_TRANSLATED = tuple(
+    map(IPv6Network, ("::/96", "::ffff:0:0/96", "64:ff9b::/32", "2001::/32", "2002::/16"))
+)
+"""Numbers of IPv6 that stand for numbers of IPv4, of whatever net."""
 LONGEST_LABEL = 63
 """Characters in one label of a host name (RFC 1035)."""
 
@@ -117,13 +121,16 @@ def is_public(host: str) -> bool:
     (True, True, False)
     >>> is_public("localhost"), is_public("printer.local"), is_public("127.1"), is_public("::1")
     (False, False, False, False)
+    >>> is_public("2606:2800:220:1::c"), is_public("64:ff9b::7f00:1"), is_public("127.0.0.⑩")
+    (True, False, False)
     """
     number = _number(host)
     if number is not None:
-        return number.is_global
-    before, _, last = host.rstrip(".").rpartition(".")
-    # A name that ends with a number is one of the other ways to write a number.
-    return bool(before) and not last[:1].isdigit() and last not in _PRIVATE
+        return number.is_global and not any(number in net for net in _TRANSLATED)
+    before, _, last = host.lower().rstrip(".").rpartition(".")
+    # A name that ends with a number is one of the other ways to write a number. Others than of
+    # ASCII become one when they are asked for.
+    return before != "" and host.isascii() and not last[:1].isdigit() and last not in _PRIVATE
 
 
 def joined(base: str, url: str) -> str:

@@ -31,10 +31,15 @@ ENOUGH = "enough_pages"
 _ROOT = "root"
 """The key of `Request.meta` that has the front page of a site that was given."""
 _MOST_LISTINGS = 100
+_MOST_ADDRESSES = 50 * _MOST_LISTINGS
+"""Of listings that one page names; some are looked at and not asked for."""
+_LARGEST_ROBOTS = 500 * 2**10
+"""Bytes of robots.txt that crawlers read at least (RFC 9309)."""
 _MOST_LISTED = 10_000
 """Addresses taken from sitemaps and feeds, unless twice as many pages are wanted as that."""
 _MOST_LINKS = 2_000
 _MOST_HREFS = 10 * _MOST_LINKS
+_REDIRECTS = (301, 302, 303, 307, 308)
 _FEEDS = frozenset({"application/rss+xml", "application/atom+xml"})
 _FILES = frozenset(f".{ending}" for ending in IGNORED_EXTENSIONS)
 
@@ -102,7 +107,10 @@ class SiteSpider(Spider):
 
     def parse_robots(self, response: Response) -> Iterator[Request]:
         """Go to the sitemaps that robots.txt names."""
-        lines = response.body.decode("utf-8", "replace").splitlines()
+        if response.status in _REDIRECTS:
+            yield from self._redirected(response, self.parse_robots)
+            return
+        lines = response.body[:_LARGEST_ROBOTS].decode("utf-8", "replace").splitlines()
         named = (line.partition(":") for line in lines)
         yield from self._listing_requests(
             joined(response.url, url.strip())
@@ -112,7 +120,14 @@ class SiteSpider(Spider):
 
     def parse_listing(self, response: Response) -> Iterator[Request]:
         """Go to what a sitemap or a feed lists."""
-        yield from self._listed_requests(read_listing(response))
+        if response.status in _REDIRECTS:
+            yield from self._redirected(response, self.parse_listing)
+        else:
+            yield from self._listed_requests(read_listing(response))
+
+    def _redirected(self, response: Response, callback: Any) -> Iterator[Request]:
+        location = (response.headers.get("Location") or b"").decode("utf-8", "replace")
+        yield from self._listing_requests([joined(response.url, location.strip())], callback)
 
     def _listed_requests(self, listing: Listing) -> Iterator[Request]:
         yield from self._listing_requests(listing.sitemaps)
@@ -129,22 +144,32 @@ class SiteSpider(Spider):
             yield self._listing_request(f"{root}robots.txt", self.parse_robots)
             yield self._listing_request(f"{root}sitemap.xml", self.parse_listing)
 
-    def _listing_requests(self, urls: Iterable[str]) -> Iterator[Request]:
-        for url in filter(self._may_be_asked, urls):
+    def _listing_requests(self, urls: Iterable[str], callback: Any = None) -> Iterator[Request]:
+        for url in filter(self._may_be_asked, islice(urls, _MOST_ADDRESSES)):
             if self._listings >= _MOST_LISTINGS:
                 return
             self._listings += 1
-            yield self._listing_request(url, self.parse_listing)
+            yield self._listing_request(url, callback or self.parse_listing)
 
     def _may_be_asked(self, url: str) -> bool:
         """Whether a page may send us there: not into a private net that the crawl is not in."""
-        name = web_host(url)
+        try:
+            name = web_host(safe_url_string(url))  # as Scrapy asks for it
+        except ValueError:
+            return False
         is_own = any(is_below(name, domain) for domain in self.allowed_domains)
         return is_web_address(url) and (is_own or is_public(name))
 
     def _listing_request(self, url: str, callback: Any) -> Request:
-        # Sitemaps and feeds often lie with another host; their pages may not.
-        meta = {"allow_offsite": True, "download_maxsize": LARGEST, "noiseclean": False}
+        # Sitemaps and feeds often lie with another host; their pages may not. Where a redirect
+        # leads is looked at like any other address.
+        meta = {
+            "allow_offsite": True,
+            "dont_redirect": True,
+            "handle_httpstatus_list": _REDIRECTS,
+            "download_maxsize": LARGEST,
+            "noiseclean": False,
+        }
         return Request(url, callback, errback=self.pass_over, priority=1, meta=meta)
 
     def give_up(self, failure: Failure) -> Iterator[Request]:
