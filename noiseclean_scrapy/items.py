@@ -7,9 +7,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from itemadapter import ItemAdapter
+
 
 def held(item: Mapping[str, Any], field: str) -> Any:
     """What a field of an item holds; None where it is not there, or was never set."""
+    whole = item.item if isinstance(item, ItemAdapter) else item
+    if isinstance(whole, dict):
+        return dict.get(whole, field)  # a defaultdict's own would make what is missing
     try:
         return item.get(field)
     except AttributeError:  # of a dataclass

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +17,7 @@ from scrapy.http import Response
 from twisted.python.failure import Failure
 
 from noiseclean_scrapy import PageItem
-from noiseclean_scrapy.crawl.pipeline import _with_values
+from noiseclean_scrapy.crawl.filling import with_values
 from noiseclean_scrapy.items import held
 from noiseclean_scrapy.page.urls import site_name
 from tests.support import crawl_site, crawling
@@ -197,8 +198,13 @@ def test_items_that_refuse_go_out_unchanged_and_are_counted(crawled: Crawled) ->
     assert item(crawled, "checked") == {"case": "checked", "text": None}
     assert crawled.ours["errors"] == 1
     errors = crawled.lines("ERROR", "noiseclean_scrapy.crawl.pipeline")
-    refused = "Error while filling the field 'text' of a CheckedItem; the crawl goes on"
-    assert errors == [refused]
+    refused = (
+        "Error while filling the field 'text' of a CheckedItem; the crawl goes on: "
+        "ValidationError: 1 validation error for CheckedItem text Input should be a valid integer"
+    )
+    (error,) = errors
+    assert error.startswith(refused)
+    assert len(error) < 300
 
 
 def test_a_page_item_gets_all_it_has(crawled: Crawled) -> None:
@@ -259,9 +265,65 @@ class UnsetItem:
 
 
 def test_a_field_that_refuses_leaves_the_others_alone() -> None:
-    item, refused = _with_values(PickyItem(), {"title": "Fog in the port", "text": "Fog."})
+    item, refused = with_values(PickyItem(), {"title": "Fog in the port", "text": "Fog."})
     assert (item.title, item.text) == ("", "Fog.")
     assert [*refused] == ["title"]
+
+
+class FrozenModel(pydantic.BaseModel, frozen=True):
+    name: str = "Fog"
+    title: str = pydantic.Field(default="", max_length=10)
+    text: str = ""
+
+
+def _in_capitals(text: str) -> str:
+    return text.upper()
+
+
+@attrs.frozen
+class FrozenAttrs:
+    title: str = attrs.field(default="", validator=attrs.validators.max_len(10))
+    text: str = attrs.field(default="", converter=_in_capitals)
+    name: str = "Fog"
+
+
+@dataclass(frozen=True)
+class FrozenDataclass:
+    title: str = ""
+    text: str = ""
+    name: str = "Fog"
+
+    def __post_init__(self) -> None:
+        if len(self.title) > 10:
+            raise ValueError("too long a title")
+
+
+@pytest.mark.parametrize("kind", [FrozenModel, FrozenAttrs, FrozenDataclass])
+def test_a_frozen_item_checks_its_values_as_well(kind: Any) -> None:
+    given = kind()
+    item, refused = with_values(given, {"title": "Fog in the port", "text": "Fog."})
+    assert (item.title, item.text.lower(), item.name) == ("", "fog.", "Fog")
+    assert [*refused] == ["title"]
+    assert given == kind()
+    if kind is FrozenAttrs:
+        assert item.text == "FOG."
+
+
+@dataclass
+class Machine:
+    model_config: str = "X-200"
+    text: str = ""
+
+
+def test_a_field_may_have_the_name_that_pydantic_uses() -> None:
+    assert with_values(Machine(), {"text": "Fog."}) == (Machine(text="Fog."), {})
+
+
+def test_an_item_that_makes_what_is_missing_gets_no_other_field() -> None:
+    item = defaultdict(list, name=["Fog"])
+    assert held(ItemAdapter(item), "url") is None
+    assert held(item, "name") == ["Fog"]
+    assert item == {"name": ["Fog"]}
 
 
 def test_a_field_that_was_never_set_is_empty() -> None:

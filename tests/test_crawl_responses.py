@@ -5,12 +5,14 @@ from __future__ import annotations
 import gc
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
 import pytest
 import scrapy
+from scrapy import signals
 from scrapy.crawler import Crawler
+from scrapy.exceptions import StopDownload
 from scrapy.http import HtmlResponse, Response
 from scrapy.utils.request import fingerprint
 from scrapy.utils.trackref import iter_all
@@ -29,6 +31,9 @@ from tests.support.crawl_site import (
 )
 from tests.support.crawling import Crawled, Plan
 from tests.support.databases import read_rows
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 SITES, SITES_IN_MEMORY = 24, 6
 BROKEN = "<p>Broken <b>page<table><td>with <li>a cell</div></html><p>And more, as browsers show it."
@@ -122,7 +127,7 @@ def test_every_page_is_learned_once(crawls: list[Crawled], folder: Path, site: P
     first, _ = crawls
     found = {url.removeprefix(site.url): position for url, _, position in rows(folder)}
     assert {path for path, position in found.items() if position} == LEARNED
-    assert set(found) == LEARNED | {"/empty", "/pdf-as-page"}
+    assert set(found) == LEARNED | {"/empty"}
     assert sorted(position for position in found.values() if position) == list(range(1, 7))
     assert first.ours["pages/learned"] == len(LEARNED)
     assert first.stats["retry/count"] == 1
@@ -188,6 +193,61 @@ def test_the_address_of_a_page_may_answer_otherwise(tmp_path: Path, other: Answe
     assert second == {"path": "/0"}
     url = f"sqlite:///{tmp_path}/noiseclean.db"
     assert read_rows(url, "SELECT text FROM noiseclean_page") == [(story_text(0),)]
+
+
+class HeadersSpider(PagesSpider):
+    """Looks at the headers of the pages, whose bodies it does not want."""
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        crawler.signals.connect(spider.stop, signals.headers_received)
+        return spider
+
+    def stop(self) -> None:
+        raise StopDownload(fail=False)
+
+
+def test_the_beginning_of_a_page_takes_nothing_from_what_is_stored(tmp_path: Path) -> None:
+    pages: Pages = {"/0": story(0)}
+    with crawl_site.serve(pages) as server:
+        plans = [
+            Plan(kind, {}, {"url": server.url, "paths": ["/0"]})
+            for kind in (PagesSpider, HeadersSpider)
+        ]
+        first, second = (crawling.crawl(tmp_path, plan)[0] for plan in plans)
+    assert first.items[0]["title"] == "Story 0"
+    assert "title" not in second.items[0]
+    assert "pages/seen" not in second.ours
+    url = f"sqlite:///{tmp_path}/noiseclean.db"
+    assert read_rows(url, "SELECT text FROM noiseclean_page") == [(story_text(0),)]
+
+
+class FilesSpider(PagesSpider):
+    """Its items name a file, in whose place there is a page of regret."""
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        yield {"url": response.url, "file_urls": [f"{self.url}/sorry.pdf"]}
+
+
+def test_what_pipelines_and_robots_txt_download_is_no_page_of_the_site(tmp_path: Path) -> None:
+    pages: Pages = {
+        "/0": story(0),
+        "/sorry.pdf": story(1),
+        "/robots.txt": Answer(status=302, headers={"Location": "/sorry"}),
+        "/sorry": story(2),
+    }
+    settings = {
+        "FILES_STORE": str(tmp_path / "files"),
+        "ITEM_PIPELINES": {"scrapy.pipelines.files.FilesPipeline": 1},
+        "ROBOTSTXT_OBEY": True,
+    }
+    crawled = crawling.crawl_pages(tmp_path, FilesSpider, pages, settings, paths=["/0"])
+    assert crawled.stats["file_count"] == 1
+    assert crawled.stats["downloader/response_count"] == 4
+    assert crawled.items[0]["title"] == "Story 0"
+    assert crawled.ours["pages/seen"] == 1
+    assert len(rows(tmp_path)) == 1
 
 
 class ManySitesSpider(PagesSpider):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,10 @@ import pytest
 import scrapy
 from scrapy.http import Response
 
+from noiseclean_scrapy.store import Store
 from tests.support import crawling
-from tests.support.crawl_site import Answer, story, story_text
+from tests.support.crawl_site import Answer, serve, story, story_text
+from tests.support.crawling import Plan
 from tests.support.databases import read_rows
 
 PAGES = 40
@@ -84,6 +87,66 @@ def test_an_item_has_the_text_of_its_address(tmp_path: Path, kind: str, batch_si
         assert item["title"] == f"Story {item['url'].rsplit('/', 1)[1]}"
     assert pages_with_text(tmp_path) == sorted(STORIES)
     assert "errors" not in crawled.ours
+
+
+class ElsewhereSpider(CarryingSpider):
+    """Its items have the addresses that links have, not those that the pages came from."""
+
+    name = "elsewhere"
+    spelling: str
+
+    async def start(self) -> AsyncIterator[Any]:
+        for number in range(PAGES):
+            url = self.spelling.format(f"{self.url}/{number}", number, self.url)
+            yield scrapy.Request(url, priority=1, cb_kwargs={"asked": url})
+
+    def parse(self, response: Response, asked: str) -> Iterator[Any]:  # type: ignore[override]
+        number = response.xpath("//h1/text()").get("").split()[-1]
+        arguments = {"address": asked}
+        yield response.follow(f"/more/{number}", self.finish, cb_kwargs=arguments)
+
+
+@pytest.mark.parametrize("spelling", ["{0}#top", "{0}?a=für", "{2}/moved/{1}"])
+def test_an_address_may_be_spelled_as_links_spell_it(tmp_path: Path, spelling: str) -> None:
+    more = {f"/more{path}": story(100) for path in STORIES}
+    moved = {f"/moved{path}": Answer(status=301, headers={"Location": path}) for path in STORIES}
+    asked = {f"{path}?a=f%C3%BCr": page for path, page in STORIES.items()}
+    crawled = crawling.crawl_pages(
+        tmp_path,
+        ElsewhereSpider,
+        {**STORIES, **more, **moved, **asked},
+        ONE_AFTER_ANOTHER,
+        spelling=spelling,
+    )
+    assert len(crawled.items) == PAGES
+    for item in crawled.items:
+        (number,) = re.findall(r"/(\d+)(?:[#?].*)?$", item["url"])
+        assert item["title"] == f"Story {number}"
+
+
+def test_what_was_seen_and_cannot_be_had_is_not_another_page(tmp_path: Path) -> None:
+    more = {f"/more{path[-2:]}": story(100) for path in STORIES}
+    settings = {**ONE_AFTER_ANOTHER, "NOISECLEAN_READ_ONLY": True}
+    with Store(f"sqlite:///{tmp_path / 'noiseclean.db'}"):
+        pass  # an empty one
+    crawled = crawling.crawl_pages(tmp_path, CarryingSpider, {**STORIES, **more}, settings)
+    assert len(crawled.items) == PAGES
+    for item in crawled.items:
+        assert item.get("title") in {None, f"Story {item['url'].rsplit('/', 1)[1]}"}
+
+
+def test_an_item_that_a_resumed_crawl_finishes_has_the_text_of_its_address(tmp_path: Path) -> None:
+    more = {f"/more{path[-2:]}": story(100) for path in STORIES}
+    settings = {**ONE_AFTER_ANOTHER, "JOBDIR": str(tmp_path / "job")}
+    items = []
+    with serve({**STORIES, **more}) as server:
+        for extra in ({"CLOSESPIDER_PAGECOUNT": PAGES + 5}, {}):
+            plan = Plan(CarryingSpider, {**settings, **extra}, {"url": server.url})
+            (crawled,) = crawling.crawl(tmp_path, plan)
+            items += crawled.items
+    assert len(items) == PAGES
+    for item in items:
+        assert item["title"] == f"Story {item['url'].rsplit('/', 1)[1]}"
 
 
 class InlineSpider(scrapy.Spider):

@@ -7,6 +7,7 @@ import os
 import random
 import subprocess
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timezone
@@ -16,6 +17,7 @@ import pytest
 
 from noiseclean_scrapy import Block
 from noiseclean_scrapy.crawl.spool import Spool
+from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.store import Cleaned, PageRecord, Store
 from tests.support.databases import read_rows
@@ -55,6 +57,30 @@ def test_what_a_later_page_leaves_out_is_kept_from_before(tmp_path: Path) -> Non
     spool.add([PAGE])
     spool.add([replace(PAGE, html=None, cleaned=None, body_hash="1")])
     assert [page for page, _ in spool.read(9, 1 << 20)] == [replace(PAGE, body_hash="1")]
+
+
+def test_what_was_added_before_the_folder_refused_waits(tmp_path: Path) -> None:
+    spool = Spool(tmp_path / "spool")
+    spool.add([BARE])
+    (path,) = spool.path.iterdir()
+    path.unlink()
+    path.mkdir()  # where a file cannot be
+    added: list[PageRecord] = []
+    with pytest.raises(StoreError, match="refused"):
+        spool.add([PAGE, BARE, TEXT_ONLY], added.append)
+    assert (added, spool.pages) == ([PAGE], 2)
+    path.rmdir()
+    assert [page for page, _ in Spool(spool.path).read(9, 1 << 20)] == [PAGE]
+
+
+def test_crawls_of_one_process_share_a_spool(tmp_path: Path) -> None:
+    pages = [replace(PAGE, key=str(number)) for number in range(20)]
+    spools = [Spool(tmp_path / "spool") for _ in range(4)]
+    with ThreadPoolExecutor(len(spools)) as pool:
+        for _ in range(5):
+            assert [*pool.map(lambda spool: spool.add(pages), spools)] == [None] * len(spools)
+    assert len(Spool(tmp_path / "spool").read(99, 1 << 20)) == len(pages)
+    assert {path.suffix for path in (tmp_path / "spool").iterdir()} == {".page"}
 
 
 def test_a_page_of_which_more_has_come_is_not_removed(tmp_path: Path) -> None:

@@ -99,19 +99,28 @@ class ClusterMiddleware(CrawlComponent):
             await crawl.observe(key, cluster, response, request)
 
     def _is_asked_for(self, request: Request, response: Response) -> bool:
+        asked = [response.url, *request.meta.get("redirect_urls", ())]
         return (
             is_success(response)
             and request.method != "HEAD"
             and request.meta.get("noiseclean") is not False
-            and not response.url.endswith("/robots.txt")
+            and not any(url.endswith("/robots.txt") for url in asked)
+            and "download_stopped" not in response.flags  # no page, but how one begins
+            and not _is_file(request)
             and self.config.wants(response.url)
         )
 
     def _count_other(self, request: Request, response: Response) -> None:
-        """Count what is no page; files that pipelines download are not meant to be one."""
+        """Count what is no page; what is downloaded within a callback is not meant to be one."""
         if request.callback is not NO_CALLBACK and self._is_asked_for(request, response):
             assert self.crawler.stats
             count_not_html(self.crawler.stats, other_than_html(response.body))
+
+
+def _is_file(request: Request) -> bool:
+    """Whether a pipeline of Scrapy asks for a file or a picture; spiders name their callbacks."""
+    takes_all = request.meta.keys() & {"handle_httpstatus_all", "handle_httpstatus_list"}
+    return request.callback is NO_CALLBACK and bool(takes_all)
 
 
 class ItemTieMiddleware(CrawlComponent):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import gc
 import logging
-from collections.abc import Callable, Mapping, Sized
-from copy import copy
+from collections.abc import Callable, Sized
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -22,6 +21,7 @@ from scrapy.utils.misc import load_object
 from noiseclean_scrapy.clean_page import CONTENTS, CleanPage
 from noiseclean_scrapy.clusters.training import new_cleaner
 from noiseclean_scrapy.config import METADATA_VALUES, Config
+from noiseclean_scrapy.crawl.filling import with_values
 from noiseclean_scrapy.crawl.final_feeds import FinalFeeds
 from noiseclean_scrapy.crawl.session import Crawl
 from noiseclean_scrapy.crawl.starting import config_of, count, exit_with_error, is_trial
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _MOMENT_SECONDS = 0.05
+_LONGEST_REASON = 200  # characters of what an item says to a value
 _PAGE_ITEM_FIELDS = {
     name: name
     for name in ("title", "text", "html", "markdown", *METADATA_VALUES, "cluster", "tree_version")
@@ -143,7 +144,8 @@ class CleanPipeline:
         gc.collect()
         gc.freeze()
         assert self.crawler.stats
-        self.crawl = Crawl(self.config, self.crawler.stats, writer)
+        others_saw = bool(self.crawler.settings.get("JOBDIR") or self.config.frontier)
+        self.crawl = Crawl(self.config, self.crawler.stats, writer, others_saw=others_saw)
         self._clock = create_looping_call(self._tick)
         self._clock.start(self.config.batch_seconds, now=False)
 
@@ -307,9 +309,12 @@ class CleanPipeline:
         if not set(METADATA_VALUES).isdisjoint(empty.values()):
             metadata = await crawl.metadata(visit) or metadata
         values = {field: _value(source, page, visit, metadata) for field, source in empty.items()}
-        item, refused = _with_values(item, values)
+        item, refused = with_values(item, values)
         for field, error in refused.items():
-            self.count_error(f"filling the field {field!r} of a {type(item).__name__}", error)
+            # It speaks of the spider's item, not of our code: where it arose says nothing.
+            reason = " ".join(f"{type(error).__name__}: {error}".split())
+            doing = f"filling the field {field!r} of a {type(item).__name__}"
+            self.count_error(doing, NoiseCleanError(reason[:_LONGEST_REASON]))
             del empty[field]
         if not refused:
             count(self.crawler, "items/cleaned")
@@ -353,34 +358,6 @@ def _load(config: Config) -> None:
             f"the method {config.method!r} cannot clean a page before it has learned one: {error!r}"
         ) from error
     site_name("http://news.example/")
-
-
-def _with_values(item: Any, values: Mapping[str, Any]) -> tuple[Any, dict[str, Exception]]:
-    """The item with the values, and by field the errors of those that it does not take."""
-    refused: dict[str, Exception] = {}
-    if getattr(type(item), "model_config", {}).get("frozen"):  # pydantic
-        return item.model_copy(update=values), refused
-    adapter = ItemAdapter(item)
-    for field, value in values.items():
-        error = _error_of_setting(adapter, field, value)
-        # Dataclasses and attrs classes have an error each, of the same name.
-        if type(error).__name__ == "FrozenInstanceError":
-            item = copy(item)
-            for name, given in values.items():
-                object.__setattr__(item, name, given)
-            return item, {}
-        if error is not None:
-            refused[field] = error
-    return item, refused
-
-
-def _error_of_setting(adapter: ItemAdapter, field: str, value: Any) -> Exception | None:
-    """What an item says to a value, which its class may check; None where it has taken it."""
-    try:
-        adapter[field] = value
-    except Exception as error:
-        return error
-    return None
 
 
 def _is_empty(value: Any) -> bool:

@@ -50,13 +50,21 @@ class Crawl:
     one batch at a time: an older text never overwrites a newer one.
     """
 
-    def __init__(self, config: Config, stats: StatsCollector, writer: Writer) -> None:
+    def __init__(
+        self,
+        config: Config,
+        stats: StatsCollector,
+        writer: Writer,
+        *,
+        others_saw: bool = False,
+    ) -> None:
+        """For `others_saw` see `Visits`."""
         self.config = config
         self.stats = stats
         self.writer = writer
         self._clusters = ClusterCache(config, stats, writer)
         self._pages = WriteQueue(config, stats, writer, Spool(config.spool_path))
-        self.visits = Visits(config, self._pages)
+        self.visits = Visits(config, self._pages, others_saw=others_saw)
         self._languages = SiteLanguages()
         self._has_libraries = not writer.is_process  # which needs them for every page
         self._wishes = 0
@@ -79,6 +87,8 @@ class Crawl:
 
         page = page_of(self.config)
         self._note(page)
+        if page.other:
+            return
         # Before the spider may change what is parsed; it need not be parsed again for them.
         needs_facts = self.config.metadata and not self.writer.is_process
         facts = facts_of(selector, url) if needs_facts else None

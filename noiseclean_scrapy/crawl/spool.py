@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import chain, count
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from noiseclean_scrapy.errors import StoreError
+from noiseclean_scrapy.replaced import replace_file
 from noiseclean_scrapy.service_urls import sqlite_url
 from noiseclean_scrapy.store import PageRecord, Store
 from noiseclean_scrapy.store.packing import pack_page, unpack_page
@@ -42,22 +43,27 @@ class Spool:
         self.pages = 0
         self._settle()
 
-    def add(self, pages: Iterable[PageRecord]) -> None:
-        """Let pages wait here; what they leave None is kept from before."""
+    def add(
+        self, pages: Iterable[PageRecord], on_added: Callable[[PageRecord], object] = bool
+    ) -> None:
+        """Let pages wait here; what they leave None is kept from before.
+
+        Where the file system refuses one, those before it wait here: `on_added` is told of each.
+        """
         with self._refusals():
             self.path.mkdir(exist_ok=True)
-            for page in pages:
-                path = self._file(page.key)
-                known = self._read(path) if path.exists() else None
-                data = pack_page(joined(page, known.page) if known else page)
-                part = path.with_suffix(f".{os.getpid()}.part")
-                try:
-                    part.write_bytes(data)
-                    part.replace(path)
-                except OSError:
-                    part.unlink(missing_ok=True)
-                    raise
-            self.pages = len(self._files())
+            try:
+                for page in pages:
+                    self._add(page)
+                    on_added(page)
+            finally:
+                self.pages = len(self._files())
+
+    def _add(self, page: PageRecord) -> None:
+        path = self._file(page.key)
+        known = self._read(path) if path.exists() else None
+        data = pack_page(joined(page, known.page) if known else page)
+        replace_file(path, data)
 
     def read(self, limit: int, room: int) -> list[Spooled]:
         """Up to `limit` of the pages, in the order in which they want to be learned.

@@ -17,6 +17,7 @@ from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.methods import Model
 from noiseclean_scrapy.page import Page
+from noiseclean_scrapy.page.urls import asked_address
 from noiseclean_scrapy.store import PageRecord
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 FETCHED_AT = "noiseclean_fetched_at"
 """In the meta of a request whose response is older than the crawl: when it was fetched."""
 _RECENT_PAGES = 16
+_REDIRECTS = 10_000
 T = TypeVar("T")
 
 
@@ -98,15 +100,18 @@ class Visits:
     """Finds the visit of a response, and that of an address.
 
     Visits go with their responses and requests; the last ones stay. Of all others the addresses are
-    known, and the store has their pages.
+    known, and the store has their pages. Where `others_saw`, an earlier or another process of the
+    crawl may have seen what this one has not.
     """
 
-    def __init__(self, config: Config, pages: WriteQueue) -> None:
+    def __init__(self, config: Config, pages: WriteQueue, *, others_saw: bool = False) -> None:
         self.config = config
+        self.others_saw = others_saw
         self._pages = pages
         self._visits: ByResponse[Visit] = ByResponse()
         self._recent: OrderedDict[str, Visit] = OrderedDict()
         self._addresses: set[int] = set()  # hashes of those that were seen
+        self._moved: OrderedDict[str, str] = OrderedDict()  # where redirects led
 
     def __contains__(self, response: Response) -> bool:
         return response in self._visits
@@ -120,7 +125,9 @@ class Visits:
         """Remember the visit of a response."""
         self._visits.note(visit, response, request)
         self._addresses.add(hash(visit.record.url))
-        self._remember(visit)
+        for url in _asked_by(visit, request) - {visit.record.url}:
+            _remember(self._moved, url, visit.record.url, most=_REDIRECTS)
+        _remember(self._recent, visit.record.url, visit, most=_RECENT_PAGES)
 
     def of(self, response: Response | None) -> Visit | None:
         """The page of a response, also of one that a middleware has put in its place."""
@@ -139,38 +146,52 @@ class Visits:
         return last.kept is not None
 
     async def find(self, response: Response | None, url: str) -> Visit | None:
-        """The page of `response`, unless `url` is that of another page that this crawl has seen."""
-        own = self.of(response)
-        if not url or (own is not None and url in _asked_by(own, response)):
-            return own
-        if (visit := self._recent.get(url)) is None:
-            record = await self._seen(url)
-            if record is None:
-                return own
-            if record.html is not None:
-                visit = Visit(record, stored_page(record, self.config), record)
-                self._remember(visit)
-        return visit
+        """The page of `response`, unless `url` is that of another page that this crawl has seen.
 
-    async def _seen(self, url: str) -> PageRecord | None:
-        """The page that this crawl has last fetched from an address; None where it keeps none."""
-        if hash(url) not in self._addresses or self.config.read_only:
+        None where that page cannot be had.
+        """
+        own = self.of(response)
+        if not url or (own is not None and url == own.record.url):
+            return own
+        request = response.request if response is not None else None
+        spellings = list(dict.fromkeys([url, asked_address(url)]))
+        if own is not None and not _asked_by(own, request).isdisjoint(spellings):
+            return own
+        addresses = [self._moved.get(spelling, spelling) for spelling in spellings]
+        recent = next(filter(None, map(self._recent.get, addresses)), None)
+        if recent is not None:
+            return recent
+        seen = [address for address in addresses if hash(address) in self._addresses]
+        found = None
+        for address in seen or (addresses if self.others_saw else ()):
+            found = found or await self._stored(address)
+        return found if found is not None or seen else own
+
+    async def _stored(self, url: str) -> Visit | None:
+        """The page last fetched from an address, as far as it can be had with its HTML."""
+        if self.config.read_only:
             return None
         try:
-            return await self._pages.find_url(url)
+            record = await self._pages.find_url(url)
         except StoreError as error:
             self._pages.count_refusal(error)
             return None
+        if record is None or record.html is None:
+            return None
+        visit = Visit(record, stored_page(record, self.config), record)
+        _remember(self._recent, record.url, visit, most=_RECENT_PAGES)
+        return visit
 
-    def _remember(self, visit: Visit) -> None:
-        self._recent[visit.record.url] = visit
-        self._recent.move_to_end(visit.record.url)
-        while len(self._recent) > _RECENT_PAGES:
-            self._recent.popitem(last=False)
+
+def _remember(known: OrderedDict[str, T], key: str, value: T, *, most: int) -> None:
+    known[key] = value
+    known.move_to_end(key)
+    while len(known) > most:
+        known.popitem(last=False)
 
 
-def _asked_by(visit: Visit, response: Response | None) -> set[str]:
+def _asked_by(visit: Visit, request: Request | None) -> set[str]:
     """All that a page has been asked for by."""
-    request = response.request if response is not None else None
     asked = [request.url, *request.meta.get("redirect_urls", ())] if request is not None else ()
-    return {visit.record.url, *asked}
+    own = visit.record.url
+    return {own, *(asked_address(url) for url in asked if url != own)}

@@ -150,16 +150,17 @@ class WriteQueue:
         self.refused = True
 
     async def spill(self) -> bool:
-        """Let all pages in memory wait in the spool; whether it took them."""
-        records = list(self._records.values())
+        """Let all pages in memory wait in the spool; whether it took them all."""
+        taken: list[PageRecord] = []
         try:
-            await run_in_thread(self.spool.add, records)
+            await run_in_thread(self.spool.add, list(self._records.values()), taken.append)
         except StoreError as error:
+            self._forget(taken)
             self.stats.inc_value("noiseclean/store/errors")
             logger.error("No spool for pages that wait: %s", error)
             self._drop_html()
             return False
-        self._forget(records)
+        self._forget(taken)
         return True
 
     async def close(self) -> None:
