@@ -26,7 +26,7 @@ def _written(published: datetime | None) -> str | None:
     return published.isoformat() if published else None
 
 
-@dataclass
+@dataclass(repr=False)
 class PageItem:
     """A cleaned page. Give it the response's URL; the pipeline fills in the rest.
 
@@ -46,3 +46,7 @@ class PageItem:
     image: str = ""
     cluster: str = ""
     tree_version: int | None = None
+
+    def __repr__(self) -> str:
+        # Scrapy logs each item: half of a log would be articles.
+        return f"PageItem(url={self.url!r}, title={self.title!r}, characters={len(self.text)})"

@@ -123,7 +123,7 @@ class TestMissing:
     def test_page(self, tmp_path: Path, demo: DemoCrawl, command: str) -> None:
         done = noiseclean(tmp_path, command, "http://b.org/", code=1)
         (line,) = done.stderr.splitlines()
-        assert line.endswith("there is no page http://b.org/ in sqlite:///noiseclean.db")
+        assert "there is no page http://b.org/ in sqlite:///noiseclean.db; " in line
 
     def test_scheme(self, tmp_path: Path, demo: DemoCrawl) -> None:
         done = noiseclean(tmp_path, "show", demo.site, code=1)
@@ -266,6 +266,12 @@ class TestSearch:
     def test_nothing_found(self, tmp_path: Path, demo: DemoCrawl) -> None:
         done = noiseclean(tmp_path, "search", "xylophonquark", code=1)
         assert (done.stdout, done.stderr) == ("", "Nothing found.\n")
+        hint = "Words with - leave pages out of those that others find: name one without.\n"
+        done = demo.command("search", "-harbour", code=1)
+        assert done.stderr == f"Nothing found.\n{hint}"
+        days = ("--since", "2026-02-01", "--until", "2026-01-01")
+        done = demo.command("search", "harbour", *days, code=1)
+        assert done.stderr == "Nothing found.\n--since is later than --until.\n"
 
     def test_limit(self, tmp_path: Path, demo: DemoCrawl) -> None:
         done = noiseclean(tmp_path, "search", "the", "OR", "der", "--limit", "3")

@@ -42,7 +42,17 @@ def test_it_lists_all_commands(tmp_path: Path) -> None:
     done = run_console(tmp_path, code=2)
     assert re.findall(r"^    ([\w-]+)(?:  |$)", done.stdout, re.MULTILINE) == list(SUBCOMMANDS)
     assert run_console(tmp_path, "--help").stdout == done.stdout
-    assert "invalid choice: 'wash'" in run_console(tmp_path, "wash", code=2).stderr
+
+
+def test_a_word_that_is_no_command_and_options_before_one(tmp_path: Path) -> None:
+    for arguments, message in (
+        (["wash"], "there is no command 'wash': noiseclean --help lists all"),
+        (["serch", "fog"], "there is no command 'serch': did you mean 'search'?"),
+        (["--database", "a.db", "sites"], "options stand behind COMMAND, as in noiseclean sites"),
+        (["-s", "A=B", "sites"], "options stand behind COMMAND"),
+    ):
+        assert message in run_console(tmp_path, *arguments, code=2).stderr
+    assert run_console(tmp_path, "--version").stdout.startswith("noiseclean ")
 
 
 @pytest.mark.parametrize(

@@ -713,8 +713,12 @@ def test_a_port_that_is_taken_and_a_database_that_is_not_there(
     served: Served, demo: DemoCrawl
 ) -> None:
     port = served.url.rpartition(":")[2]
-    done = run_console(demo.database.parent, "serve", "noiseclean.db", "--port", port, code=2)
-    assert f"cannot listen on 127.0.0.1 port {port}" in done.stderr
+    done = run_console(demo.database.parent, "serve", "noiseclean.db", "--port", port, code=1)
+    assert f"cannot listen on 127.0.0.1 port {port}: it is in use" in done.stderr
+    done = run_console(
+        demo.database.parent, "serve", "noiseclean.db", "--overrides", "none/o.toml", code=2
+    )
+    assert "--overrides none/o.toml: there is no folder none" in done.stderr
     done = run_console(demo.database.parent, "serve", "nothing.db", code=1)
     assert "there is no database" in done.stderr
 

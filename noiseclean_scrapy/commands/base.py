@@ -103,7 +103,9 @@ class Call:
         spellings = dict.fromkeys([url, f"{url}/", stored, f"{stored}/"])
         page = next(filter(None, map(store.pages.find_url, spellings)), None)
         if page is None:
-            hint = "" if is_web_address(url) else "; an address begins with http:// or https://"
+            hint = "; noiseclean search finds pages by their words"
+            if not is_web_address(url):
+                hint = "; an address begins with http:// or https://"
             raise NotStoredError(f"there is no page {url} in {self.config.display_url}{hint}")
         return page
 

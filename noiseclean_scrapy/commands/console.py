@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from scrapy.settings import Settings
 
 _PROG = "noiseclean"
+_ALONE = frozenset({"-h", "--help", "--version"})
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -42,6 +43,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         formatter_class=HelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"{_PROG} {__version__}")
+    first = arguments[0] if arguments else ""
+    if first.startswith("-") and first not in _ALONE:
+        parser.error(f"options stand behind COMMAND, as in {_PROG} sites --database news.db")
+    if first and not first.startswith("-") and first not in SUBCOMMANDS:
+        from difflib import get_close_matches  # is needed here alone
+
+        near = get_close_matches(first, SUBCOMMANDS, 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"{_PROG} --help lists all"
+        parser.error(f"there is no command {first!r}: {hint}")
     # What other commands import would take longer than most pages.
     names = arguments[:1] if arguments and arguments[0] in SUBCOMMANDS else SUBCOMMANDS
     add_subcommands(parser, _PROG, _add_options, names)

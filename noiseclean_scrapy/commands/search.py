@@ -87,6 +87,10 @@ class Search(Subcommand):
             print_json({"total": results.total, "hits": [_hit_row(hit) for hit in results.hits]})
         else:
             _print_results(results)
+        if not results.total and all(word.startswith("-") for word in " ".join(opts.words).split()):
+            tell("Words with - leave pages out of those that others find: name one without.")
+        if opts.since and opts.until and opts.since > opts.until:
+            tell("--since is later than --until.")
         if is_empty:
             tell(f"No page is stored in {call.config.display_url}.")
         elif not is_indexed:

@@ -81,6 +81,9 @@ class Serve(Subcommand):
             ) from error
         opts = call.opts
         crawls = [CrawlWatch(url) for url in opts.metrics]
+        if opts.overrides and not opts.overrides.parent.is_dir():
+            folder = opts.overrides.parent
+            raise ConfigurationError(f"--overrides {opts.overrides}: there is no folder {folder}")
         with call.open_store() as store:
             bench = Workbench(
                 store,

@@ -98,7 +98,8 @@ class Overrides:
             return cls.parse(Path(path).read_text("utf-8-sig"), Path(path))
         except OSError as error:
             reason = error.strerror or error
-            raise ConfigurationError(f"{path}: the overrides cannot be read: {reason}") from None
+            where = Path(path).absolute()
+            raise ConfigurationError(f"{where}: the overrides cannot be read: {reason}") from None
         except (ConfigurationError, ValueError) as error:
             raise ConfigurationError(f"{path}: {error}") from None
 

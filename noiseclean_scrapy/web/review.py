@@ -22,6 +22,7 @@ _LEAST_FIT = 0.6
 _DOUBT = 0.2  # the half of the scores that a method is unsure of, around its middle
 _LEAST_DOUBT = 0.1
 _LEAST_REPEATED = 200
+_LONGEST_QUOTE = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +92,13 @@ def _sampled(records: list[PageRecord]) -> Iterable[ReviewPage]:
         characters = sum(map(len, texts))
         if characters > _LEAST_REPEATED:
             longest = max(texts, key=len)
-            note = f"keeps what {repeated[longest]} of {len(records)} pages keep: “{longest[:80]}”"
+            note = f"keeps what {repeated[longest]} of {len(records)} pages keep: “{_cut(longest)}”"
             worth = characters / max(cleaned.kept_characters, 1)
             yield ReviewPage(line, "kept though repeated", note, min(1.0, worth))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST_QUOTE else f"{text[:_LONGEST_QUOTE].rstrip()}…"
 
 
 def _with_blocks(record: PageRecord) -> PageRecord:

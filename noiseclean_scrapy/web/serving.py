@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import socket
 from collections.abc import Callable, Iterable
 
 import uvicorn
 
-from noiseclean_scrapy.errors import ConfigurationError
+from noiseclean_scrapy.errors import ConfigurationError, NoiseCleanError
 from noiseclean_scrapy.service_urls import host_in_url
 from noiseclean_scrapy.web.app import create_app
 from noiseclean_scrapy.web.guard import host_names, is_loopback
@@ -73,4 +74,8 @@ def _listen(host: str, port: int) -> socket.socket:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         return socket.create_server((host, port), family=family, backlog=128)
     except (OSError, OverflowError) as error:
-        raise ConfigurationError(f"cannot listen on {host} port {port}: {error}") from None
+        reason = getattr(error, "strerror", None) or str(error)
+        if getattr(error, "errno", None) == errno.EADDRINUSE:
+            reason = "it is in use, perhaps by another workbench; --port 0 takes one that is free"
+            raise NoiseCleanError(f"cannot listen on {host} port {port}: {reason}") from None
+        raise ConfigurationError(f"cannot listen on {host} port {port}: {reason}") from None

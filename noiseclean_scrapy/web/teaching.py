@@ -10,11 +10,10 @@ import json
 import logging
 import secrets
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timezone
-from itertools import islice
 from pathlib import Path
 from queue import Queue
 from threading import Lock, Thread
@@ -27,6 +26,7 @@ from noiseclean_scrapy.page.overrides import Overrides
 from noiseclean_scrapy.page.parse import parse_html
 from noiseclean_scrapy.replaced import replace_file
 from noiseclean_scrapy.store import PageRecord
+from noiseclean_scrapy.web.beside import Line, beside
 from noiseclean_scrapy.web.rules import Rule, read_source, with_rule, without_rule, write_source
 from noiseclean_scrapy.web.workbench import Workbench
 
@@ -37,18 +37,8 @@ BESIDE = 20
 PROPOSALS, CHANGES = 8, 100
 """Most that are remembered."""
 
-_LINES, _LINE = 40, 400
-
 State = Literal["cleaning", "done", "undoing", "undone", "failed"]
 _UNFINISHED = ("cleaning", "undoing")
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A line of a text; `is_changed` tells that the other text has no such line."""
-
-    text: str
-    is_changed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,32 +331,13 @@ def _compare(proposal: Proposal, record: PageRecord, before: CleanPage, after: C
     proposal.lost += sum(len(text) * count for text, count in gone.items())
     proposal.gained += sum(len(text) * count for text, count in come.items())
     if len(proposal.beside) < BESIDE:
-        shown = (list(_shown(old, gone)), list(_shown(new, come)))
+        shown = beside(old, new, gone, come)
         proposal.beside.append(Beside(record.key, after.title, record.url, *shown))
 
 
 def _says_something(page: CleanPage) -> bool:
     """Whether there is more than a headline."""
     return page.text not in ("", page.title)
-
-
-def _shown(lines: Sequence[str], changed: Counter[str]) -> Iterator[Line]:
-    """The lines that changed with their neighbours; what is left out between them is told."""
-    left = changed.copy()
-    is_changed = []
-    for text in lines:
-        is_changed.append(left[text] > 0)
-        left[text] -= 1
-    numbers = [n for n in range(len(lines)) if any(is_changed[max(n - 1, 0) : n + 2])]
-    last = -1
-    for number in islice(numbers or range(min(3, len(lines))), _LINES):
-        if number > last + 1:
-            yield Line("…", False)
-        text = lines[number]
-        yield Line(text[:_LINE] + "…" * (len(text) > _LINE), is_changed[number])
-        last = number
-    if last + 1 < len(lines):
-        yield Line("…", False)
 
 
 def _read_journal(path: Path) -> OrderedDict[str, Change]:
