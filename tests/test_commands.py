@@ -267,10 +267,10 @@ class TestSearch:
         done = noiseclean(tmp_path, "search", "xylophonquark", code=1)
         assert (done.stdout, done.stderr) == ("", "Nothing found.\n")
         hint = "Words with - leave pages out of those that others find: name one without.\n"
-        done = demo.command("search", "-harbour", code=1)
+        done = noiseclean(tmp_path, "search", "-harbour", code=1)
         assert done.stderr == f"Nothing found.\n{hint}"
         days = ("--since", "2026-02-01", "--until", "2026-01-01")
-        done = demo.command("search", "harbour", *days, code=1)
+        done = noiseclean(tmp_path, "search", "harbour", *days, code=1)
         assert done.stderr == "Nothing found.\n--since is later than --until.\n"
 
     def test_limit(self, tmp_path: Path, demo: DemoCrawl) -> None:
