@@ -10,8 +10,6 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from noiseclean_scrapy.clean_page import CleanPage, clean_page
 from noiseclean_scrapy.errors import ConfigurationError, TreeDataError, UnknownMethodError
 from noiseclean_scrapy.metadata import extract_metadata
@@ -22,7 +20,7 @@ from noiseclean_scrapy.methods.trees.counts import check_factor
 from noiseclean_scrapy.notebook import cleaner_card
 from noiseclean_scrapy.page import DEFAULT_BUDGET, Html, Page, PageBudget, build_page
 from noiseclean_scrapy.page.hashes import DIGEST_SIZE, digest
-from noiseclean_scrapy.page.inline import MarkupOptions
+from noiseclean_scrapy.page.inline import MarkupOptions, flag
 from noiseclean_scrapy.page.overrides import NO_OVERRIDES, Overrides
 from noiseclean_scrapy.page.sources import address, load
 
@@ -74,12 +72,12 @@ class SiteCleaner:
         elif not isinstance(method, str):
             raise TypeError(f"a method is a name or a class of its own, not {method!r}")
         self.method = method
-        switches = (templates, headline, include_links, include_images, include_formatting)
-        templates, headline, *markup = map(_switch, switches)
+        if not isinstance(budget, PageBudget):
+            raise TypeError(f"a budget is a PageBudget, not {budget!r}")
         self.budget = replace(budget, display=bool(options.get("published")))
-        self.templates = templates
-        self.headline = headline
-        self.markup = MarkupOptions(*markup)
+        self.templates = flag(templates)
+        self.headline = flag(headline)
+        self.markup = MarkupOptions(include_links, include_images, include_formatting)
         self._options = options
         create = partial(create_method, method, **options)
         self._method = TemplateMethod(create) if templates else create()
@@ -168,7 +166,7 @@ class SiteCleaner:
         self._model = None
 
     def to_bytes(self) -> bytes:
-        """All that was learned, compressed. Equal knowledge gives equal bytes."""
+        """All that was learned, compressed. Equal options and knowledge give equal bytes."""
         state = {
             "method": self.method,
             "templates": self.templates,
@@ -203,7 +201,7 @@ class SiteCleaner:
         try:
             switches = {name: state[name] for name in ("templates", "headline")}
             switches |= asdict(MarkupOptions(**state.get("markup") or {}))
-            kept = {name: _switch(value) for name, value in switches.items()}
+            kept = {name: flag(value) for name, value in switches.items()}
         except (KeyError, TypeError) as error:
             raise TreeDataError(f"the learned tree is damaged: {error!r}") from error
         learned = {
@@ -221,12 +219,6 @@ class SiteCleaner:
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             raise TreeDataError(f"the learned tree is damaged: {error!r}") from error
         return cleaner
-
-
-def _switch(value: Any) -> bool:
-    if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{value!r} is neither true nor false")
-    return bool(value)
 
 
 def _json_pieces(value: Any) -> Iterator[str]:

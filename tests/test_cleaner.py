@@ -283,7 +283,11 @@ def test_a_mistake_of_the_caller_is_no_damage_of_the_tree() -> None:
             SiteCleaner(**wrong)
     with pytest.raises(ConfigurationError, match="colour"):
         SiteCleaner.from_bytes(data, colour="red")
+    with pytest.raises(TypeError, match="PageBudget"):
+        SiteCleaner(budget=5)  # type: ignore[arg-type]
     cleaner = SiteCleaner("style-tree")
+    with pytest.raises(TypeError, match="neither true nor false"):
+        cleaner.clean("<p>Fog.").to_html(include_links="no")  # type: ignore[arg-type]
     for mistake in (lambda: SiteCleaner(3), lambda: cleaner.merge(data)):  # type: ignore[arg-type]
         with pytest.raises(TypeError, match=r"method|SiteCleaner"):
             mistake()

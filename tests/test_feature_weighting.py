@@ -15,8 +15,10 @@ from hypothesis import strategies as st
 from noiseclean_scrapy.methods.feature_weighting import (
     FeatureWeightingMethod,
     FeatureWeightingModel,
+    _children_by_label,
     choose_threshold,
 )
+from noiseclean_scrapy.methods.trees.counts import FeatureCounts
 from noiseclean_scrapy.methods.trees.structure_tree import StructureElement
 from noiseclean_scrapy.page import Page, build_page
 from tests.support.slow_small_sites import examples, sites
@@ -127,6 +129,18 @@ def test_unknown_places_weigh_their_counts() -> None:
     verdict = model.judge(page_of("<p>a</p><div><section><h2>b b</h2><div>c</div></section></div>"))
     assert verdict.weights["b"] == 2
     assert verdict.fit < 1
+
+
+def test_of_children_with_one_label_an_unknown_sequence_takes_the_commonest() -> None:
+    def element(tags: float) -> StructureElement:
+        return StructureElement("p", tags, tags, FeatureCounts())
+
+    rare, common, other = element(1), element(3), element(2)
+    parent = element(6)
+    parent.styles = {("a",): (other,), ("p",): (rare,), ("p", "p"): (common, other)}
+    assert _children_by_label(parent) == {"p": common}
+    parent.styles = {("a",): (common,), ("p",): (rare,)}
+    assert _children_by_label(parent)["p"] is common
 
 
 def test_nothing_learned() -> None:

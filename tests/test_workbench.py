@@ -95,13 +95,15 @@ def test_other_sites_get_nothing(headers: dict[str, str], served: Served) -> Non
     assert served.ask("/api/sites", headers).status == 403
 
 
-def test_a_link_from_elsewhere_may_be_opened(served: Served) -> None:
+def test_a_link_from_elsewhere_may_be_opened_and_a_form_may_not(served: Served) -> None:
     opened = {
         "Sec-Fetch-Site": "cross-site",
         "Sec-Fetch-Mode": "navigate",
         "Sec-Fetch-Dest": "document",
     }
     assert served.ask("/search?q=fog", opened).status == 200
+    with_token = {**opened, "Authorization": f"Bearer {served.token}"}
+    assert served.ask("/api/proposals", with_token, method="POST", body=b"{}").status == 403
 
 
 def test_changes_need_the_token(served: Served) -> None:
@@ -636,6 +638,7 @@ def test_a_rule_whose_journal_cannot_be_written_is_not_taken(demo: DemoCrawl) ->
         wait_for(lambda: server.get(path), lambda found: found["is_done"])
         journal.mkdir()
         assert server.post(f"{path}/take", {}).status == 400
+        assert server.get(path)["looked_at"] > 0
         assert server.get("/api/changes")["changes"] == []
         assert not (folder / "rules.toml").exists()
         journal.rmdir()

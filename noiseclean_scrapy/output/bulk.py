@@ -7,7 +7,6 @@ are to be sent; a file is complete or not there. Sending a file twice does no ha
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from datetime import datetime
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from noiseclean_scrapy.output.documents import Document
+from noiseclean_scrapy.replaced import replace_file
 
 _FILE_BYTES = 10_000_000
 
@@ -70,7 +70,7 @@ class _Folder:
         names = (path.name.partition(".")[0] for path in self._path.iterdir())
         last = max((int(name) for name in names if name.isdecimal()), default=0)
         for number, (kind, content) in enumerate(self._waiting, last + 1):
-            _write_file(self._path / f"{number:06}.{kind}", content)
+            replace_file(self._path / f"{number:06}.{kind}", bytes(content))
         self._waiting.clear()
 
 
@@ -107,15 +107,6 @@ class MeilisearchFiles(_Folder):
         if keys:
             # A file holds one list.
             self._waiting.append(("deletions.json", bytearray(_line(list(keys)))))
-
-
-def _write_file(path: Path, content: bytes | bytearray) -> None:
-    unfinished = path.with_name(f"unfinished-{path.name}")
-    with unfinished.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    unfinished.replace(path)
 
 
 def _line(value: Any) -> bytes:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from html import escape
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 from urllib.parse import quote, urljoin, urlsplit
+
+import numpy as np
 
 from noiseclean_scrapy.page.characters import JOINERS, with_blanks, without_controls
 from noiseclean_scrapy.page.urls import LONGEST_ADDRESS, host_name
@@ -53,6 +55,17 @@ class MarkupOptions:
     include_links: bool = False
     include_images: bool = False
     include_formatting: bool = True
+
+    def __post_init__(self) -> None:
+        for part in fields(self):
+            object.__setattr__(self, part.name, flag(getattr(self, part.name)))
+
+
+def flag(value: Any) -> bool:
+    """The value, which has to be one of Python's or numpy's, else a TypeError."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{value!r} is neither true nor false")
+    return bool(value)
 
 
 PLAIN = MarkupOptions()

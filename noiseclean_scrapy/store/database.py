@@ -43,7 +43,8 @@ class Database:
         html_store: str,
     ) -> None:
         self._read_only = read_only
-        self._shown = f"the database {shown_url(url)}"
+        self.shown_url = shown_url(url)
+        self._shown = f"the database {self.shown_url}"
         self.store_html = store_html
         self.objects = HtmlObjects(html_store) if html_store else None
         if self.objects is not None and not read_only:
@@ -62,7 +63,7 @@ class Database:
         except SQLAlchemyError as error:
             self.close()
             raise StoreError(
-                f"cannot open {self._shown}: {_reason(error)}; check its address"
+                f"cannot open {self._shown}: {reason_of(error)}; check its address"
                 f"{', that it is running,' * (not self._is_sqlite)} and your rights"
             ) from error
         except BaseException:
@@ -93,7 +94,7 @@ class Database:
                 with engine.begin() as connection:
                     yield connection
             except SQLAlchemyError as error:
-                raise StoreError(f"{self._shown} refused: {_reason(error)}") from error
+                raise StoreError(f"{self._shown} refused: {reason_of(error)}") from error
 
     def with_blocks(self, page: Page) -> Page:
         """The page, whose blocks read its HTML from here when somebody looks at them."""
@@ -111,6 +112,6 @@ class Database:
         return html
 
 
-def _reason(error: SQLAlchemyError) -> str:
+def reason_of(error: SQLAlchemyError) -> str:
     """What the driver said, without the statement and its values."""
     return str(getattr(error, "orig", None) or error).strip()

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, func, select
 
-from noiseclean_scrapy.errors import DamagedError
+from noiseclean_scrapy.errors import DamagedError, QueryError
 from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.store import page_rows, writing
 from noiseclean_scrapy.store.damage import DamagedPage
@@ -66,9 +66,11 @@ class Pages:
 
         ``order`` is "newest", or "fit" or "kept": those that fit least, or kept least, first; the
         latter without pages that show no text.
-        Raises QueryError for a limit or an offset that cannot be.
+        Raises QueryError for an order that is none, and a limit or an offset that cannot be.
         """
         check_range(limit, offset)
+        if order not in ORDERS:
+            raise QueryError(f"pages have no order {order!r}; they have {', '.join(ORDERS)}")
         with self._database.transaction() as connection:
             columns = [
                 _FIT if part.name == "fit" else page_table.c[part.name] for part in fields(PageLine)

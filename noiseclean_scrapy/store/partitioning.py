@@ -10,6 +10,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from noiseclean_scrapy.errors import ConfigurationError, StoreError
 from noiseclean_scrapy.service_urls import shown_url
+from noiseclean_scrapy.store.database import reason_of
 from noiseclean_scrapy.store.engine import create_store_engine
 from noiseclean_scrapy.store.preparing import (
     await_turn,
@@ -54,8 +55,7 @@ def create_parts(url: str, parts: int, storage: Mapping[str, str]) -> None:
             for statement in _parts(parts, storage):
                 connection.execute(text(statement))
     except SQLAlchemyError as error:
-        reason = getattr(error, "orig", None) or error
-        raise StoreError(f"{shown_url(url)} refused: {reason}") from error
+        raise StoreError(f"{shown_url(url)} refused: {reason_of(error)}") from error
     finally:
         engine.dispose()
 

@@ -60,6 +60,9 @@ class Store:
         self.clusters = Clusters(self._database)
         self.outbox = Outbox(self._database)
 
+    def __repr__(self) -> str:
+        return f"Store({self._database.shown_url!r})"
+
     def __enter__(self) -> Self:
         return self
 

@@ -51,7 +51,7 @@ def create_app(
         await run_in_threadpool(compile_templates, __package__)
         teaching.start()
         await run_in_threadpool(bench.sites.get)
-        app.state.review.is_ready  # noqa: B018 - begins to gather
+        app.state.review.begin()
         yield
         app.state.is_closing = True
         await run_in_threadpool(teaching.close)

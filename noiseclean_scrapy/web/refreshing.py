@@ -35,10 +35,13 @@ class Refreshing(Generic[Value]):
 
     @property
     def is_ready(self) -> bool:
-        """Whether there is a value; the first one is read in the background where there is none."""
+        """Whether there is a value."""
+        return self._value is not None
+
+    def begin(self) -> None:
+        """Read the first value in the background, unless there is one."""
         if self._value is None:
             self._start()
-        return self._value is not None
 
     def get(self) -> Value:
         """The value, which may be old; raises what reading the first one raised."""

@@ -169,7 +169,6 @@ class Teaching:
         with self._lock:
             if self._proposals.pop(proposal.id, None) is None:
                 raise NotStoredError("this proposal was taken already")
-        proposal.is_stopped = True
         now = datetime.now(timezone.utc).isoformat(timespec="seconds")
         change = Change(secrets.token_hex(8), proposal.site, proposal.rule, now)
         with self._writing, suppress(ConfigurationError):  # which comes again, and is told
@@ -183,6 +182,7 @@ class Teaching:
             with self._lock:
                 self._proposals[proposal.id] = proposal
             raise
+        proposal.is_stopped = True
         return change
 
     def undo(self, identity: str) -> Change:
