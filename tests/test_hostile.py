@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 import scrapy
+from hypothesis import given
+from hypothesis import strategies as st
 from lxml import etree
 from scrapy.http import Response
 
@@ -23,7 +25,7 @@ from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.metadata import extract_metadata
 from noiseclean_scrapy.methods import METHODS
-from noiseclean_scrapy.page import PageBudget, build_page
+from noiseclean_scrapy.page import PageBudget, budget, build_page
 from noiseclean_scrapy.page.parse import parse_html
 from noiseclean_scrapy.report import page_report, site_report
 from noiseclean_scrapy.store import PageRecord, Store
@@ -118,6 +120,43 @@ def test_thousands_of_attributes_with_tags_in_their_values() -> None:
     page = build_page(f"<p>before<p{attributes}>after<p>end")
     assert page.truncated
     assert page.text.replace("\n", "") == "beforeafterend"
+
+
+@pytest.mark.parametrize(
+    "tag",
+    [
+        '<p ="{} ">',
+        '<p/="{} ">',
+        "<p x=y {}>",
+        "<\0p {}>",
+        "<p<q\n{}>",
+        "</p {}>",
+    ],
+)
+@pytest.mark.parametrize("between", [" ", "/", "\n", "=b ", "='>'"])
+def test_thousands_of_attributes_however_they_are_parted(tag: str, between: str) -> None:
+    # Tags whose attributes hold ">" are found on long pages alone.
+    padding = "word " * 60_000 if ">" in between else ""
+    wide = tag.format(between.join(f"a{number}" for number in range(4000)))
+    page = build_page(f"<p>before{wide}after<p>end {padding}")
+    assert page.truncated
+    assert page.text.replace("\n", "").startswith("beforeafterend")
+    narrow = tag.format(between.join(f"a{number}" for number in range(900)))
+    assert not build_page(f"<p>before{narrow}after<p>end{'.' * 20_000}").truncated
+
+
+_PARTS = [*" \n\t/='\"<", "a", "b1", "é", "x='y z'", 'q="r"', " f", "\x0b", "&amp;", "\xa0"]
+
+
+@given(st.lists(st.sampled_from(_PARTS), max_size=25))
+def test_no_fewer_attributes_are_counted_than_the_parser_finds(parts: list[str]) -> None:
+    source = f"<p{''.join(parts)}>text</p>"
+    root: Any = etree.fromstring(f"<body>{source}", etree.HTMLParser())
+    first = next((element for element in root.iter() if element.tag not in ("html", "body")), None)
+    tag = budget._TAG.match(source)
+    assert tag
+    counted = len(budget._ATTRIBUTES.findall(source, tag.end(1), tag.end()))
+    assert first is None or not isinstance(first.tag, str) or counted >= len(first.attrib)
 
 
 def test_long_attributes_and_scripts_are_no_wide_tags() -> None:

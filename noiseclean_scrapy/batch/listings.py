@@ -13,6 +13,7 @@ from scrapy.http import Response
 from scrapy.utils.gz import gunzip, gzip_magic_number
 
 from noiseclean_scrapy.batch.addresses import joined
+from noiseclean_scrapy.page.tags import local_name
 from noiseclean_scrapy.page.urls import LONGEST_ADDRESS
 
 LARGEST = 50 * 2**20
@@ -86,7 +87,7 @@ class _Entries:
         self._elements += 1
         if self._elements > _MOST_ELEMENTS or len(self._open) == _DEEPEST:
             raise ValueError
-        name, above = _name(tag), self._above
+        name, above = local_name(tag), self._above
         self._open.append(name)
         is_told = above in _ADDRESSES and name in (_ADDRESSES[above], "lastmod")
         self._link, self._text = attributes, "" if is_told else None
@@ -121,7 +122,3 @@ class _Entries:
 
 def _short(text: str) -> str:
     return text.strip() if len(text) <= LONGEST_ADDRESS else ""
-
-
-def _name(tag: str) -> str:
-    return tag.rpartition("}")[2]

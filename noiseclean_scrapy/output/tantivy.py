@@ -14,7 +14,7 @@ from noiseclean_scrapy.output.documents import Document
 from noiseclean_scrapy.store.search.query import AnalyzedAlternative, Forms, analyze_query
 from noiseclean_scrapy.store.search.ranking import Hit, SearchFilter, SearchResults, check_range
 from noiseclean_scrapy.store.search.snippet import make_snippet
-from noiseclean_scrapy.store.search.terms import Analyzer, Phrase
+from noiseclean_scrapy.store.search.terms import TITLE_WEIGHT, Analyzer, Phrase
 
 try:
     import tantivy
@@ -23,7 +23,6 @@ except ImportError:
 else:
     HAS_TANTIVY = True
 
-_TITLE_WEIGHT = 5.0
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _WRITER_BYTES = 50_000_000
 _LANGUAGES = {"languages": {"terms": {"field": "language", "size": 1000}}}
@@ -153,7 +152,7 @@ class TantivyIndex:
         query = tantivy.Query
         title = self._any(self._phrase("title", phrase) for phrase in forms)
         text = [self._phrase("text", phrase) for phrase in forms]
-        return self._any([query.boost_query(title, _TITLE_WEIGHT), *text])
+        return self._any([query.boost_query(title, TITLE_WEIGHT), *text])
 
     def _phrase(self, field: str, phrase: Phrase) -> tantivy.Query:
         query = tantivy.Query

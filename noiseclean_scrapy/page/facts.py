@@ -19,6 +19,7 @@ from noiseclean_scrapy.page.document import LANGUAGE_ATTRIBUTES, named_elements
 from noiseclean_scrapy.page.linked_data import OTHERS, is_json_ld, is_wrapped, read_json
 from noiseclean_scrapy.page.parse import document_roots, parse_html
 from noiseclean_scrapy.page.sources import Html
+from noiseclean_scrapy.page.tags import local_name
 from noiseclean_scrapy.page.urls import LONGEST_ADDRESS
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def _drop_long_values(facts: _Element) -> None:
 
 def _copy(node: _Element) -> _Element:
     copy = deepcopy(node)
-    name = _name(node)
+    name = local_name(node.tag)
     copy.tag, copy.tail = name if _PLAIN_NAME.fullmatch(name) else "div", None
     return copy
 
@@ -105,7 +106,7 @@ def _head_parts(root: _Element) -> Iterator[_Element]:
     scripts = named_elements(root, ("script",))
     for node in chain(scripts, named_elements(root, ("base", "link", "meta", "title"))):
         text = own = None
-        if _name(node) == "script":
+        if local_name(node.tag) == "script":
             text = writable(node.text or "")
             if not is_json_ld(node) or len(text) > json_left:
                 continue
@@ -130,7 +131,7 @@ def _head_parts(root: _Element) -> Iterator[_Element]:
 
 def _is_others(node: _Element, reviews: _Above) -> bool:
     """Whether a META is of a review, or a LINK loads something."""
-    if _name(node) == "link":
+    if local_name(node.tag) == "link":
         return _RELATIONS.isdisjoint(node.get("rel", "").lower().split())
     return bool(node.get("itemprop")) and reviews.nearest(node) is not None
 
@@ -231,7 +232,7 @@ class _Prose:
 
 def _is_sentence(paragraph: _Element) -> bool:
     if not _is_short(paragraph):
-        return _name(paragraph) == "p"  # others may hold a whole article
+        return local_name(paragraph.tag) == "p"  # others may hold a whole article
     text = " ".join(filter(None, _texts_but_times(paragraph)))
     return len(text) >= _SHORTEST_SENTENCE and bool(_SENTENCE_END.search(text))
 
@@ -324,7 +325,7 @@ def _is_marked(node: _Element) -> bool:
 
 def _is_byline(node: _Element) -> bool:
     """Whether an element is one short line with a day, several times or a headline and its time."""
-    if _name(node) == "body" or not _is_short(node):
+    if local_name(node.tag) == "body" or not _is_short(node):
         return False
     text = " ".join(text_of(node).split())
     if len(text) > _LONGEST_LINE:
@@ -338,7 +339,7 @@ def text_of(node: _Element) -> str:
 
 
 def _leads_away(node: _Element) -> bool:
-    name = _name(node)
+    name = local_name(node.tag)
     if name in ELSEWHERE_TAGS:
         return True
     marks = () if name == "body" else LEADING_MARKS
@@ -378,7 +379,3 @@ def language_code(value: str) -> str:
     """
     match = _LANGUAGE_CODE.match(value.strip().lower())
     return match[1] if match else ""
-
-
-def _name(node: _Element) -> str:
-    return node.tag.rpartition("}")[2]

@@ -43,11 +43,11 @@ _BLANKS = re.compile(rf"[\s{''.join(ZERO_WIDTH)}]+")
 _OTHER_TEXTS = {"br": " ", "script": "", "style": ""}
 
 # Of the rules that name one element, the last counts.
-_RULES: tuple[Rule, ...] = ("drop", "keep", "title")
-_TEXTS: Mapping[str, Rule] = {"drop_text": "drop", "keep_text": "keep"}
+RULES: tuple[Rule, ...] = ("drop", "keep", "title")
+TEXTS: Mapping[str, Rule] = {"drop_text": "drop", "keep_text": "keep"}
 """Rules that name elements by their whole text."""
-_PAGES = "pages"
-_URL = "url"
+PAGES = "pages"
+URL = "url"
 _MOST_STEPS = 4_000_000_000
 """On one page a selector takes some seconds for so many."""
 _MOST_STEPS_INSIDE = 10_000_000
@@ -239,34 +239,34 @@ def _tables(source: str) -> dict[str, Any]:
 
 
 def _read_site(site: str, table: dict[str, Any]) -> tuple[RuleSet, ...]:
-    pages = table.get(_PAGES, [])
+    pages = table.get(PAGES, [])
     if not isinstance(pages, list) or not all(isinstance(page, dict) for page in pages):
-        raise ConfigurationError(f'{site}: write [["{site}".{_PAGES}]] with two brackets')
-    every_page = {key: value for key, value in table.items() if key != _PAGES}
+        raise ConfigurationError(f'{site}: write [["{site}".{PAGES}]] with two brackets')
+    every_page = {key: value for key, value in table.items() if key != PAGES}
     return (
-        RuleSet(_selectors(site, every_page, (*_RULES, _PAGES)), None, _texts(site, every_page)),
-        *(_read_pages(f"{site}, {_PAGES} {number}", t) for number, t in enumerate(pages, 1)),
+        RuleSet(_selectors(site, every_page, (*RULES, PAGES)), None, _texts(site, every_page)),
+        *(_read_pages(f"{site}, {PAGES} {number}", t) for number, t in enumerate(pages, 1)),
     )
 
 
 def _read_pages(where: str, table: dict[str, Any]) -> RuleSet:
-    pattern = table.get(_URL)
+    pattern = table.get(URL)
     if not isinstance(pattern, str):
-        raise ConfigurationError(f"{where}: {_URL} must be a regular expression, not {pattern!r}")
+        raise ConfigurationError(f"{where}: {URL} must be a regular expression, not {pattern!r}")
     try:
         compiled = Pattern(pattern)
     except re.error as error:
         raise ConfigurationError(
-            f"{where}, {_URL}: {pattern!r} is no regular expression: {error}"
+            f"{where}, {URL}: {pattern!r} is no regular expression: {error}"
         ) from None
-    rest = {key: value for key, value in table.items() if key != _URL}
-    return RuleSet(_selectors(where, rest, (*_RULES, _URL)), compiled, _texts(where, rest))
+    rest = {key: value for key, value in table.items() if key != URL}
+    return RuleSet(_selectors(where, rest, (*RULES, URL)), compiled, _texts(where, rest))
 
 
 def _texts(where: str, table: dict[str, Any]) -> tuple[tuple[str, Rule], ...]:
     return tuple(
         (" ".join(text.split()), rule)
-        for key, rule in _TEXTS.items()
+        for key, rule in TEXTS.items()
         for text in _list(f"{where}, {key}", table.get(key, []), "a text")
     )
 
@@ -275,16 +275,16 @@ def _selectors(
     where: str, table: dict[str, Any], known: tuple[str, ...]
 ) -> tuple[tuple[Rule, CSSSelector], ...]:
     for key, value in table.items():
-        if key in _RULES or key in _TEXTS:
+        if key in RULES or key in TEXTS:
             continue
         if isinstance(value, dict):
             name = ".".join([where, key, *_dotted(value)])
             raise ConfigurationError(f'{name}: the name of a site needs quotes: ["{name}"]')
-        nearest = difflib.get_close_matches(key, [*known, *_TEXTS], n=1, cutoff=0.0)[0]
+        nearest = difflib.get_close_matches(key, [*known, *TEXTS], n=1, cutoff=0.0)[0]
         raise ConfigurationError(f"{where}: there is no key {key!r}; did you mean {nearest!r}?")
     return tuple(
         (rule, _selector(f"{where}, {rule}", selector))
-        for rule in _RULES
+        for rule in RULES
         for selector in _list(f"{where}, {rule}", table.get(rule, []))
     )
 

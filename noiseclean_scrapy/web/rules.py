@@ -15,7 +15,7 @@ import tomlkit
 from tomlkit.items import AoT, Array, Table
 
 from noiseclean_scrapy.errors import ConfigurationError
-from noiseclean_scrapy.page.overrides import Overrides
+from noiseclean_scrapy.page.overrides import PAGES, RULES, TEXTS, URL, Overrides
 from noiseclean_scrapy.page.urls import host, host_name, is_below
 from noiseclean_scrapy.replaced import replace_file
 
@@ -24,8 +24,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-VERDICTS = ("drop", "keep", "title", "drop_text", "keep_text")
-_PAGES, _URL = "pages", "url"
+VERDICTS = (*RULES, *TEXTS)
 _LONGEST = 1000
 _NO_TEXT = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
@@ -135,18 +134,18 @@ def _without(source: str, rule: Rule, *, is_tidy: bool) -> str:
     site = document.get(key)
     if site is None:
         return source
-    pages = site.get(_PAGES, [])
-    tables = [t for t in pages if t.get(_URL) == rule.pattern] if rule.pattern else [site]
+    pages = site.get(PAGES, [])
+    tables = [t for t in pages if t.get(URL) == rule.pattern] if rule.pattern else [site]
     for table in tables:
         value = table.get(rule.verdict, [])
         if value == rule.selector or list(value) == [rule.selector]:
             del table[rule.verdict]
         elif rule.selector in value and not isinstance(value, str):
             del value[list(value).index(rule.selector)]
-        if is_tidy and rule.pattern and set(table) == {_URL}:
-            del pages[[t.get(_URL) for t in pages].index(rule.pattern)]
-    if is_tidy and not site.get(_PAGES, True):
-        del site[_PAGES]
+        if is_tidy and rule.pattern and set(table) == {URL}:
+            del pages[[t.get(URL) for t in pages].index(rule.pattern)]
+    if is_tidy and not site.get(PAGES, True):
+        del site[PAGES]
     if is_tidy and not site:
         document.remove(key)
     return tomlkit.dumps(document)
@@ -190,15 +189,15 @@ def _parse(source: str) -> Overrides:
 
 
 def _pages_table(table: Any, pattern: str) -> Any:
-    pages = table.get(_PAGES)
+    pages = table.get(PAGES)
     if pages is None:
         pages = tomlkit.aot()
-        table.append(_PAGES, pages)
+        table.append(PAGES, pages)
     for found in pages:
-        if found.get(_URL) == pattern:
+        if found.get(URL) == pattern:
             return found
     made = tomlkit.table()
-    made.append(_URL, tomlkit.string(pattern, literal="'" not in pattern))
+    made.append(URL, tomlkit.string(pattern, literal="'" not in pattern))
     pages.append(made)
     return pages[-1]
 
@@ -237,9 +236,9 @@ def _checked(document: tomlkit.TOMLDocument, source: str, rule: Rule) -> str:
 def _with_rule_in_values(tables: dict[str, Any], rule: Rule) -> dict[str, Any]:
     table = tables.setdefault(_key(tables, rule.site), {})
     if rule.pattern:
-        pages = table.setdefault(_PAGES, [])
-        found = [page for page in pages if page.get(_URL) == rule.pattern]
-        table = found[0] if found else {_URL: rule.pattern}
+        pages = table.setdefault(PAGES, [])
+        found = [page for page in pages if page.get(URL) == rule.pattern]
+        table = found[0] if found else {URL: rule.pattern}
         pages += [] if found else [table]
     value = table.get(rule.verdict, [])
     values = [value] if isinstance(value, str) else value

@@ -9,7 +9,7 @@ from sqlalchemy import CTE, Connection, Float, column, text
 
 from noiseclean_scrapy.store.column_types import StorableText
 from noiseclean_scrapy.store.search.query import AnalyzedAlternative, Forms
-from noiseclean_scrapy.store.search.terms import PageTerms, Phrase
+from noiseclean_scrapy.store.search.terms import TITLE_WEIGHT, PageTerms, Phrase
 
 # PostgreSQL refuses a tsvector of a megabyte, and knows no later position than this one.
 _VECTOR_BYTES = 1_000_000
@@ -31,9 +31,10 @@ _REPLACE = text(
     ON CONFLICT (key) DO UPDATE SET terms = excluded.terms
     """
 )
-# Weights of D (the text), C, B and A (the title); 1 makes long pages count less.
-_MATCHES = """
-    SELECT key, ts_rank_cd('{0.2, 0, 0, 1}', terms, CAST(:match AS TSQUERY), 1) AS score
+_WEIGHTS = f"{{{1 / TITLE_WEIGHT}, 0, 0, 1}}"  # of D (the text), C, B and A (the title)
+# 1 makes long pages count less.
+_MATCHES = f"""
+    SELECT key, ts_rank_cd('{_WEIGHTS}', terms, CAST(:match AS TSQUERY), 1) AS score
     FROM noiseclean_search
     WHERE terms @@ CAST(:match AS TSQUERY)
 """

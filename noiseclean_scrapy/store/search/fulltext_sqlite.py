@@ -8,7 +8,7 @@ from sqlalchemy import CTE, Connection, Float, column, text
 
 from noiseclean_scrapy.store.column_types import StorableText
 from noiseclean_scrapy.store.search.query import AnalyzedAlternative, Forms
-from noiseclean_scrapy.store.search.terms import PageTerms, Phrase
+from noiseclean_scrapy.store.search.terms import TITLE_WEIGHT, PageTerms, Phrase
 
 _DDL = (
     # FTS5 numbers its rows; the row of a page has a number that VACUUM cannot change.
@@ -35,9 +35,9 @@ _REPLACE = text(
     SELECT id, :title, :text FROM noiseclean_search WHERE key = :key
     """
 )
-# bm25 is smaller for better matches; a word of the title counts as much as five of the text.
-_MATCHES = """
-    SELECT noiseclean_search.key, -bm25(noiseclean_search_terms, 5.0, 1.0) AS score
+# bm25 is smaller for better matches.
+_MATCHES = f"""
+    SELECT noiseclean_search.key, -bm25(noiseclean_search_terms, {TITLE_WEIGHT}, 1.0) AS score
     FROM noiseclean_search_terms
     CROSS JOIN noiseclean_search ON noiseclean_search.id = noiseclean_search_terms.rowid
     WHERE noiseclean_search_terms MATCH :match

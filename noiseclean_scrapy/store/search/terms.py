@@ -20,6 +20,9 @@ import snowballstemmer  # type: ignore[import-untyped]
 from noiseclean_scrapy.page.characters import JOINERS
 from noiseclean_scrapy.page.stemming import stemmer_name
 
+TITLE_WEIGHT = 5.0
+"""A word of the title counts as much as so many of the text."""
+
 # Thai, Lao, Burmese, Khmer, Japanese, Chinese, Korean; marks included, digits and signs not.
 _PAIRED = (
     "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ecd\u0edc-\u0edf\u1000-\u103f\u1050-\u109d\u1780-\u17d3"
