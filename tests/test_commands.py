@@ -401,6 +401,7 @@ class TestExplain:
         by_site = noiseclean(tmp_path, "explain", "page.html", "--site", demo.site, "--json").json
         stored = noiseclean(tmp_path, "explain", url, "--json").json
         assert by_site["blocks"] == stored["blocks"]
+        assert (by_site["url"], stored["url"]) == ("", url)
         (tmp_path / "rules.toml").write_text(f'["{host(url)}"]\ndrop = "p"\n')
         rules = ("-s", "NOISECLEAN_OVERRIDES=rules.toml", "--json")
         taught = noiseclean(tmp_path, "explain", "page.html", "--site", demo.site, *rules).json

@@ -52,6 +52,18 @@ def crawl(folder: Path, warc: Path) -> Crawled:
     return crawling.crawl_pages(folder, ChainSpider, PAGES, settings, paths=paths)
 
 
+class EditionSpider(ChainSpider):
+    name = "news/de"
+
+
+def test_the_name_of_a_spider_is_no_folder(tmp_path: Path) -> None:
+    settings = {"NOISECLEAN_WARC": str(tmp_path / "archive")}
+    crawled = crawling.crawl_pages(tmp_path, EditionSpider, PAGES, settings, paths=["/0"])
+    assert crawled.ours["warc/records"] == 1
+    (archive,) = (tmp_path / "archive").iterdir()
+    assert archive.name.startswith("news%2Fde-")
+
+
 def test_responses_are_archived_as_they_came(tmp_path: Path) -> None:
     crawled = crawl(tmp_path, tmp_path / "archive")
     assert crawled.ours["warc/records"] == 4

@@ -52,7 +52,8 @@ def judge_file(path: Path, call: Call, site: str | None) -> Judgement:
     site = stored.cluster
     # With an address of the site, whose overrides hold for the file as well.
     record = PageRecord("", site, f"http://{site}/", "", datetime.now(timezone.utc), html=html)
-    return Judgement(stored.judge(record), html, site, stored.method, stored.version)
+    page = replace(stored.judge(record), url="")
+    return Judgement(page, html, site, stored.method, stored.version)
 
 
 def stored_html(store: Store, record: PageRecord) -> str:

@@ -11,7 +11,7 @@ from io import BytesIO
 from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from scrapy import signals
 from scrapy.exceptions import NotConfigured
@@ -121,7 +121,8 @@ class WarcOutput:
 
             assert self.crawler.spider
             self.folder.mkdir(parents=True, exist_ok=True)
-            name = f"{self.crawler.spider.name}-{self._name}-{self._files:05}.warc.gz"
+            spider = quote(self.crawler.spider.name, safe="")
+            name = f"{spider}-{self._name}-{self._files:05}.warc.gz"
             self._files += 1
             self._file, self._end = (self.folder / name).open("xb"), 0
             self._writer = WARCWriter(self._file, gzip=True)

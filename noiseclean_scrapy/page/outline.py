@@ -35,7 +35,7 @@ class Paths:
     """
 
     def __init__(self, table: PageTable) -> None:
-        self._parents = table.parents
+        self._parents, self._tags = table.parents, table.tags
         numbers = _item_numbers(table)
         self._steps = {
             element: Step(element, tag, numbers.get(element, 0))
@@ -46,7 +46,8 @@ class Paths:
 
     def __call__(self, element: int) -> Path:
         steps = []
-        while element >= 0:
+        # What MAIN stands in, such as the items of a menu that nothing ends, is around the page.
+        while element >= 0 and self._tags[element] != "main":
             if (step := self._steps.get(element)) is not None:
                 steps.append(step)
             if (item := self._items.get(element)) is not None:
