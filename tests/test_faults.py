@@ -603,6 +603,50 @@ def test_a_crawl_takes_the_disk_that_is_gone(sqlite_url: str, tmp_path: Path) ->
     assert read_rows(url, "SELECT count(text) FROM noiseclean_page") == [(PAGES,)]
 
 
+def test_a_crawl_takes_back_the_file_that_was_moved_away(tmp_path: Path) -> None:
+    """The file alone: its folder stays, and a new one could be made there."""
+    away = tmp_path / "away"
+    away.mkdir()
+    url = f"sqlite:///{tmp_path}/noiseclean.db"
+    spool = str(tmp_path / "spool.db")
+    crawl = open_crawl(url, {"NOISECLEAN_SPOOL": spool, "NOISECLEAN_BATCH_SIZE": 1})
+
+    async def steps() -> None:
+        for number in range(5):
+            await see(crawl, number)
+        for file in tmp_path.glob("noiseclean.db*"):
+            shutil.move(file, away)
+        for number in range(5, 9):
+            await see(crawl, number)
+            assert not (tmp_path / "noiseclean.db").exists()
+        for file in away.iterdir():
+            shutil.move(file, tmp_path)
+        crawl._last_flush = 0
+        for number in range(9, PAGES):
+            await see(crawl, number)
+
+    drive(crawl, steps)
+    check_state(url)
+    assert read_rows(url, "SELECT count(text) FROM noiseclean_page") == [(PAGES,)]
+
+
+def test_a_file_in_the_place_of_another_is_left_alone(tmp_path: Path) -> None:
+    url, other = (f"sqlite:///{tmp_path}/{name}.db" for name in ("noiseclean", "other"))
+    with Store(other) as store:
+        store.pages.write([page("1", "fog")], method="evidence")
+    with Store(url) as store:
+        assert store.pages.count().pages == 0
+        (tmp_path / "noiseclean.db").rename(tmp_path / "old.db")
+        (tmp_path / "other.db").rename(tmp_path / "noiseclean.db")
+        with pytest.raises(StoreError, match="is another one now"):
+            store.pages.write([page("2", "mist")], method="evidence")
+        (tmp_path / "noiseclean.db").rename(tmp_path / "other.db")
+        (tmp_path / "old.db").rename(tmp_path / "noiseclean.db")
+        store.pages.write([page("2", "mist")], method="evidence")
+    for url_, key in ((url, "2"), (other, "1")):
+        assert read_rows(url_, "SELECT key FROM noiseclean_page") == [(key,)]
+
+
 def test_a_database_that_is_deleted_loses_no_page_that_comes_later(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/noiseclean.db"
     crawl = open_crawl(url, {"NOISECLEAN_BATCH_SIZE": 1})

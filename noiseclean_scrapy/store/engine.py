@@ -132,6 +132,14 @@ def _switch_to_wal(connection: sqlite3.Connection, *, is_last: bool) -> bool:
 
 
 def _set_up_sqlite(engine: Engine, *, read_only: bool) -> None:
+    opened: set[str] = set()  # the file, once it is there
+
+    def connect(*_: object) -> None:
+        # A file that was moved away is not made anew, empty, where it will be put back.
+        for file in opened:
+            if not os.path.exists(file):
+                raise sqlite3.OperationalError(f"the file {file} is gone")
+
     def set_up(connection: sqlite3.Connection, record: ConnectionPoolEntry) -> None:
         connection.execute("PRAGMA foreign_keys = ON")
         # A damaged text would take all rows of its query along.
@@ -143,22 +151,39 @@ def _set_up_sqlite(engine: Engine, *, read_only: bool) -> None:
             _use_wal(connection)
             connection.execute("PRAGMA synchronous = NORMAL")
 
-        (_, _, record.info["file"]), *_ = connection.execute("PRAGMA database_list")
+        (_, _, file), *_ = connection.execute("PRAGMA database_list")
+        record.info["file"] = file
+        if file:
+            opened.add(file)
+            record.info["identity"] = _identity(file)
 
     def look_for_file(_connection: object, record: ConnectionPoolEntry, _proxy: object) -> None:
-        # What is open could be written to when its file is deleted, and would go with it.
+        # What is open could be written to when its file is deleted, and would go with it. Another
+        # file in its place is not opened: SQLite would write the log of the old one into it.
         file = record.info["file"]
-        if file and not os.path.exists(file):
-            raise OperationalError(None, None, FileNotFoundError(f"the file {file} is gone"))
+        if not file:
+            return
+        try:
+            reason = "" if _identity(file) == record.info["identity"] else "is another one now"
+        except FileNotFoundError:
+            reason = "is gone"
+        if reason:
+            raise OperationalError(None, None, OSError(f"the file {file} {reason}"))
 
     def begin(connection: Connection) -> None:
         # A reader that turns into a writer can deadlock with another one, so writers say it first.
         writes = connection.get_execution_options().get(_WRITES)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
+    event.listen(engine, "do_connect", connect)
     event.listen(engine, "connect", set_up)
     event.listen(engine, "checkout", look_for_file)
     event.listen(engine, "begin", begin)
+
+
+def _identity(file: str) -> tuple[int, int]:
+    found = os.stat(file)
+    return found.st_dev, found.st_ino
 
 
 def _decode(text: bytes) -> str:
