@@ -145,6 +145,8 @@ class SiteCleaner:
             )
         if self.budget.display != other.budget.display:
             raise TreeDataError("a tree as published and one that is not know other places")
+        if (own := self._learned_with()) != (given := other._learned_with()):
+            raise TreeDataError(f"a cleaner with {own} cannot take over from one with {given}")
         try:
             self._method.merge(other._method)
         except ValueError as error:
@@ -164,6 +166,9 @@ class SiteCleaner:
         """Let the method forget what it has to when a site's pages look different from now on."""
         self._method.note_redesign()
         self._model = None
+
+    def _learned_with(self) -> str:
+        return _learned_with(create_method(self.method, **self._options))
 
     def to_bytes(self) -> bytes:
         """All that was learned, compressed. Equal options and knowledge give equal bytes."""
@@ -195,7 +200,7 @@ class SiteCleaner:
             if not isinstance(state["options"], dict):
                 raise TypeError(f"{state['options']!r} is no object")
             stored = renamed_options(state["method"], state["options"])
-            create_method(state["method"], **stored)
+            learned_with = _learned_with(create_method(state["method"], **stored))
         except (ConfigurationError, KeyError, TypeError, ValueError) as error:
             raise TreeDataError(f"the learned tree has options that cannot be: {error}") from error
         try:
@@ -214,11 +219,18 @@ class SiteCleaner:
                 raise TreeDataError(f"the tree was learned with {name}={value}: learn it again")
         options.pop("method", None)
         cleaner = cls(state["method"], **{**kept, **stored, **options})
+        if cleaner._learned_with() != learned_with:
+            raise TreeDataError(f"the tree was learned with {learned_with}: learn it again")
         try:
             cleaner._method.restore(state["state"])
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             raise TreeDataError(f"the learned tree is damaged: {error!r}") from error
         return cleaner
+
+
+def _learned_with(method: Method) -> str:
+    """The options that shape what a method learns, in words."""
+    return ", ".join(f"{name}={getattr(method, name)}" for name in method.learned_with)
 
 
 def _json_pieces(value: Any) -> Iterator[str]:

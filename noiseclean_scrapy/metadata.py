@@ -116,13 +116,14 @@ def read_facts(
         spoken = language(text, _declared_language(declared))
         beside = cache(lambda: lines_beside(text, lines() if text else ()))
         author, published = author_and_date(facts, article, declared, url, spoken, beside)
+        own = (declared.get("canonical", ""), declared.get("og:url", ""))
         images = (*(declared.get(name, "") for name in _IMAGES), article.image)
         address = partial(_address, _address(url, declared.get("base", "")) or url)
         return Metadata(
             author=author,
             published=published,
             language=spoken,
-            canonical_url=address(declared.get("canonical") or declared.get("og:url", "")),
+            canonical_url=next(filter(None, map(address, own)), ""),
             image=next(filter(None, map(address, images)), ""),
         )
     except Exception as error:  # of its metadata, which cost no page

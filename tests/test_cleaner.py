@@ -303,3 +303,25 @@ def test_what_does_not_add_up_is_refused() -> None:
         with pytest.raises(TreeDataError):
             one.merge(other)
         assert one.pages == 1
+
+
+@pytest.mark.parametrize("templates", [False, True])
+@pytest.mark.parametrize(
+    ("method", "first", "second"),
+    [
+        ("block-entropy", {"blocks": "element"}, {"blocks": "table"}),
+        ("shingle-template", {"links": 3}, {"links": 7}),
+    ],
+)
+def test_a_tree_is_read_with_the_options_it_was_learned_with(
+    method: str, first: dict[str, Any], second: dict[str, Any], templates: bool
+) -> None:
+    cleaner = SiteCleaner(method, templates=templates, **first)
+    cleaner.observe("<ul><li>Home</ul><p>Fog closes the port.")
+    told = "".join(f"{name}={value}" for name, value in first.items())
+    with pytest.raises(TreeDataError, match=f"learned with {told}: learn it again"):
+        SiteCleaner.from_bytes(cleaner.to_bytes(), **second)
+    assert SiteCleaner.from_bytes(cleaner.to_bytes(), **first).pages == 1
+    assert SiteCleaner.from_bytes(cleaner.to_bytes()).pages == 1
+    with pytest.raises(TreeDataError, match=f"cannot take over from one with {told}"):
+        SiteCleaner(method, templates=templates, **second).merge(cleaner)

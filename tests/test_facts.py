@@ -268,6 +268,26 @@ def test_what_only_refers_to_an_object_says_no_less_of_it() -> None:
 
 
 @pytest.mark.parametrize(
+    "image",
+    [
+        ["", "https://courier-online.com/i.jpg"],
+        [{"@type": "ImageObject", "@id": "#none"}, "https://courier-online.com/i.jpg"],
+        {"url": ["https://courier-online.com/i.jpg", "https://courier-online.com/2.jpg"]},
+        [{"contentUrl": "https://courier-online.com/i.jpg"}, "https://courier-online.com/2.jpg"],
+    ],
+)
+def test_of_several_images_the_first_that_has_an_address(image: Any) -> None:
+    data = article(author="Ana Sousa", image=image)
+    found = extract_metadata(page(data=data), url=URL)
+    assert found.image == "https://courier-online.com/i.jpg"
+
+
+def test_people_may_be_called_like_a_day() -> None:
+    for name in ("Emmanuel Sunday", "Joe Friday", "Jean Share"):
+        assert extract_metadata(page(data=article(author=name)), url=URL).author == name
+
+
+@pytest.mark.parametrize(
     ("shown", "day"),
     [
         ("<span class=date>05/03/2024</span>", None),

@@ -647,6 +647,17 @@ def test_a_file_in_the_place_of_another_is_left_alone(tmp_path: Path) -> None:
         assert read_rows(url_, "SELECT key FROM noiseclean_page") == [(key,)]
 
 
+def test_a_tree_of_other_options_is_learned_again(sqlite_url: str) -> None:
+    settings: dict[str, Any] = {"NOISECLEAN_METHOD": "shingle-template"}
+    asyncio.run(crawl_all(sqlite_url, {**settings, "NOISECLEAN_METHOD_OPTIONS": {"links": 3}}))
+    settings["NOISECLEAN_METHOD_OPTIONS"] = {"links": 1}
+    asyncio.run(crawl_all(sqlite_url, settings, range(PAGES, 2 * PAGES)))
+    ((tree,),) = read_rows(
+        sqlite_url, "SELECT tree FROM noiseclean_tree ORDER BY version DESC LIMIT 1"
+    )
+    assert SiteCleaner.from_bytes(tree, links=1).pages == 2 * PAGES
+
+
 def test_a_database_that_is_deleted_loses_no_page_that_comes_later(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/noiseclean.db"
     crawl = open_crawl(url, {"NOISECLEAN_BATCH_SIZE": 1})

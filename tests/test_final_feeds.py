@@ -21,7 +21,7 @@ from scrapy.exporters import JsonLinesItemExporter
 from scrapy.http import Response
 
 from noiseclean_scrapy import PageItem
-from noiseclean_scrapy.clusters.final_values import FinalValues, _may_be_ours
+from noiseclean_scrapy.clusters.final_values import FINAL_VALUES, FinalValues, _may_be_ours
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.output.feeds import FeedError, FeedOptions, Fields, rewrite_feed
 from noiseclean_scrapy.page.urls import item_address
@@ -398,6 +398,26 @@ def test_a_text_is_ours_where_its_lines_make_whole_blocks() -> None:
         ("", True),
     ):
         assert _may_be_ours("text", text, blocks) is is_ours, text
+
+
+def test_what_the_spider_filled_in_is_not_ours() -> None:
+    blocks = {"Fog closes the port.", "Fog"}
+    for source in FINAL_VALUES:
+        assert _may_be_ours(source, None, blocks)
+        assert _may_be_ours(source, "", blocks)
+    for source in set(FINAL_VALUES) - {"tree_version"}:
+        for value in (0, False, 1.5, "   ", ["Fog"]):
+            assert not _may_be_ours(source, value, blocks), (source, value)
+    for html, is_ours in (
+        ("<h1>Fog</h1>\n<p>Fog closes the port.</p>", True),
+        ('<p>Fog closes <a href="http://a.example/?a=1&amp;b">the port</a>.</p>', True),
+        ("<html><body><h1>Fog</h1><p>Fog closes the port.</p></body></html>", False),
+        ("<h1>Fog</h1><p class=lead>Fog closes the port.</p>", False),
+        ("<h1>Fog</h1><script>a()</script>", False),
+        ("<!doctype html><h1>Fog</h1>", False),
+        ("<h1>Fog</h1><p>Fog < the port.</p>", False),
+    ):
+        assert _may_be_ours("html", html, blocks) is is_ours, html
 
 
 @pytest.mark.parametrize(("form", "data"), BROKEN.values(), ids=BROKEN)

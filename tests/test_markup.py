@@ -18,6 +18,7 @@ from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.page import inline_markdown
 from noiseclean_scrapy.page.contents import MOST_INLINE
 from noiseclean_scrapy.page.formula import symbols
+from noiseclean_scrapy.page.markup import is_written
 
 TABLE = Path(__file__).with_name("what_becomes_of.txt").read_text(encoding="utf-8")
 ENTRIES = [entry.partition("\n") for entry in TABLE.split("\n===== ")[1:]]
@@ -63,6 +64,7 @@ def test_what_becomes_of(name: str, rest: str) -> None:
     markdown = page.to_markdown(include_links=True, include_images=True)
     shown = page.to_html(include_links=True, include_images=True)
     assert [page.text, markdown, shown] == expected
+    assert is_written(shown)
     for found in (shown_by_markdown(markdown), shown_by_markdown(page.markdown)):
         assert text_of(found) == letters(page.text)
     for found in (shown_by_html(shown), shown_by_html(page.html)):  # Q and SUP are elements here

@@ -619,6 +619,12 @@ def test_addresses_that_are_no_web_addresses_stay_out(link: str) -> None:
     assert (found.canonical_url, found.image) == ("", "")
 
 
+def test_an_address_that_is_none_hides_no_other() -> None:
+    link = '<link rel="canonical" href="android-app://com.example/x">'
+    found = read(f'{link}<meta property="og:url" content="/x">')
+    assert found.canonical_url == "https://news.example.com/x"
+
+
 @pytest.mark.parametrize("rel", ["canonical nofollow", "nofollow Canonical", " canonical "])
 def test_a_link_may_have_several_relations(rel: str) -> None:
     assert read(f'<link rel="{rel}" href="/x">').canonical_url == "https://news.example.com/x"

@@ -16,7 +16,7 @@ from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.store import Cleaned, PageRecord, Store
 from noiseclean_scrapy.store.search import snippet
 from noiseclean_scrapy.store.search.ranking import MATCH_END, MATCH_START
-from noiseclean_scrapy.store.search.terms import Phrase
+from noiseclean_scrapy.store.search.terms import Analyzer, Phrase
 from tests.support import databases, searching
 from tests.support.command_line import ROOT, run_process
 from tests.support.searching import FOUND, NOON, keys, page, write
@@ -131,6 +131,37 @@ def test_words_behind_a_thousand_characters_of_a_query_do_not_count(store: Store
     write(store, page("1", "fog"))
     assert store.search(f"fog{' ' * 996}ferry").total == 0
     assert store.search(f"fog{' ' * 997}ferry").total == 1
+
+
+def test_turkish_words_are_found_in_capitals_and_without(store: Store) -> None:
+    text = "BAŞKANI AÇIKLADI. HASTANIN YARALANDI, kapının önünde."
+    write(store, page("tr", text, title="ARABANIN", language="tr"))
+    for word in ("başkanı", "hastanın", "yaralandı", "arabanın", "KAPININ", "kapının"):
+        for language in (None, "tr"):
+            found = store.search(word, language=language)
+            assert [hit.key for hit in found.hits] == ["tr"], word
+
+
+def test_a_snippet_uses_the_room_that_is_before_the_last_words(store: Store) -> None:
+    write(store, page("end", "word " * 300 + "ferry."), page("short", "one two, " * 5 + "ferry."))
+    hits = {hit.key: hit.snippet for hit in store.search("ferry").hits}
+    assert len(hits["end"]) > 200
+    assert hits["end"].endswith(f"{MATCH_START}ferry{MATCH_END}.")
+    assert hits["short"].startswith("one two")
+
+
+def test_a_phrase_longer_than_a_snippet_is_marked(store: Store) -> None:
+    sentence = " ".join(f"word{number}" for number in range(80))
+    write(store, page("long", f"Before it. {sentence}. After it."))
+    (hit,) = store.search(f'"{sentence}"').hits
+    assert f"{MATCH_START}word0 word1" in hit.snippet
+    assert hit.snippet.count(MATCH_START) == hit.snippet.count(MATCH_END) == 1
+
+
+def test_a_sign_that_is_a_blank_and_a_mark_is_one_term() -> None:
+    for sign in "\ufe70\ufe7a\ufc5e":
+        (token,) = Analyzer().tokens(sign, "ar")
+        assert token.term.split() == [token.term]
 
 
 def test_snippets_show_the_original_text(store: Store) -> None:

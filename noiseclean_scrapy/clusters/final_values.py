@@ -11,6 +11,7 @@ from noiseclean_scrapy.clusters.maintenance import StoredModel, load_model
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import DamagedError
 from noiseclean_scrapy.page import build_page
+from noiseclean_scrapy.page.markup import is_written
 from noiseclean_scrapy.page.words import words
 from noiseclean_scrapy.store import PageRecord, Store
 
@@ -98,9 +99,14 @@ class FinalValues:
 
 def _may_be_ours(source: str, value: Any, texts: Collection[str]) -> bool:
     """Whether a value is made of the texts of blocks, each of one line or of several."""
-    text = str(value or "")
     if source == "tree_version":
-        return text.isdecimal() or not text
+        return value in (None, "") or str(value).isdecimal()
+    text = "" if value is None or value == [] else value
+    # Of what is no text, and of blanks, none is ours.
+    if not isinstance(text, str) or (text and not text.strip()):
+        return False
+    if source == "html" and not is_written(text):
+        return False
     if source in _MADE_AGAIN:
         own = build_page(text).text if source == "html" else text
         return set(words(own)) <= {word for block in texts for word in words(block)}

@@ -112,6 +112,8 @@ class Method(ABC):
     """A learner for the pages of one cluster."""
 
     name: ClassVar[str]
+    learned_with: ClassVar[tuple[str, ...]] = ()
+    """Options, kept under their names, without which what was learned cannot be read."""
 
     @property
     @abstractmethod

@@ -53,6 +53,7 @@ class BlockEntropyMethod(Method):
     """
 
     name = "block-entropy"
+    learned_with = ("blocks",)
 
     def __init__(
         self,

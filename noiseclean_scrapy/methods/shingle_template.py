@@ -42,6 +42,7 @@ class ShingleTemplateMethod(Method):
     """
 
     name = "shingle-template"
+    learned_with = ("links",)
 
     def __init__(
         self, *, links: Count = 3, max_fingerprints: Count = 100_000, published: bool = False

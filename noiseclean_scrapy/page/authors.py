@@ -74,6 +74,7 @@ _AROUND_NAME = re.compile(
     r"|\s+(?:follow(?:ing)?|share|updated|published|posted)(?:\s+@\w*)?$",
     re.IGNORECASE,
 )
+_NAME_OF_DAY = re.compile(rf"\S+ (?:{_WEEKDAY}|share)", re.IGNORECASE)
 _BYLINE = re.compile(rf"{_WRITTEN_BY}:?\s+(?=[^\W\d_])", re.IGNORECASE)
 _BEHIND_NAME = re.compile(
     rf"\s*[,;:|•·/(–—\d].*|\s(?:-|on|of|for|at|in|with|{_WEEKDAY}|{_MONTH})\s.*", re.IGNORECASE
@@ -141,13 +142,19 @@ def turned(name: str) -> str:
     return f"{given.strip()} {family}" if comma and "," not in given else name
 
 
-def named_authors(found: str | None) -> str:
+def named_authors(found: str | None, *, are_told: bool = False) -> str:
     """Names without what stands around them in the line of an author.
 
-    Empty where that is long, or a form.
+    Empty where that is long, or a form. Names that a page tells as such may be a day's as well.
+
+    >>> named_authors("Ann Friday"), named_authors("Ann Friday", are_told=True)
+    ('Ann', 'Ann Friday')
     """
     line = " ".join(without_controls(found or "").split())
-    names = (_AROUND_NAME.sub("", name.strip()) for name in line.split(";"))
+    names = (
+        name if are_told and _NAME_OF_DAY.fullmatch(name) else _AROUND_NAME.sub("", name)
+        for name in map(str.strip, line.split(";"))
+    )
     alone = (both[1] if (both := _NAME_AND_ROLE.fullmatch(name)) else name for name in names)
     named = [name for name in alone if name and not _NOBODY.fullmatch(name)]
     if any(map(_OF_FORM.fullmatch, named)):

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _DEEPEST = 20
 _LONGEST = 300
+_MOST_IMAGES = 20
 _MOST_AUTHORS = 30
 _WRAPPING = re.compile(r"[\s/*]*(?:<!--|<!\[CDATA\[)(?:<!--|<!\[CDATA\[|-->|[\s/*>])*")
 _ARTICLE = re.compile(r"(?:Article|Posting|Report|Review|Recipe)$")
@@ -160,11 +161,14 @@ def _described(
     return thing if name in thing or not isinstance(key, str) else known.get(key, thing)
 
 
-def _image(value: Any, known: Mapping[str, Mapping[str, Any]]) -> str:
-    """The address of an image, of the first one in a list."""
+def _image(value: Any, known: Mapping[str, Mapping[str, Any]], depth: int = 0) -> str:
+    """The address of an image, of the first one in a list that has one."""
+    if depth > 3:
+        return ""
     if isinstance(value, list):
-        value = value[0] if value else None
+        found = (_image(part, known, depth + 1) for part in value[:_MOST_IMAGES])
+        return next(filter(None, found), "")
     if isinstance(value, dict):
         described = _described(value, "url", known)
-        value = described.get("url") or described.get("contentUrl")
+        return _image(described.get("url") or described.get("contentUrl"), known, depth + 1)
     return value if isinstance(value, str) else ""

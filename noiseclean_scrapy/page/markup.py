@@ -23,6 +23,21 @@ _MOST_INDENTED = 200_000
 """Lines of one part, times its containers, from which on it stands in none: each indents all."""
 
 
+_WRITTEN_TAG = re.compile(
+    r"</?(?:h[1-6]|p|[uod]l|li|d[td]|blockquote|pre|table|t[rhd]|br|strong|em|code|kbd|samp|del|ins"
+    r'|su[bp]|q|mark|ruby|r[tp]|a|img)(?: (?:href|src|alt|start)="[^"]*")*>'
+)
+
+
+def is_written(html: str) -> bool:
+    """Whether HTML may be what `to_html` writes: it has no other tags and attributes.
+
+    >>> is_written('<p><a href="/a">A &lt; B</a></p>'), is_written("<p class=lead>A</p>")
+    (True, False)
+    """
+    return "<" not in _WRITTEN_TAG.sub("", html)
+
+
 class Source(NamedTuple):
     """A text block: its content, the number of its element, and whether it is the headline.
 

@@ -62,7 +62,7 @@ def author_and_date(
     marked the first day of a page may be that of today. And a byline beside the headline.
     """
     latest = datetime.now(timezone.utc) + timedelta(days=1)
-    author = named_authors("; ".join(article.authors)) or _stated_author(facts)
+    author = named_authors("; ".join(article.authors), are_told=True) or _stated_author(facts)
     stated = [article.published, *(read_time(declared.get(name)) for name in _TIMES)]
     if not any(stated):
         written = (read_written(declared.get(name)) for name in _TIMES)

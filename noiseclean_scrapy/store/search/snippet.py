@@ -42,10 +42,10 @@ def make_snippet(text: str, language: str, phrases: Sequence[Phrase], analyzer: 
     parts = [_ELLIPSIS] if start else []
     place = start
     for match in matches:
-        if match.start >= place and match.end <= end:
+        if place <= match.start < end:
             parts += [_line(text[place : match.start]), MATCH_START]
-            parts += [_line(text[match.start : match.end]), MATCH_END]
-            place = match.end
+            place = min(match.end, end)
+            parts += [_line(text[match.start : place]), MATCH_END]
     parts.append(_line(text[place:end]))
     if end < len(text):
         parts.append(_ELLIPSIS)
@@ -96,7 +96,7 @@ def _best(matches: Sequence[_Match]) -> _Match:
 
 def _start(text: str, match: int) -> int:
     """A place shortly before a match, where a word begins if the script has spaces."""
-    near = match - _BEFORE
+    near = min(match - _BEFORE, len(text) - _CHARACTERS)
     if near <= 0:
         return 0
     space = _SPACE.search(text, near, near + _WORD)

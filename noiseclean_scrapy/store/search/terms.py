@@ -20,6 +20,9 @@ import snowballstemmer  # type: ignore[import-untyped]
 from noiseclean_scrapy.page.characters import JOINERS
 from noiseclean_scrapy.page.stemming import stemmer_name
 
+_TURKISH_STEMMER = "turkish"
+_TURKISH = str.maketrans("Iİ", "ıi")
+"""Turkish has two letters where others have one; its stemmer follows their vowels."""
 TITLE_WEIGHT = 5.0
 """A word of the title counts as much as so many of the text."""
 
@@ -146,11 +149,14 @@ class _Vocabulary:
 
     def __init__(self, stemmer: str) -> None:
         self.stems: dict[str, str] = {}
+        self._is_turkish = stemmer == _TURKISH_STEMMER
         self._stemmer = snowballstemmer.stemmer(stemmer) if stemmer else None
         self._lock = threading.Lock()
 
     def stem(self, word: str) -> str:
         seen = word[:_WORD_CHARACTERS].translate(_WITHOUT_JOINERS)
+        if self._is_turkish:
+            seen = seen.translate(_TURKISH)
         folded = unicodedata.normalize("NFKC", seen).casefold()
         # Of the Turkish capital with a dot, casefold leaves the dot as an accent.
         folded = folded.replace("i\u0307", "i")[:_TERM_CHARACTERS]
@@ -159,7 +165,8 @@ class _Vocabulary:
             stem = self._stemmer.stemWord(folded) if self._stemmer else folded
             if len(self.stems) >= _REMEMBERED_WORDS:
                 self.stems.clear()
-            term = _plain(stem) or folded
+            # Some signs are a blank and a mark.
+            term = _plain(stem) or "".join(folded.split()) or word
             if len(word) <= _WORD_CHARACTERS:
                 self.stems[word] = term
         return term
