@@ -31,7 +31,7 @@ def test_the_first_value_is_waited_for_and_an_old_one_is_given_at_once() -> None
     value = Refreshing(read, seconds=3600)
     assert value.get() == 1
     assert value.get() == 1
-    assert value.is_ready
+    assert value.begin()
     value.expire()
     assert value.get() == 1  # the next one is being read
     may_read.set()
@@ -48,7 +48,7 @@ def test_what_cannot_be_read_is_told_and_the_last_value_stays() -> None:
     value = Refreshing(read, seconds=0)
     with pytest.raises(ValueError, match="damaged"):
         value.get()
-    wait_for(lambda: value.is_ready, bool)
+    wait_for(lambda: value.begin(), bool)
     assert value.get() == "read"
     errors.append(ValueError("again"))
     value.expire()

@@ -116,9 +116,9 @@ def places(request: Request) -> Response:
 def review(request: Request) -> Response:
     """The pages that are most worth a look."""
     queue = request.app.state.review
-    queue.begin()
-    found = queue.get() if queue.is_ready else []
-    return answer({"is_ready": queue.is_ready, "pages": list(map(asdict, found))})
+    is_ready = queue.begin()
+    found = queue.get() if is_ready else []
+    return answer({"is_ready": is_ready, "pages": list(map(asdict, found))})
 
 
 def changes(request: Request) -> Response:

@@ -59,10 +59,10 @@ def _now(request: Request) -> dict[str, Any]:
     rows = state.bench.sites.get()
     found: dict[str, Any] = {
         "totals": shown_totals(rows),
-        "review": {"is_ready": state.review.is_ready},
+        "review": {"is_ready": state.review.begin()},
     }
     for number, watch in enumerate(state.bench.crawls):
-        if watch.state.is_ready:
+        if watch.state.begin():
             found[f"crawl {number}"] = {"id": str(number), **watch.state.get().told()}
     for change in state.teaching.changes():
         found[f"change {change.id}"] = {

@@ -33,15 +33,11 @@ class Refreshing(Generic[Value]):
         self._read_at = -1e9
         self._took = 0.0
 
-    @property
-    def is_ready(self) -> bool:
-        """Whether there is a value."""
-        return self._value is not None
-
-    def begin(self) -> None:
-        """Read the first value in the background, unless there is one."""
+    def begin(self) -> bool:
+        """Read the first value in the background, unless there is one; whether there is one."""
         if self._value is None:
             self._start()
+        return self._value is not None
 
     def get(self) -> Value:
         """The value, which may be old; raises what reading the first one raised."""

@@ -177,8 +177,7 @@ def frame(request: Request) -> Response:
 def review(request: Request) -> Response:
     """The pages that are most worth a look."""
     state = request.app.state
-    state.review.begin()
-    is_ready = state.review.is_ready
+    is_ready = state.review.begin()
     return document(
         request, "review", queue=state.review.get() if is_ready else [], is_ready=is_ready
     )
