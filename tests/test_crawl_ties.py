@@ -106,6 +106,20 @@ class ElsewhereSpider(CarryingSpider):
         yield response.follow(f"/more/{number}", self.finish, cb_kwargs=arguments)
 
 
+class GuestSpider(CarryingSpider):
+    """Visits each page twice, and begins an item at the second time."""
+
+    name = "guest"
+
+    async def start(self) -> AsyncIterator[Any]:
+        for number in range(2 * PAGES):
+            yield scrapy.Request(f"{self.url}/{number % PAGES}", priority=2 * PAGES - number)
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        if not response.url.endswith("/guests"):
+            yield from super().parse(response)
+
+
 @pytest.mark.parametrize("spelling", ["{0}#top", "{0}?a=für", "{2}/moved/{1}"])
 def test_an_address_may_be_spelled_as_links_spell_it(tmp_path: Path, spelling: str) -> None:
     more = {f"/more{path}": story(100) for path in STORIES}
@@ -122,6 +136,26 @@ def test_an_address_may_be_spelled_as_links_spell_it(tmp_path: Path, spelling: s
     for item in crawled.items:
         (number,) = re.findall(r"/(\d+)(?:[#?].*)?$", item["url"])
         assert item["title"] == f"Story {number}"
+
+
+def test_an_address_that_led_elsewhere_at_first_has_its_own_page_later(tmp_path: Path) -> None:
+    """Each page sends the crawler to a page for guests, until that was seen."""
+    more = {f"/more{path[-2:]}": story(100) for path in STORIES}
+    guests = Answer(status=302, headers={"Location": "/guests"})
+    pages = {
+        path: lambda request, page=page: guests if request == 1 else page
+        for path, page in STORIES.items()
+    }
+    settings = {
+        **ONE_AFTER_ANOTHER,
+        "DUPEFILTER_CLASS": "scrapy.dupefilters.BaseDupeFilter",
+    }
+    crawled = crawling.crawl_pages(
+        tmp_path, GuestSpider, {**pages, **more, "/guests": story(200)}, settings
+    )
+    assert len(crawled.items) == PAGES
+    for item in crawled.items:
+        assert item["title"] == f"Story {item['url'].rsplit('/', 1)[1]}"
 
 
 def test_what_was_seen_and_cannot_be_had_is_not_another_page(tmp_path: Path) -> None:

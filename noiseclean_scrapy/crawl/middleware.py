@@ -11,6 +11,7 @@ from scrapy import Request, signals
 from scrapy.exceptions import NotConfigured
 from scrapy.http import HtmlResponse, Response
 from scrapy.http.request import NO_CALLBACK
+from scrapy.utils.datatypes import SequenceExclude
 
 from noiseclean_scrapy.crawl.pipeline import PLACE, CleanPipeline
 from noiseclean_scrapy.crawl.session import Crawl, count_not_html
@@ -118,8 +119,12 @@ class ClusterMiddleware(CrawlComponent):
 
 
 def _is_file(request: Request) -> bool:
-    """Whether a pipeline of Scrapy asks for a file or a picture; spiders name their callbacks."""
-    takes_all = request.meta.keys() & {"handle_httpstatus_all", "handle_httpstatus_list"}
+    """Whether a pipeline of Scrapy asks for a file or a picture, to see whatever is answered.
+
+    Spiders name their callbacks, or the statuses that they want to see.
+    """
+    wanted = request.meta.get("handle_httpstatus_list")
+    takes_all = request.meta.get("handle_httpstatus_all") or isinstance(wanted, SequenceExclude)
     return request.callback is NO_CALLBACK and bool(takes_all)
 
 

@@ -125,6 +125,7 @@ class Visits:
         """Remember the visit of a response."""
         self._visits.note(visit, response, request)
         self._addresses.add(hash(visit.record.url))
+        self._moved.pop(visit.record.url, None)
         for url in _asked_by(visit, request) - {visit.record.url}:
             _remember(self._moved, url, visit.record.url, most=_REDIRECTS)
         _remember(self._recent, visit.record.url, visit, most=_RECENT_PAGES)
@@ -157,7 +158,8 @@ class Visits:
         spellings = list(dict.fromkeys([url, asked_address(url)]))
         if own is not None and not _asked_by(own, request).isdisjoint(spellings):
             return own
-        addresses = [self._moved.get(spelling, spelling) for spelling in spellings]
+        moved = [self._moved[spelling] for spelling in spellings if spelling in self._moved]
+        addresses = [*spellings, *moved]
         recent = next(filter(None, map(self._recent.get, addresses)), None)
         if recent is not None:
             return recent
