@@ -117,6 +117,7 @@ def test_every_meta_key_stands_in_the_reference() -> None:
         for key in re.findall(r"""\bmeta(?:\.get\(|\[)["'](\w+)["']""", path.read_text("utf-8"))
     }
     keys -= {"depth", "download_slot", "is_start_request", "redirect_urls"}  # Scrapy's own
+    keys -= {"handle_httpstatus_all", "handle_httpstatus_list"}
     assert keys == {"noiseclean"}
     assert rows(document("settings.md")).keys() >= keys
 
