@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from noiseclean_scrapy.page.characters import shortened
+
 if TYPE_CHECKING:
     from noiseclean_scrapy.clean_page import CleanPage
     from noiseclean_scrapy.cleaner import SiteCleaner
@@ -67,7 +69,7 @@ def page_card(page: CleanPage) -> str:
         _bar(blocks),
         _facts(facts),
         Markup('<details><summary>Text</summary><div class="text">{}</div></details>').format(
-            _shortened(page.text, _WHOLE_TEXT)
+            shortened(page.text, _WHOLE_TEXT)
         ),
         Markup("<details><summary>Blocks</summary><ol>{}{}</ol></details>").format(
             Markup("").join(map(_entry, islice(blocks, _BLOCKS))), rest
@@ -96,12 +98,8 @@ def _bar(blocks: tuple[Block, ...]) -> Markup:
 
 def _entry(block: Block) -> Markup:
     return Markup('<li class="{}"><span>{:.2f}</span> {}</li>').format(
-        _class(block), block.score, _shortened(block.text, _TEXT)
+        _class(block), block.score, shortened(block.text, _TEXT)
     )
-
-
-def _shortened(text: str, most: int) -> str:
-    return text if len(text) <= most else text[:most] + "…"
 
 
 def _class(block: Block) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,13 @@ def pages_with_text(folder: Path) -> list[str]:
     query = "SELECT url FROM noiseclean_page WHERE text IS NOT NULL"
     rows = read_rows(f"sqlite:///{folder}/noiseclean.db", query)
     return sorted(f"/{url.rsplit('/', 1)[1]}" for (url,) in rows)
+
+
+def check_titles(items: Sequence[dict[str, Any]]) -> None:
+    """Each page has an item, with the title of the page whose address the item has."""
+    assert len(items) == PAGES
+    for item in items:
+        assert item["title"] == f"Story {item['url'].rsplit('/', 1)[1]}"
 
 
 class FormSpider(scrapy.Spider):
@@ -82,9 +89,7 @@ def test_an_item_has_the_text_of_its_address(tmp_path: Path, kind: str, batch_si
     more = {f"/more{path[-2:]}": Answer(story(100), type=kind) for path in STORIES}
     settings = {**ONE_AFTER_ANOTHER, "NOISECLEAN_BATCH_SIZE": batch_size}
     crawled = crawling.crawl_pages(tmp_path, CarryingSpider, {**STORIES, **more}, settings)
-    assert len(crawled.items) == PAGES
-    for item in crawled.items:
-        assert item["title"] == f"Story {item['url'].rsplit('/', 1)[1]}"
+    check_titles(crawled.items)
     assert pages_with_text(tmp_path) == sorted(STORIES)
     assert "errors" not in crawled.ours
 
@@ -153,9 +158,7 @@ def test_an_address_that_led_elsewhere_at_first_has_its_own_page_later(tmp_path:
     crawled = crawling.crawl_pages(
         tmp_path, GuestSpider, {**pages, **more, "/guests": story(200)}, settings
     )
-    assert len(crawled.items) == PAGES
-    for item in crawled.items:
-        assert item["title"] == f"Story {item['url'].rsplit('/', 1)[1]}"
+    check_titles(crawled.items)
 
 
 def test_what_was_seen_and_cannot_be_had_is_not_another_page(tmp_path: Path) -> None:
@@ -178,9 +181,7 @@ def test_an_item_that_a_resumed_crawl_finishes_has_the_text_of_its_address(tmp_p
             plan = Plan(CarryingSpider, {**settings, **extra}, {"url": server.url})
             (crawled,) = crawling.crawl(tmp_path, plan)
             items += crawled.items
-    assert len(items) == PAGES
-    for item in items:
-        assert item["title"] == f"Story {item['url'].rsplit('/', 1)[1]}"
+    check_titles(items)
 
 
 class InlineSpider(scrapy.Spider):

@@ -580,54 +580,56 @@ def test_an_idle_crawl_writes_what_waits(sqlite_url: str) -> None:
     drive(crawl, steps)
 
 
-def test_a_crawl_takes_the_disk_that_is_gone(sqlite_url: str, tmp_path: Path) -> None:
+def check_what_comes_back(
+    crawl: Crawl, url: str, take_away: Callable[[], object], put_back: Callable[[], object]
+) -> None:
+    """The database is away in the middle of a crawl; nothing stands in its place meanwhile."""
+    file = Path(url.removeprefix("sqlite:///"))
+
+    async def steps() -> None:
+        for number in range(5):
+            await see(crawl, number)
+        take_away()
+        for number in range(5, 9):
+            await see(crawl, number)
+            assert not file.exists()
+        put_back()
+        crawl._last_flush = 0
+        for number in range(9, PAGES):
+            await see(crawl, number)
+
+    drive(crawl, steps)
+    check_state(url)
+    assert read_rows(url, "SELECT count(text) FROM noiseclean_page") == [(PAGES,)]
+
+
+def test_a_crawl_takes_the_disk_that_is_gone(tmp_path: Path) -> None:
     """The folder of the database is moved away and put back in the middle of a crawl."""
     folder, away = tmp_path / "disk", tmp_path / "away"
     folder.mkdir()
     url = f"sqlite:///{folder}/noiseclean.db"
     crawl = open_crawl(url, {"NOISECLEAN_SPOOL": str(tmp_path / "spool.db")})
-
-    async def steps() -> None:
-        for number in range(5):
-            await see(crawl, number)
-        shutil.move(folder, away)
-        for number in range(5, 9):
-            await see(crawl, number)
-        shutil.move(away, folder)
-        crawl._last_flush = 0
-        for number in range(9, PAGES):
-            await see(crawl, number)
-
-    drive(crawl, steps)
-    check_state(url)
-    assert read_rows(url, "SELECT count(text) FROM noiseclean_page") == [(PAGES,)]
+    check_what_comes_back(
+        crawl, url, lambda: shutil.move(folder, away), lambda: shutil.move(away, folder)
+    )
 
 
 def test_a_crawl_takes_back_the_file_that_was_moved_away(tmp_path: Path) -> None:
     """The file alone: its folder stays, and a new one could be made there."""
-    away = tmp_path / "away"
-    away.mkdir()
-    url = f"sqlite:///{tmp_path}/noiseclean.db"
+    folder, away = tmp_path / "disk", tmp_path / "away"
+    for one in (folder, away):
+        one.mkdir()
+    url = f"sqlite:///{folder}/noiseclean.db"
     spool = str(tmp_path / "spool.db")
     crawl = open_crawl(url, {"NOISECLEAN_SPOOL": spool, "NOISECLEAN_BATCH_SIZE": 1})
+    check_what_comes_back(
+        crawl, url, lambda: move_all(folder, away), lambda: move_all(away, folder)
+    )
 
-    async def steps() -> None:
-        for number in range(5):
-            await see(crawl, number)
-        for file in tmp_path.glob("noiseclean.db*"):
-            shutil.move(file, away)
-        for number in range(5, 9):
-            await see(crawl, number)
-            assert not (tmp_path / "noiseclean.db").exists()
-        for file in away.iterdir():
-            shutil.move(file, tmp_path)
-        crawl._last_flush = 0
-        for number in range(9, PAGES):
-            await see(crawl, number)
 
-    drive(crawl, steps)
-    check_state(url)
-    assert read_rows(url, "SELECT count(text) FROM noiseclean_page") == [(PAGES,)]
+def move_all(folder: Path, there: Path) -> None:
+    for file in list(folder.iterdir()):
+        shutil.move(file, there)
 
 
 def test_a_file_in_the_place_of_another_is_left_alone(tmp_path: Path) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any
-from urllib.parse import urldefrag
 
 from noiseclean_scrapy.clusters.maintenance import StoredModel, load_model
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import DamagedError
 from noiseclean_scrapy.page import build_page
 from noiseclean_scrapy.page.markup import is_written
+from noiseclean_scrapy.page.urls import spellings
 from noiseclean_scrapy.page.words import words
 from noiseclean_scrapy.store import PageRecord, Store
 
@@ -34,9 +34,7 @@ class FinalValues:
 
     def record_at(self, url: str) -> PageRecord | None:
         """The page last fetched from an address, where it has a text and can be read."""
-        # Pages are stored without the fragment that a spider may have added.
-        addresses = dict.fromkeys([url, urldefrag(url).url])
-        found = (self._with_text(self.store.pages.find_url, address) for address in addresses)
+        found = (self._with_text(self.store.pages.find_url, address) for address in spellings(url))
         return next(filter(None, found), None)
 
     def _with_text(self, find: Callable[[str], PageRecord | None], name: str) -> PageRecord | None:

@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         hint = f"did you mean {near[0]!r}?" if near else f"{_PROG} --help lists all"
         parser.error(f"there is no command {first!r}: {hint}")
     # What other commands import would take longer than most pages.
-    names = arguments[:1] if arguments and arguments[0] in SUBCOMMANDS else SUBCOMMANDS
+    names = [first] if first in SUBCOMMANDS else SUBCOMMANDS
     add_subcommands(parser, _PROG, _add_options, names)
     opts = parser.parse_args(arguments)
     if opts.subcommand is None:

@@ -21,6 +21,7 @@ from noiseclean_scrapy.commands.base import (
 from noiseclean_scrapy.commands.output import print_json, tell
 from noiseclean_scrapy.commands.terminal import stdout_console
 from noiseclean_scrapy.page.characters import counted
+from noiseclean_scrapy.store.search.query import parse_query
 from noiseclean_scrapy.store.search.ranking import MATCH_END, MATCH_START
 
 if TYPE_CHECKING:
@@ -71,10 +72,11 @@ class Search(Subcommand):
 
     def run(self, call: Call) -> bool:
         opts = call.opts
+        query = " ".join(opts.words)
         with call.open_store() as store:
             site = call.find_site(store, opts.site).name if opts.site else None
             results = store.search(
-                " ".join(opts.words),
+                query,
                 site=site,
                 language=opts.language,
                 since=opts.since,
@@ -87,7 +89,7 @@ class Search(Subcommand):
             print_json({"total": results.total, "hits": [_hit_row(hit) for hit in results.hits]})
         else:
             _print_results(results)
-        if not results.total and all(word.startswith("-") for word in " ".join(opts.words).split()):
+        if not results.total and not any(part.wanted for part in parse_query(query)):
             tell("Words with - leave pages out of those that others find: name one without.")
         if opts.since and opts.until and opts.since > opts.until:
             tell("--since is later than --until.")

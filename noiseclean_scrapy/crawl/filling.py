@@ -15,24 +15,32 @@ def with_values(item: Any, values: Mapping[str, Any]) -> tuple[Any, dict[str, Ex
     It is the item itself, or a copy where it is frozen; its class checks the values either way.
     """
     refused: dict[str, Exception] = {}
-    adapter = ItemAdapter(item)
-    is_frozen = _is_frozen_model(item)
     for field, value in values.items():
-        try:
-            if not is_frozen:
-                adapter[field] = value
-                continue
-        except Exception as error:
-            # Dataclasses and attrs classes have an error each, of the same name.
-            is_frozen = type(error).__name__ == "FrozenInstanceError"
-            if not is_frozen:
-                refused[field] = error
-                continue
-        try:
-            item = _replaced(item, field, value)
-        except Exception as error:
+        item, error = _filled(item, field, value)
+        if error is not None:
             refused[field] = error
     return item, refused
+
+
+def _filled(item: Any, field: str, value: Any) -> tuple[Any, Exception | None]:
+    """The item with a value, or as it was and what its class says to the value."""
+    try:
+        is_set = not _is_frozen_model(item) and _set(item, field, value)
+        return item if is_set else _replaced(item, field, value), None
+    except Exception as error:
+        return item, error
+
+
+def _set(item: Any, field: str, value: Any) -> bool:
+    """Give an item a value; False where it is frozen."""
+    try:
+        ItemAdapter(item)[field] = value
+    except Exception as error:
+        # Dataclasses and attrs classes have an error each, of the same name.
+        if type(error).__name__ != "FrozenInstanceError":
+            raise
+        return False
+    return True
 
 
 def _is_frozen_model(item: Any) -> bool:

@@ -17,7 +17,7 @@ from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.methods import Model
 from noiseclean_scrapy.page import Page
-from noiseclean_scrapy.page.urls import asked_address
+from noiseclean_scrapy.page.urls import asked_address, spellings
 from noiseclean_scrapy.store import PageRecord
 
 if TYPE_CHECKING:
@@ -155,19 +155,16 @@ class Visits:
         if not url or (own is not None and url == own.record.url):
             return own
         request = response.request if response is not None else None
-        spellings = list(dict.fromkeys([url, asked_address(url)]))
-        if own is not None and not _asked_by(own, request).isdisjoint(spellings):
+        given = spellings(url)
+        if own is not None and not _asked_by(own, request).isdisjoint(given):
             return own
-        moved = [self._moved[spelling] for spelling in spellings if spelling in self._moved]
-        addresses = [*spellings, *moved]
-        recent = next(filter(None, map(self._recent.get, addresses)), None)
-        if recent is not None:
-            return recent
+        addresses = [*given, *filter(None, map(self._moved.get, given))]
         seen = [address for address in addresses if hash(address) in self._addresses]
-        found = None
         for address in seen or (addresses if self.others_saw else ()):
-            found = found or await self._stored(address)
-        return found if found is not None or seen else own
+            visit = self._recent.get(address) or await self._stored(address)
+            if visit is not None:
+                return visit
+        return None if seen else own
 
     async def _stored(self, url: str) -> Visit | None:
         """The page last fetched from an address, as far as it can be had with its HTML."""

@@ -66,6 +66,15 @@ def share_left_out(kept: float, visible: float) -> float:
     return 1 - min(kept / visible, 1.0) if visible else 0.0
 
 
+def shortened(text: str, most: int) -> str:
+    """The text, cut off behind so many characters with a sign for it.
+
+    >>> shortened("Fog closes", 3), shortened("Fog", 3)
+    ('Fog…', 'Fog')
+    """
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
 def counted(number: int, thing: str) -> str:
     """A number of things, in words.
 

@@ -63,6 +63,15 @@ def asked_address(url: str) -> str:
         return url
 
 
+def spellings(url: str) -> list[str]:
+    """The ways in which the page of an address may be stored: as it is given, as it is asked for.
+
+    >>> spellings("https://example.com/#top")
+    ['https://example.com/#top', 'https://example.com/']
+    """
+    return list(dict.fromkeys([url, asked_address(url)]))
+
+
 def is_below(name: str, domain: str) -> bool:
     """Whether a host is a domain, or one of its sub-domains.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from noiseclean_scrapy.page.characters import shortened
 from noiseclean_scrapy.page.locations import steps_of
 
 EXAMPLES = 4
@@ -144,8 +145,6 @@ def below(root: Place) -> Iterator[Place]:
 def _remember(examples: list[Example], example: Example) -> None:
     if len(examples) >= EXAMPLES:
         return
-    text = example.text
-    if len(text) > _EXAMPLE_LENGTH:
-        text = text[:_EXAMPLE_LENGTH] + "…"
+    text = shortened(example.text, _EXAMPLE_LENGTH)
     if all(known.text != text for known in examples):
         examples.append(Example(text, example.kept, example.page_title, example.page_key))

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from itertools import count
 from typing import TypeAlias
 
+from noiseclean_scrapy.page.characters import shortened
+
 _LINES, _LINE = 40, 400
 """Lines of a text that are shown at most, and characters of a line."""
 _UNCHANGED = 3
@@ -81,7 +83,7 @@ def _shown(side: _Numbered, near: Collection[int], end: int) -> Iterator[Line]:
         text, number = side[index]
         if index > last + 1:
             yield Line("…", False)
-        yield Line(text[:_LINE] + "…" * (len(text) > _LINE), number is None)
+        yield Line(shortened(text, _LINE), number is None)
         last = index
     if last + 1 < len(side):
         yield Line("…", False)

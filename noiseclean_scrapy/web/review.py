@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from noiseclean_scrapy.page.block import Block
+from noiseclean_scrapy.page.characters import shortened
 from noiseclean_scrapy.report.survey import SiteSurvey
 from noiseclean_scrapy.store import Cleaned, PageLine, PageRecord, Store
 
@@ -92,13 +93,10 @@ def _sampled(records: list[PageRecord]) -> Iterable[ReviewPage]:
         characters = sum(map(len, texts))
         if characters > _LEAST_REPEATED:
             longest = max(texts, key=len)
-            note = f"keeps what {repeated[longest]} of {len(records)} pages keep: “{_cut(longest)}”"
+            quote = shortened(longest, _LONGEST_QUOTE)
+            note = f"keeps what {repeated[longest]} of {len(records)} pages keep: “{quote}”"
             worth = characters / max(cleaned.kept_characters, 1)
             yield ReviewPage(line, "kept though repeated", note, min(1.0, worth))
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST_QUOTE else f"{text[:_LONGEST_QUOTE].rstrip()}…"
 
 
 def _with_blocks(record: PageRecord) -> PageRecord:
