@@ -39,7 +39,7 @@ from benchmarks.measuring import in_new_process, resident_mib
 from benchmarks.memory import VERSIONS
 from benchmarks.reporting import publish_figures, report_parser
 from benchmarks.tables import Table
-from benchmarks.troubled_web import TroubledWeb
+from benchmarks.troubled_web import NOT_HTML, TroubledWeb
 from noiseclean_scrapy.crawl.spool import Spool
 from noiseclean_scrapy.store import Store
 
@@ -54,6 +54,8 @@ minutes, a few kilobytes a page would not."""
 # What Scrapy itself logs of servers that fail.
 _OF_SERVERS = ("scrapy.downloadermiddlewares.retry", "scrapy.core.scraper")
 _OF_DATABASES = ("the database", "goes on waiting")
+# What holds no page is counted, not stored, and its item goes out.
+_NO_PAGES = frozenset(answer.body for answer in NOT_HTML.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +169,8 @@ class SoakSpider(scrapy.Spider):
         if passed >= self.seconds * (len(self.samples) + 1) / SAMPLES:
             self.samples.append((round(passed, 1), self.seen, round(resident_mib(), 1)))
         if isinstance(response, scrapy.http.HtmlResponse):
-            self.items.write(f"{response.url}\n")
+            if response.body not in _NO_PAGES:
+                self.items.write(f"{response.url}\n")
             yield {"url": response.url}
         yield self.following()
 

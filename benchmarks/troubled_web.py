@@ -27,11 +27,15 @@ HOSTILE: Mapping[str, Answer] = {
     "nul": Answer(b"<p>\x00The\x00 ferry\x00 left " + _TEXT.encode() * 3),
     "charset": Answer(_TEXT.encode("utf-16"), type="text/html; charset=koi8-r"),
     "no charset": Answer(bytes(range(128, 256)) * 20, type="text/html"),
-    "json": Answer(b'{"article": "%s"}' % _TEXT.encode(), type="text/html"),
-    "pdf": Answer(b"%PDF-1.7\n" + bytes(range(256)) * 40, type="text/html"),
     "surrogates": Answer(b"<p>" + b"&#xD800;&#x10FFFF;&#0;" * 50 + _TEXT.encode()),
     "empty": Answer(b""),
 }
+NOT_HTML: Mapping[str, Answer] = {
+    "json": Answer(b'{"article": "%s"}' % _TEXT.encode(), type="text/html"),
+    "pdf": Answer(b"%PDF-1.7\n" + bytes(range(256)) * 40, type="text/html"),
+}
+"""They say that they are HTML, and there is no page in them."""
+_HOSTILE = (*HOSTILE.values(), *NOT_HTML.values())
 ERRORS = (
     Answer(b"<h1>Not found</h1>", status=404),
     Answer(b"<h1>Broken</h1>", status=500),
@@ -59,7 +63,7 @@ class TroubledWeb:
         if chance % _TROUBLE == 0:
             return ERRORS[chance // _TROUBLE % len(ERRORS)]
         if chance % _TROUBLE == 1:
-            return list(HOSTILE.values())[chance // _TROUBLE % len(HOSTILE)]
+            return _HOSTILE[chance // _TROUBLE % len(_HOSTILE)]
         pages = list(_pages(number, turn).values())
         html = pages[self.paths.index(parts.path) % len(pages)]
         return Answer(_redesigned(html, turn // REDESIGN_ROUNDS).encode())
