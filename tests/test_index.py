@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -272,6 +273,19 @@ def test_a_folder_that_is_no_index_of_ours_is_refused(tmp_path: Path) -> None:
     (tmp_path / "meta.json").write_text("{}")
     with pytest.raises(IndexingError, match="cannot be used as a Tantivy index"):
         TantivyIndex(tmp_path)
+
+
+def test_tantivy_finds_a_word_as_the_language_of_a_page_stems_it(
+    sqlite_url: str, tmp_path: Path
+) -> None:
+    rng = random.Random(5)
+    pages = searching.mixed_pages(rng)
+    index = TantivyIndex(tmp_path)
+    with Store(sqlite_url) as store:
+        write(store, *(page(key, text, language=code) for key, (text, code) in pages.items()))
+        feed(store, "tantivy", index)
+    for query, right in searching.mixed_queries(rng, pages):
+        assert keys(index.search(query, limit=100)) == right, query
 
 
 def test_two_cannot_write_a_tantivy_index_at_once(tmp_path: Path) -> None:

@@ -84,6 +84,33 @@ def test_random_queries_find_what_a_slow_search_finds(store: Store) -> None:
         assert set(keys(store.search(query, limit=100))) == right, query
 
 
+def test_a_page_has_a_word_as_its_own_language_stems_it(store: Store) -> None:
+    write(
+        store,
+        page("en", "They win the match.", language="en"),
+        page("bottle", "A glass of wine.", language="en"),
+        page("de", "Die Wine-Bar am Hafen, und jeder darf win sagen.", language="de"),
+        page("untold", "wines", language=None),
+    )
+    assert keys(store.search("wine")) == ["bottle", "de"]
+    assert keys(store.search("win")) == ["de", "en"]
+    assert keys(store.search("wines")) == ["bottle", "de", "untold"]
+    marked = {hit.key: hit.marked("[", "]") for hit in store.search("wines").hits}
+    assert marked["bottle"] == "A glass of [wine]."
+    assert marked["de"] == "Die [Wine]-Bar am Hafen, und jeder darf [win] sagen."
+
+
+def test_random_queries_in_many_languages_find_what_a_slow_search_finds(store: Store) -> None:
+    rng = random.Random(5)
+    pages = searching.mixed_pages(rng)
+    write(store, *(page(key, text, language=code) for key, (text, code) in pages.items()))
+    for query, right in searching.mixed_queries(rng, pages):
+        assert keys(store.search(query, limit=100)) == right, query
+        assert keys(store.search(query, limit=100, language="de")) == [
+            key for key in right if pages[key][1] == "de"
+        ]
+
+
 def test_filters(store: Store) -> None:
     day = timedelta(days=1)
     write(

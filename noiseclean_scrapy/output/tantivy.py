@@ -11,7 +11,12 @@ from typing import Any
 
 from noiseclean_scrapy.errors import IndexingError
 from noiseclean_scrapy.output.documents import Document
-from noiseclean_scrapy.store.search.query import AnalyzedAlternative, Forms, analyze_query
+from noiseclean_scrapy.store.search.query import (
+    AnalyzedAlternative,
+    LanguageQuery,
+    analyze_by_language,
+    wanted_phrases,
+)
 from noiseclean_scrapy.store.search.ranking import Hit, SearchFilter, SearchResults, check_range
 from noiseclean_scrapy.store.search.snippet import make_snippet
 from noiseclean_scrapy.store.search.terms import TITLE_WEIGHT, Analyzer, Phrase
@@ -87,19 +92,17 @@ class TantivyIndex:
         self._index.reload()
         searcher = self._index.searcher()
         languages = [language] if language is not None else self._languages(searcher)
-        alternatives = analyze_query(query, self._analyzer, languages)
-        if not alternatives:
+        parts = analyze_by_language(query, self._analyzer, languages)
+        if not parts:
             return SearchResults(0, ())
-        parts = [self._any(map(self._alternative, alternatives)), *self._filters(pages)]
-        wanted = tantivy.Query.boolean_query([(tantivy.Occur.Must, part) for part in parts])
+        queries = [self._any(map(self._part, parts)), *self._filters(pages)]
+        wanted = tantivy.Query.boolean_query([(tantivy.Occur.Must, part) for part in queries])
         # Its type stubs do not tell of the count.
         # It makes room for as many as are asked for.
         most, first = min(limit, searcher.num_docs), min(offset, searcher.num_docs)
         found: Any = searcher.search(wanted, limit=max(most, 1), offset=first)
-        phrases = [form for one in alternatives for forms in one.wanted for form in forms]
         hits = (
-            self._hit(searcher.doc(address), score, phrases)
-            for score, address in found.hits[:limit]
+            self._hit(searcher.doc(address), score, query) for score, address in found.hits[:limit]
         )
         return SearchResults(found.count, tuple(hits))
 
@@ -129,9 +132,10 @@ class TantivyIndex:
         entry.add_bytes("document", row.encode("ascii"))
         return entry
 
-    def _hit(self, entry: tantivy.Document, score: Any, phrases: Sequence[Phrase]) -> Hit:
+    def _hit(self, entry: tantivy.Document, score: Any, query: str) -> Hit:
         row = json.loads(entry.to_dict()["document"][0])
         published = row["published"] and datetime.fromisoformat(row["published"])
+        phrases = wanted_phrases(query, self._analyzer, row["language"])
         snippet = make_snippet(row["text"], row["language"], phrases, self._analyzer)
         facts = (row["site"], row["language"], published)
         return Hit(row["key"], row["url"], row["title"], snippet, score, *facts)
@@ -142,19 +146,29 @@ class TantivyIndex:
 
     # Queries
 
+    def _part(self, part: LanguageQuery) -> tantivy.Query:
+        occur = tantivy.Occur
+        found = self._any(map(self._alternative, part.alternatives))
+        without = [(occur.MustNot, self._term("language", code)) for code in part.without]
+        if not part.within:
+            return tantivy.Query.boolean_query([(occur.Must, found), *without])
+        within = self._any(self._term("language", code) for code in part.within)
+        ours = tantivy.Query.const_score_query(within, 0.0)
+        return tantivy.Query.boolean_query([(occur.Must, found), (occur.Must, ours)])
+
     def _alternative(self, alternative: AnalyzedAlternative) -> tantivy.Query:
         occur = tantivy.Occur
-        wanted = [(occur.Must, self._forms(forms)) for forms in alternative.wanted]
-        excluded = [(occur.MustNot, self._forms(forms)) for forms in alternative.excluded]
+        wanted = [(occur.Must, self._phrase(phrase)) for phrase in alternative.wanted]
+        excluded = [(occur.MustNot, self._phrase(phrase)) for phrase in alternative.excluded]
         return tantivy.Query.boolean_query([*wanted, *excluded])
 
-    def _forms(self, forms: Forms) -> tantivy.Query:
-        query = tantivy.Query
-        title = self._any(self._phrase("title", phrase) for phrase in forms)
-        text = [self._phrase("text", phrase) for phrase in forms]
-        return self._any([query.boost_query(title, TITLE_WEIGHT), *text])
+    def _phrase(self, phrase: Phrase) -> tantivy.Query:
+        title = self._phrase_in("title", phrase)
+        return self._any(
+            [tantivy.Query.boost_query(title, TITLE_WEIGHT), self._phrase_in("text", phrase)]
+        )
 
-    def _phrase(self, field: str, phrase: Phrase) -> tantivy.Query:
+    def _phrase_in(self, field: str, phrase: Phrase) -> tantivy.Query:
         query = tantivy.Query
         *before, last = phrase.terms
         # Terms are letters and digits alone, so there is nothing to escape.

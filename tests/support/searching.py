@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import random
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta, timezone
 from itertools import product
 from typing import Any
@@ -121,6 +122,48 @@ FOUND: Sequence[tuple[str, set[str]]] = [
     ("میخواهم", {"unseen"}),
 ]
 """Queries, and the pages of TEXTS that are right, found by reading."""
+
+_MIXED_LANGUAGES = (None, "", "en", "de", "fr", "nb", "zh", "nl")
+"""With stemmers and without; two share none, None is no metadata at all."""
+_MIXED_WORDS = (
+    "wine",
+    "wines",
+    "win",
+    "winning",
+    "élection",
+    "elections",
+    "ferry",
+    "ferries",
+    "猫",
+)
+
+
+def mixed_pages(rng: random.Random) -> dict[str, tuple[str, str | None]]:
+    """Short texts and their languages, by key; in some languages two words have one stem."""
+    return {
+        f"{number:02}": (" ".join(rng.choices(_MIXED_WORDS, k=2)), rng.choice(_MIXED_LANGUAGES))
+        for number in range(80)
+    }
+
+
+def mixed_queries(
+    rng: random.Random, pages: Mapping[str, tuple[str, str | None]]
+) -> Iterator[tuple[str, list[str]]]:
+    """Queries, and the keys of the pages that are right, found by going through all of them."""
+    analyzer = Analyzer()
+    for _ in range(60):
+        *wanted, excluded = rng.choices(_MIXED_WORDS, k=rng.randint(2, 3))
+        yield (
+            f"{' '.join(wanted)} -{excluded}",
+            [
+                key
+                for key, (text, language) in pages.items()
+                for terms in [set(analyzer.terms(text, language or ""))]
+                if all(terms.issuperset(analyzer.terms(word, language or "")) for word in wanted)
+                and not terms.issuperset(analyzer.terms(excluded, language or ""))
+            ],
+        )
+
 
 WRONG: Sequence[tuple[str, Any]] = [
     *product(("limit", "offset"), (-1, 2**63, 10**30, 1.5, "10", None)),

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain
 
-from sqlalchemy import CTE, Connection, Float, column, text
+from sqlalchemy import CTE, Connection, Float, bindparam, column, text
 
 from noiseclean_scrapy.store.column_types import StorableText
-from noiseclean_scrapy.store.search.query import AnalyzedAlternative, Forms
+from noiseclean_scrapy.store.search.query import AnalyzedAlternative
 from noiseclean_scrapy.store.search.terms import TITLE_WEIGHT, PageTerms, Phrase
 
 # PostgreSQL refuses a tsvector of a megabyte, and knows no later position than this one.
@@ -52,8 +52,8 @@ def replace(connection: Connection, pages: Sequence[PageTerms]) -> None:
 
 def matches(alternatives: Sequence[AnalyzedAlternative]) -> CTE:
     expression = " | ".join(map(_alternative, alternatives))
-    query = text(_MATCHES).bindparams(match=expression)
-    return query.columns(column("key", StorableText), column("score", Float)).cte("found")
+    query = text(_MATCHES).bindparams(bindparam("match", expression, unique=True))
+    return query.columns(column("key", StorableText), column("score", Float)).cte()
 
 
 def _vector(page: PageTerms) -> str:
@@ -79,14 +79,11 @@ def _vector(page: PageTerms) -> str:
 
 
 def _alternative(alternative: AnalyzedAlternative) -> str:
-    wanted = " & ".join(map(_forms, alternative.wanted))
-    excluded = "".join(f" & !{_forms(forms)}" for forms in alternative.excluded)
+    wanted = " & ".join(map(_phrase, alternative.wanted))
+    excluded = "".join(f" & !{_phrase(phrase)}" for phrase in alternative.excluded)
     return f"({wanted}{excluded})"
 
 
-def _forms(forms: Forms) -> str:
-    return f"({' | '.join(map(_phrase, forms))})"
-
-
 def _phrase(phrase: Phrase) -> str:
-    return " <-> ".join(f"'{term}'" for term in phrase.terms) + ":*" * phrase.open
+    terms = " <-> ".join(f"'{term}'" for term in phrase.terms)
+    return f"({terms}{':*' * phrase.open})"

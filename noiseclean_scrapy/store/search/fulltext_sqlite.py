@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import CTE, Connection, Float, column, text
+from sqlalchemy import CTE, Connection, Float, bindparam, column, text
 
 from noiseclean_scrapy.store.column_types import StorableText
-from noiseclean_scrapy.store.search.query import AnalyzedAlternative, Forms
+from noiseclean_scrapy.store.search.query import AnalyzedAlternative
 from noiseclean_scrapy.store.search.terms import TITLE_WEIGHT, PageTerms, Phrase
 
 _DDL = (
@@ -60,21 +60,17 @@ def replace(connection: Connection, pages: Sequence[PageTerms]) -> None:
 
 def matches(alternatives: Sequence[AnalyzedAlternative]) -> CTE:
     expression = " OR ".join(map(_alternative, alternatives))
-    query = text(_MATCHES).bindparams(match=expression)
-    found = query.columns(column("key", StorableText), column("score", Float)).cte("found")
+    query = text(_MATCHES).bindparams(bindparam("match", expression, unique=True))
+    found = query.columns(column("key", StorableText), column("score", Float)).cte()
     # Else SQLite may go through all pages of a site and ask FTS5 for each.
     return found.prefix_with("MATERIALIZED")
 
 
 def _alternative(alternative: AnalyzedAlternative) -> str:
-    wanted = " AND ".join(map(_forms, alternative.wanted))
+    wanted = " AND ".join(map(_phrase, alternative.wanted))
     if not alternative.excluded:
         return f"({wanted})"
-    return f"(({wanted}) NOT ({' OR '.join(map(_forms, alternative.excluded))}))"
-
-
-def _forms(forms: Forms) -> str:
-    return f"({' OR '.join(map(_phrase, forms))})"
+    return f"(({wanted}) NOT ({' OR '.join(map(_phrase, alternative.excluded))}))"
 
 
 def _phrase(phrase: Phrase) -> str:

@@ -9,17 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from noiseclean_scrapy.errors import QueryError
-from noiseclean_scrapy.page.stemming import stemmer_name
 from noiseclean_scrapy.store.search.terms import Analyzer, Phrase
 
 _PART = re.compile(r'(-?)(?:"([^"]*)"?|([^\s"]+))')
 _CHARACTERS = 1000
-
-Forms: TypeAlias = "tuple[Phrase, ...]"
-"""A word or phrase as each of some languages writes it; one of them is enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +29,8 @@ class Alternative:
 class AnalyzedAlternative:
     """An alternative in terms."""
 
-    wanted: tuple[Forms, ...]
-    excluded: tuple[Forms, ...]
+    wanted: tuple[Phrase, ...]
+    excluded: tuple[Phrase, ...]
 
 
 def parse_query(query: str) -> tuple[Alternative, ...]:
@@ -64,20 +59,62 @@ def parse_query(query: str) -> tuple[Alternative, ...]:
     )
 
 
-def analyze_query(
-    query: str, analyzer: Analyzer, languages: Iterable[str]
-) -> tuple[AnalyzedAlternative, ...]:
-    """The alternatives that can find something: those with a word, as `languages` write it."""
-    # One language for each way to stem is enough.
-    codes = {stemmer_name(language): language for language in languages}.values()
+def analyze_query(query: str, analyzer: Analyzer, language: str) -> tuple[AnalyzedAlternative, ...]:
+    """The alternatives that can find something: those with a word, as a language stems it."""
 
-    def forms(texts: Iterable[str]) -> tuple[Forms, ...]:
-        found = (dict.fromkeys(analyzer.phrase(text, code) for code in codes) for text in texts)
+    def phrases(texts: Iterable[str]) -> tuple[Phrase, ...]:
+        found = (analyzer.phrase(text, language) for text in texts)
         # Signs alone say nothing: they are left out, like those in texts.
-        return tuple(tuple(phrases) for phrases in found if all(p.terms for p in phrases))
+        return tuple(dict.fromkeys(phrase for phrase in found if phrase.terms))
 
     analyzed = (
-        AnalyzedAlternative(forms(alternative.wanted), forms(alternative.excluded))
+        AnalyzedAlternative(phrases(alternative.wanted), phrases(alternative.excluded))
         for alternative in parse_query(query)
     )
     return tuple(alternative for alternative in analyzed if alternative.wanted)
+
+
+def wanted_phrases(query: str, analyzer: Analyzer, language: str) -> list[Phrase]:
+    """What is to be marked in a text of a language."""
+    found = analyze_query(query, analyzer, language)
+    return [phrase for alternative in found for phrase in alternative.wanted]
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageQuery:
+    """What is searched for in the pages of some languages; by default in all pages."""
+
+    alternatives: tuple[AnalyzedAlternative, ...]
+    within: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+
+
+def analyze_by_language(
+    query: str, analyzer: Analyzer, languages: Iterable[str]
+) -> list[LanguageQuery]:
+    """What to search for in pages of each of `languages`: a page has its words as it stems them.
+
+    Of the languages that write a query alike, those without a stemmer included, there is one entry;
+    "" are the pages whose language is unknown.
+
+    >>> for part in analyze_by_language("wines", Analyzer(), ["", "de", "en", "zh"]):
+    ...     print([p.terms for p in part.alternatives[0].wanted], part.within, part.without)
+    [('wines',)] () ('de', 'en')
+    [('win',)] ('de',) ()
+    [('wine',)] ('en',) ()
+    """
+    groups: dict[tuple[AnalyzedAlternative, ...], list[str]] = {}
+    for language in sorted(languages) or [""]:
+        groups.setdefault(analyze_query(query, analyzer, language), []).append(language)
+    parts = []
+    for alternatives, group in groups.items():
+        if not alternatives:
+            continue
+        if len(groups) == 1:
+            parts.append(LanguageQuery(alternatives))
+        elif "" in group:
+            others = (code for other in groups.values() if other is not group for code in other)
+            parts.append(LanguageQuery(alternatives, without=tuple(others)))
+        else:
+            parts.append(LanguageQuery(alternatives, within=tuple(group)))
+    return parts

@@ -7,15 +7,19 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, func, select
+from sqlalchemy import ColumnElement, Connection, Select, exists, func, or_, select, union_all
 
 from noiseclean_scrapy.errors import QueryError
 from noiseclean_scrapy.store.schema import page_table
 from noiseclean_scrapy.store.search import fulltext
 from noiseclean_scrapy.store.search.indexing import as_text, in_chunks
-from noiseclean_scrapy.store.search.query import AnalyzedAlternative, analyze_query
+from noiseclean_scrapy.store.search.query import (
+    LanguageQuery,
+    analyze_by_language,
+    wanted_phrases,
+)
 from noiseclean_scrapy.store.search.snippet import MATCH_END, MATCH_START, make_snippet
-from noiseclean_scrapy.store.search.terms import Analyzer, Phrase
+from noiseclean_scrapy.store.search.terms import Analyzer
 
 __all__ = ["MATCH_END", "MATCH_START", "Hit", "SearchFilter", "SearchResults", "search_pages"]
 
@@ -96,18 +100,30 @@ def search_pages(
 ) -> SearchResults:
     """The pages that ``query`` finds; raises QueryError when it is empty."""
     check_range(limit, offset)
-    languages = ["", *_read_languages(connection)] if pages.language is None else [pages.language]
-    alternatives = analyze_query(query, analyzer, languages)
-    if not alternatives:
+    languages = _read_languages(connection) if pages.language is None else [pages.language]
+    parts = analyze_by_language(query, analyzer, languages)
+    if not parts:
         return SearchResults(0, ())
-    found = fulltext.backend(connection).matches(alternatives)
-    matching = select(found.c.key, found.c.score)
-    if conditions := list(pages.conditions()):
-        matching = matching.join(page_table, found.c.key == page_table.c.key).where(*conditions)
-    total = connection.execute(select(func.count()).select_from(matching.subquery())).scalar_one()
-    best = matching.order_by(found.c.score.desc(), found.c.key).limit(limit).offset(offset)
-    hits = _read_hits(connection, analyzer, alternatives, connection.execute(best).all())
+    found = union_all(*(_matching(connection, part, pages) for part in parts)).subquery()
+    total = connection.execute(select(func.count()).select_from(found)).scalar_one()
+    best = select(found).order_by(found.c.score.desc(), found.c.key).limit(limit).offset(offset)
+    hits = _read_hits(connection, analyzer, query, connection.execute(best).all())
     return SearchResults(total, tuple(hits))
+
+
+def _matching(connection: Connection, query: LanguageQuery, pages: SearchFilter) -> Select[Any]:
+    """Keys and scores of the pages that part of a query finds."""
+    found = fulltext.backend(connection).matches(query.alternatives)
+    language = page_table.c.language
+    conditions = list(pages.conditions())
+    if query.within:
+        conditions.append(language.in_(query.within))
+    if query.without:
+        conditions.append(or_(language.is_(None), language.not_in(query.without)))
+    matching = select(found.c.key, found.c.score)
+    if conditions:
+        matching = matching.join(page_table, found.c.key == page_table.c.key).where(*conditions)
+    return matching
 
 
 def check_range(limit: int, offset: int) -> None:
@@ -127,8 +143,13 @@ def _in_utc(name: str, time: datetime) -> datetime:
 
 
 def _read_languages(connection: Connection) -> Iterator[str]:
-    """The languages of the pages: a step of the index for each, however many pages there are."""
+    """The languages of the pages, "" where one tells none.
+
+    It is a step of the index for each, however many pages there are.
+    """
     language = page_table.c.language
+    if connection.execute(select(exists().where(or_(language.is_(None), language == "")))).scalar():
+        yield ""
     found: Any = ""
     # In a damaged row of SQLite stands something else, which sorts before or behind all texts.
     while isinstance(
@@ -141,19 +162,18 @@ def _read_languages(connection: Connection) -> Iterator[str]:
 def _read_hits(
     connection: Connection,
     analyzer: Analyzer,
-    alternatives: Sequence[AnalyzedAlternative],
+    query: str,
     scores: Sequence[Any],
 ) -> Iterator[Hit]:
-    phrases = [form for one in alternatives for forms in one.wanted for form in forms]
     page = page_table.c
     columns = (page.key, page.url, page.title, page.text, page.cluster, page.language)
-    query = select(*columns, page.published)
+    pages = select(*columns, page.published)
     for chunk in in_chunks(scores):
-        wanted = query.where(page.key.in_([row.key for row in chunk]))
+        wanted = pages.where(page.key.in_([row.key for row in chunk]))
         rows = {row.key: row for row in connection.execute(wanted)}
         for key, score in chunk:
             if key in rows and _is_sound(rows[key]):
-                yield _hit(rows[key], score, analyzer, phrases)
+                yield _hit(rows[key], score, query, analyzer)
 
 
 def _is_sound(row: Any) -> bool:
@@ -161,7 +181,7 @@ def _is_sound(row: Any) -> bool:
     return isinstance(row.url, str) and isinstance(row.cluster, str)
 
 
-def _hit(row: Any, score: float, analyzer: Analyzer, phrases: Sequence[Phrase]) -> Hit:
+def _hit(row: Any, score: float, query: str, analyzer: Analyzer) -> Hit:
     title, text, language = map(as_text, (row.title, row.text, row.language))
-    snippet = make_snippet(text, language, phrases, analyzer)
+    snippet = make_snippet(text, language, wanted_phrases(query, analyzer, language), analyzer)
     return Hit(row.key, row.url, title, snippet, score, row.cluster, language, row.published)
