@@ -22,7 +22,7 @@ from tests.support.crawl_site import story_text
 from tests.support.databases import connected, read_rows, run_statement
 from tests.support.fault_points import PAGES, crawl_all, errors, open_crawl, see
 from tests.support.flipped_bits import SITE, damage, make_database, use
-from tests.support.searching import page
+from tests.support.searching import page, write
 
 KEY = f"{SITE}0003"
 GARBAGE = b"x\x9c no zlib at all"
@@ -181,6 +181,17 @@ def test_the_row_of_a_site_is_made_anew(
         [site] = store.clusters.all()
     assert (site.learned, site.covered) == (PAGES + 1, PAGES + 1)
     assert site.method == "evidence"
+
+
+def test_a_site_made_anew_waits_for_no_page_without_html(sqlite_url: str) -> None:
+    html = "<p>A ferry sails to the northern isles."
+    with Store(sqlite_url) as store:
+        write(store, page("1", "", position=1, html=html), page("2", "", position=2, html=html))
+        run_statement(sqlite_url, "DELETE FROM noiseclean_page_html WHERE key = '1'")
+        run_statement(sqlite_url, "UPDATE noiseclean_cluster SET covered = 'all'")
+        store.clusters.mend("a.example")
+        [site] = store.clusters.all()
+    assert (site.learned, site.covered) == (2, 1)
 
 
 def test_check_lists_and_forgets_what_cannot_be_read(

@@ -5,11 +5,17 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, and_, select
+from sqlalchemy import ColumnElement, Connection, Row, ScalarSelect, and_, func, select
 
 from noiseclean_scrapy.errors import DamagedError
 from noiseclean_scrapy.store.records import ClusterRecord
-from noiseclean_scrapy.store.schema import cluster_table, tree_table
+from noiseclean_scrapy.store.schema import (
+    cluster_table,
+    html_table,
+    is_provisional,
+    page_table,
+    tree_table,
+)
 
 
 def read_cluster(connection: Connection, name: str) -> ClusterRecord | None:
@@ -35,6 +41,16 @@ def read_cluster(connection: Connection, name: str) -> ClusterRecord | None:
             f"or `noiseclean check --repair`, mends it"
         ) from error
     return record
+
+
+def waiting_pages(cluster: str, upto: int = 0) -> ScalarSelect[int]:
+    """How many pages beyond the position `upto` wait for a tree; without HTML none does."""
+    return (
+        select(func.count())
+        .join_from(page_table, html_table, html_table.c.key == page_table.c.key)
+        .where(page_table.c.cluster == cluster, is_provisional, page_table.c.position > upto)
+        .scalar_subquery()
+    )
 
 
 def read_clusters(connection: Connection, *conditions: ColumnElement[bool]) -> list[ClusterRecord]:

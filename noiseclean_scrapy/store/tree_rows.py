@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from datetime import datetime, timezone
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Row, delete, insert, select, update
 
+from noiseclean_scrapy.store.cluster_rows import waiting_pages
 from noiseclean_scrapy.store.damage import DamageLog
 from noiseclean_scrapy.store.page_rows import (
     StoredPage,
@@ -107,16 +108,8 @@ def replace_tree(connection: Connection, cluster: Row[Any], tree: bytes, known_v
 
 
 def count_covered(connection: Connection, cluster: Row[Any], upto: int) -> None:
-    """Set how many positions of a locked cluster are covered once those up to ``upto`` are.
-
-    A page that has lost its HTML waits for no tree.
-    """
-    remaining = (
-        select(func.count())
-        .join_from(page_table, html_table, html_table.c.key == page_table.c.key)
-        .where(page_table.c.cluster == cluster.name, is_provisional, page_table.c.position > upto)
-        .scalar_subquery()
-    )
+    """Set how many positions of a locked cluster are covered once those up to ``upto`` are."""
+    remaining = waiting_pages(cluster.name, upto)
     connection.execute(
         update(cluster_table)
         .where(cluster_table.c.name == cluster.name)

@@ -72,12 +72,11 @@ def _mended_cluster(connection: Connection, name: str, method: str) -> Row[Any]:
     )
     pages = page_table.c.cluster == name
     learned = select(func.coalesce(func.max(page_table.c.position), 0)).where(pages)
-    waiting = select(func.count()).where(pages, is_provisional)
     values = {
         "method": func.coalesce(kind, method),
         "version": newest,
         "learned": learned.scalar_subquery(),
-        "covered": learned.scalar_subquery() - waiting.scalar_subquery(),
+        "covered": learned.scalar_subquery() - cluster_rows.waiting_pages(name),
     }
     mend = update(cluster_table).where(cluster_table.c.name == name).values(values)
     return connection.execute(mend.returning(*cluster_table.c)).one()
