@@ -17,7 +17,7 @@ from noiseclean_scrapy.report.icicle import Box, lay_out, levels
 from noiseclean_scrapy.report.page_view import PageView, page_view
 from noiseclean_scrapy.report.survey import GalleryPage, SiteSurvey
 from noiseclean_scrapy.report.templating import render
-from noiseclean_scrapy.store import ClusterRecord, PageCounts, Store
+from noiseclean_scrapy.store import Store
 
 VIEWS = 12
 """Newest pages that can be opened in the report."""
@@ -25,14 +25,6 @@ VIEWS_SIZE = 6_000_000
 """Most characters that these may take together."""
 
 _TEXTS = 60
-
-
-@dataclass(frozen=True, slots=True)
-class ClusterRow:
-    """A cluster of the store in the report's list."""
-
-    record: ClusterRecord
-    counts: PageCounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +56,7 @@ def site_report(store: Store, cluster: str, *, config: Config | None = None) -> 
         "site.html.jinja",
         record=record,
         counts=store.pages.count(cluster),
-        clusters=[ClusterRow(row, store.pages.count(row.name)) for row in store.clusters.all()],
+        sites=store.clusters.summaries(),
         templates=len(model.templates) if isinstance(model, TemplateModel) else 0,
         versions=versions,
         survey=survey,
