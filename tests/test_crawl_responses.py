@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import AsyncIterator, Iterator
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
@@ -19,6 +20,7 @@ from scrapy.utils.trackref import iter_all
 
 from noiseclean_scrapy.crawl import cluster_cache
 from noiseclean_scrapy.crawl.pipeline import CleanPipeline
+from noiseclean_scrapy.store import Store
 from tests.support import crawl_site, crawling
 from tests.support.crawl_site import (
     Answer,
@@ -163,6 +165,44 @@ def test_what_comes_from_the_cache_is_not_learned_again(
     assert "trees/built" not in second.ours
     assert second.ours["items/cleaned"] == first.ours["items/cleaned"]
     assert site.requests["/plain"] == 1
+
+
+def test_what_comes_from_the_cache_was_fetched_when_its_server_says(tmp_path: Path) -> None:
+    dates = {
+        "/past": "Sat, 01 Mar 2025 13:00:00 +0100",
+        "/future": "Fri, 31 Dec 9999 23:59:59 GMT",
+        "/beyond": "Fri, 31 Dec 9999 23:59:59 -2359",
+        "/none": "yesterday",
+    }
+    pages: Pages = {
+        path: Answer(story(number), headers={"Date": date})
+        for number, (path, date) in enumerate(dates.items())
+    }
+    with crawl_site.serve(pages) as server:
+        plans = [
+            Plan(
+                PagesSpider,
+                {
+                    "HTTPCACHE_ENABLED": True,
+                    "HTTPCACHE_DIR": str(tmp_path / "cache"),
+                    "NOISECLEAN_DATABASE_URL": f"sqlite:///{tmp_path / name}",
+                },
+                {"url": server.url, "paths": list(dates)},
+            )
+            for name in ("first.db", "second.db")
+        ]
+        begin = datetime.now(timezone.utc)
+        crawling.crawl(tmp_path, *plans)
+        end = datetime.now(timezone.utc)
+    with Store(f"sqlite:///{tmp_path}/first.db") as store:
+        assert all(begin < page.fetched_at < end for page in store.pages.with_text())
+    with Store(f"sqlite:///{tmp_path}/second.db") as store:
+        times = {
+            page.url.removeprefix(server.url): page.fetched_at for page in store.pages.with_text()
+        }
+    assert times.pop("/past") == datetime(2025, 3, 1, 12, tzinfo=timezone.utc)
+    assert len(times) == 3
+    assert all(begin < time < end for time in times.values())
 
 
 def test_items_of_other_responses_stay_as_they_are(crawls: list[Crawled]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
-from datetime import datetime, timezone
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -19,7 +18,7 @@ from noiseclean_scrapy.crawl.bounded import bounded_response, selector_of
 from noiseclean_scrapy.crawl.cluster_cache import ClusterCache
 from noiseclean_scrapy.crawl.memory import trim_heap
 from noiseclean_scrapy.crawl.spool import Spool
-from noiseclean_scrapy.crawl.visits import FETCHED_AT, Visit, Visits
+from noiseclean_scrapy.crawl.visits import Visit, Visits, time_of_fetch
 from noiseclean_scrapy.crawl.write_queue import WriteQueue
 from noiseclean_scrapy.crawl.writer import Writer
 from noiseclean_scrapy.errors import DamagedError, StoreError
@@ -95,14 +94,13 @@ class Crawl:
         cluster, stored = await self._look_up(name, key)
         if cluster.config.page_budget != self.config.page_budget:
             page = page_of(cluster.config)  # as the cluster's tree has read others
-        fetched_at = request.meta.get(FETCHED_AT) if request else None
         # From here on nothing is awaited until the page waits: two responses of it learn it once.
         record = PageRecord(
             key=key,
             cluster=name,
             url=response.url,
             body_hash=digest(response.body).hex(),
-            fetched_at=fetched_at or datetime.now(timezone.utc),
+            fetched_at=time_of_fetch(response, request),
             position=stored.position if stored and stored.cluster == name else None,
             html=text,
         )

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime, timezone
+from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -68,6 +71,18 @@ class Visit:
 def is_success(response: Response) -> bool:
     """Whether a response is the one that was asked for."""
     return 200 <= response.status < 300
+
+
+def time_of_fetch(response: Response, request: Request | None) -> datetime:
+    """When a response was fetched: of one of Scrapy's cache its server tells (Date), else now."""
+    now = datetime.now(timezone.utc)
+    if request is not None and isinstance(told := request.meta.get(FETCHED_AT), datetime):
+        return told
+    if "cached" in response.flags:
+        date = (response.headers.get("Date") or b"").decode("latin-1")
+        with suppress(TypeError, ValueError, OverflowError):
+            return min(parsedate_to_datetime(date).astimezone(timezone.utc), now)
+    return now
 
 
 class ByResponse(Generic[T]):
