@@ -332,6 +332,7 @@ BYTES: dict[str, Generator] = {
     "broken utf-16": lambda size: b"\xff\xfe" + b"\x00\xd8<\x00p\x00>\x00a" * size,
     "odd utf-16": lambda size: b"\xfe\xff" + "<p>x".encode("utf-16-be") * size + b"\x00",
     "utf-32": lambda size: b"\xff\xfe\x00\x00" + "<p>word ".encode("utf-32-le") * size,
+    "punycode": lambda size: b"<meta charset=punycode><p>ab-" + b"z9" * size,
     "utf-7": lambda size: b"<meta charset=utf-7><p>" + b"+ADw-script+AD4-" * size,
     "two charsets": lambda size: b"<meta charset=utf-8><meta charset=cp1251>" + b"<p>\xcf" * size,
     "mixed encodings": _mixed_encodings,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.misc import load_object
 
+from noiseclean_scrapy.crawl.charsets import CHARSET_PLACE, CharsetMiddleware
 from noiseclean_scrapy.crawl.metrics import CrawlMetrics
 from noiseclean_scrapy.crawl.pipeline import COMPANIONS, PLACE, CleanPipeline
 from noiseclean_scrapy.crawl.progress import CrawlProgress
@@ -52,6 +53,7 @@ class Addon:
         for setting, component, priority in (
             *((needed.setting, load_object(needed.path), needed.priority) for needed in COMPANIONS),
             ("ITEM_PIPELINES", CleanPipeline, PLACE),
+            ("DOWNLOADER_MIDDLEWARES", CharsetMiddleware, CHARSET_PLACE),
             *(_PROGRESS if config.live or settings.getfloat("LOGSTATS_INTERVAL") else ()),
             *(_METRICS if config.metrics else ()),
             *(_WARC if config.warc else ()),

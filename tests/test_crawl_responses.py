@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import gzip
 from collections.abc import AsyncIterator, Iterator
 from datetime import datetime, timezone
 from pathlib import Path
@@ -203,6 +204,30 @@ def test_what_comes_from_the_cache_was_fetched_when_its_server_says(tmp_path: Pa
     assert times.pop("/past") == datetime(2025, 3, 1, 12, tzinfo=timezone.utc)
     assert len(times) == 3
     assert all(begin < time < end for time in times.values())
+
+
+class TextSpider(PagesSpider):
+    """Reads the texts of the pages itself."""
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        yield {"path": response.url.removeprefix(self.url), "seen": response.css("h1::text").get()}
+
+
+def test_pages_in_a_charset_that_is_none_reach_the_spider(tmp_path: Path) -> None:
+    names = ["base64", "punycode", "utf-7", "idna", "koi8-r"]
+    text = "Story of a café"
+    pages: Pages = {
+        f"/{name}": Answer(
+            gzip.compress(f"<h1>{text}</h1><p>{'It is long. ' * 40_000}".encode()),
+            type=f"text/html; charset={name}",
+            headers={"Content-Encoding": "gzip"},
+        )
+        for name in names
+    }
+    crawled = crawling.crawl_pages(tmp_path, TextSpider, pages, {}, paths=list(pages))
+    seen = {item["path"]: item["seen"] for item in crawled.items}
+    assert seen == dict.fromkeys(pages, text) | {"/koi8-r": text.encode().decode("koi8-r")}
+    assert crawled.ours["items/cleaned"] == len(names)
 
 
 def test_items_of_other_responses_stay_as_they_are(crawls: list[Crawled]) -> None:

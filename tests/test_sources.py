@@ -126,7 +126,7 @@ def test_a_page_comes_as_what_people_have(tmp_path: Path) -> None:
     assert cleaner.clean(response, url="https://other.example/").url == "https://other.example/"
 
 
-@pytest.mark.parametrize("charset", ["base64", "idna", "rot13", "undefined"])
+@pytest.mark.parametrize("charset", ["base64", "idna", "punycode", "rot13", "undefined", "UTF-7"])
 @pytest.mark.parametrize("markup", [story(1), STORY])
 def test_a_charset_that_is_none_is_passed_over(charset: str, markup: str) -> None:
     for encoding in ("utf-8", "cp1250"):

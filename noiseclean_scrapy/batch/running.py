@@ -9,6 +9,7 @@ from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.utils.misc import load_object
 
 from noiseclean_scrapy.addon import Addon
+from noiseclean_scrapy.crawl.charsets import CHARSET_PLACE, CharsetMiddleware
 
 if TYPE_CHECKING:
     from scrapy import Spider
@@ -50,6 +51,9 @@ def run_spider(
     settings = settings.copy()
     settings.setdict(POLITE, priority="command")
     settings.setdict({**_OWN, "NOISECLEAN_ENABLED": with_addon}, priority="cmdline")
+    settings.setdefault_in_component_priority_dict(
+        "DOWNLOADER_MIDDLEWARES", CharsetMiddleware, CHARSET_PLACE
+    )
     addons = settings.getdict("ADDONS")
     ours = [addon for addon in addons if load_object(addon) is Addon]
     if with_addon and not ours:

@@ -8,7 +8,7 @@ from scrapy.utils.response import get_base_url
 
 from noiseclean_scrapy.page import PageBudget
 from noiseclean_scrapy.page.parse import decode, is_wrongly_wide, mended
-from noiseclean_scrapy.page.sources import NO_CHARSET
+from noiseclean_scrapy.page.sources import NO_CHARSET, is_charset
 from noiseclean_scrapy.page.urls import LONGEST_ADDRESS
 
 
@@ -41,7 +41,7 @@ def _is_told(response: HtmlResponse) -> bool:
         charset = response._declared_encoding()
         if charset is None:
             response.body.decode()
-        elif is_wrongly_wide(charset, response.body):
+        elif not is_charset(charset) or is_wrongly_wide(charset, response.body):
             return False
         response.text  # noqa: B018  (read for its errors)
     except NO_CHARSET:

@@ -21,7 +21,7 @@ from w3lib.encoding import (
 )
 
 from noiseclean_scrapy.page.budget import DEFAULT_BUDGET, PageBudget
-from noiseclean_scrapy.page.sources import NO_CHARSET, Html, load, other_than_html
+from noiseclean_scrapy.page.sources import NO_CHARSET, Html, is_charset, load, other_than_html
 from noiseclean_scrapy.page.tags import local_name
 
 if TYPE_CHECKING:
@@ -166,9 +166,11 @@ def decode(data: bytes) -> str:
     name = "utf-8" if is_utf8(data) else _declared(data)
     header = f"charset={name}" if name else None
     try:
-        return html_to_unicode(header, data, auto_detect_fun=_detect)[1]
+        if name is None or is_charset(name):
+            return html_to_unicode(header, data, auto_detect_fun=guessed_charset)[1]
     except NO_CHARSET:
-        return to_unicode(data, _detect(data))
+        pass
+    return to_unicode(data, guessed_charset(data))
 
 
 def is_utf8(data: bytes) -> bool:
@@ -345,7 +347,7 @@ def _root(text: str) -> _Element:
     return etree.fromstring(b"<html/>", parser) if root is None else root
 
 
-def _detect(data: bytes) -> str:
+def guessed_charset(data: bytes) -> str:
     """The charset of what is no UTF-8 and declares none: the best guess."""
     if data.isascii():
         return _WESTERN

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 import sys
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
@@ -33,6 +34,8 @@ Html: TypeAlias = (
 
 NO_CHARSET = (LookupError, UnicodeError)
 """What decoding raises where a page names a codec of Python that is no charset: base64, idna."""
+_CODECS = frozenset({"idna", "punycode", "utf-7"})
+"""Codecs of text that are no charset of a page; punycode takes quadratic time."""
 _EXPECTED = (
     "a page is bytes, str, a Path, a file opened for reading, a Scrapy response, a parsel Selector "
     "or an lxml element"
@@ -128,8 +131,23 @@ def load(source: Html, most: int) -> bytes | str | Selector | Parsed:
     raise TypeError(f"{_EXPECTED}, not {_shown(source)}{hint}")
 
 
+def is_charset(name: str) -> bool:
+    """Whether pages may be in what is named, which may be any of Python's codecs, or nothing.
+
+    >>> [is_charset(name) for name in ("koi8-r", "base64", "punycode", "martian")]
+    [True, False, False, False]
+    """
+    try:
+        b" ".decode(name, "replace")
+    except (LookupError, ValueError):
+        return False
+    return codecs.lookup(name).name not in _CODECS
+
+
 def _text_of(response: Any) -> bytes | str:
     try:
+        if not is_charset(response.encoding):
+            return cast("bytes", response.body)
         return cast("str", response.text)
     except NO_CHARSET:
         return cast("bytes", response.body)
