@@ -10,6 +10,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from noiseclean_scrapy.bounded_json import is_bounded, most
 from noiseclean_scrapy.clean_page import CleanPage, clean_page
 from noiseclean_scrapy.errors import ConfigurationError, TreeDataError, UnknownMethodError
 from noiseclean_scrapy.metadata import extract_metadata
@@ -264,8 +265,8 @@ def _read_state(data: bytes) -> dict[str, Any]:
         raise TreeDataError("the learned tree is damaged: its checksum does not match")
     try:
         unpacking = zlib.decompressobj()
-        text = unpacking.decompress(payload, _most(_LARGEST, payload))
-        if not unpacking.eof or not _is_bounded(text, payload):
+        text = unpacking.decompress(payload, most(_LARGEST, len(payload)))
+        if not unpacking.eof or not is_bounded(text, len(payload), _MOST_SIGNS):
             raise TreeDataError("the learned tree is cut off, or too large to be one")
         state = json.loads(text)
     except (zlib.error, ValueError, RecursionError) as error:
@@ -279,16 +280,3 @@ def _checked(url: str) -> str:
     if not isinstance(url, str):
         raise TypeError(f"url is a string, not {url!r}")
     return url
-
-
-def _most(bound: tuple[int, int], payload: bytes) -> int:
-    least, each = bound
-    return max(least, each * len(payload))
-
-
-def _is_bounded(text: bytes, payload: bytes) -> bool:
-    """Whether the values that JSON makes of it fit into memory: an empty list takes 20 times it."""
-    return all(
-        sum(text.count(sign) for sign in map(bytes, zip(signs))) <= _most(bound, payload)
-        for signs, bound in _MOST_SIGNS.items()
-    )

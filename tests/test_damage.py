@@ -31,6 +31,8 @@ BLOCKS: list[Any] = [
     {"names": []},
     "text",
     [{"text": 5}],
+    [{"score": 10**4000}],
+    [{"score": float("nan")}],
 ]
 # Of SQLite, whose columns take values of any type.
 WRONG = [
@@ -48,6 +50,8 @@ WRONG = [
     ("blocks", GARBAGE),
     ("blocks", "text"),
     ("blocks", b""),
+    ("blocks", 1 << 62),
+    ("blocks", zlib.compress(b"[" + b"[]," * (1 << 23) + b"[]]")),
 ]
 
 
@@ -135,6 +139,21 @@ def test_html_that_cannot_be_read_is_fetched_again(
     with Store(database_url, store_html=True) as store:
         assert "<html" in (store.pages.html(KEY) or "")
         assert len(list(store.pages.with_html(SITE))) == PAGES
+
+
+@pytest.mark.parametrize(
+    "name", ["../../etc/x", f"site=../../{'0' * 32}.zst", f"site=*/{'0' * 32}"]
+)
+def test_what_names_no_object_of_ours_is_damage(
+    sqlite_url: str, tmp_path: Path, whole: bytes, name: str
+) -> None:
+    (tmp_path / "noiseclean.db").write_bytes(whole)
+    change(sqlite_url, "noiseclean_page_html", "html", f"object:{name}".encode())
+    with Store(sqlite_url) as store:
+        with pytest.raises(DamagedError, match=KEY):
+            store.pages.html(KEY)
+        assert [page.key for page in store.pages.damaged()] == [KEY]
+        assert "names no object" in next(iter(store.pages.damaged())).reason
 
 
 def test_a_tree_grows_over_html_that_cannot_be_read(

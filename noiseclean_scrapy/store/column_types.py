@@ -104,7 +104,7 @@ class CompressedText(TypeDecorator[str]):
 
     def process_result_value(self, value: bytes | None, dialect: Dialect) -> str | None:
         if isinstance(value, bytes) and value.startswith(_OBJECT):
-            return ObjectName(value.removeprefix(_OBJECT).decode())
+            return ObjectName.read(value.removeprefix(_OBJECT))
         return None if value is None else decompress(value)
 
 

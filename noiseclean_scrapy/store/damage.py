@@ -18,7 +18,15 @@ Found = TypeVar("Found")
 
 logger = logging.getLogger(__name__)
 
-_ERRORS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, zlib.error)
+_ERRORS = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    TypeError,
+    ValueError,
+    zlib.error,
+)
 
 
 @dataclass(frozen=True, slots=True)

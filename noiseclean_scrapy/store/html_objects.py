@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from secrets import token_hex
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from sqlalchemy import Connection, Engine
@@ -17,14 +18,25 @@ from noiseclean_scrapy.service_urls import shown_url
 from noiseclean_scrapy.store.compression import compress, decompress
 from noiseclean_scrapy.store.records import PageRecord
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 _OBJECTS = "noiseclean_html_objects"
 _LONGEST_FOLDER = 100
+_NAME = re.compile(rb"site=[A-Za-z0-9_.~%%-]{0,%d}/[0-9a-f]{32}\.zst" % _LONGEST_FOLDER)
 
 
 class ObjectName(str):
     """The name of the object that holds a page's HTML, where the HTML would stand."""
 
     __slots__ = ()
+
+    @classmethod
+    def read(cls, name: bytes) -> Self:
+        """A name as it is stored; raises ValueError for any that is none of ours."""
+        if not _NAME.fullmatch(name):
+            raise ValueError("it names no object that holds HTML")
+        return cls(name.decode())
 
 
 class HtmlObjects:

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any, overload
 
+from noiseclean_scrapy.bounded_json import is_bounded
 from noiseclean_scrapy.page import DEFAULT_BUDGET, PageBudget, build_page
 from noiseclean_scrapy.page.block import Block, LocatedBlock
 from noiseclean_scrapy.page.locations import place_of_xpath
 from noiseclean_scrapy.store.block_verdicts import BlockVerdicts, are_verdicts, text_digest
-from noiseclean_scrapy.store.compression import compress, decompress
+from noiseclean_scrapy.store.compression import compress, unpack
 
 if TYPE_CHECKING:
     from noiseclean_scrapy.clean_page import CleanPage
@@ -34,6 +35,8 @@ _DEFAULTS = {
     "hidden": False,
 }
 _KINDS = {name: type(default) for name, default in _DEFAULTS.items()} | {"score": Real}
+_MOST_SIGNS = {b"[{": (1 << 23, 1), b'"': (3 << 22, 2), b",": (3 << 22, 3)}
+"""Lists and objects, quotes, and values: a text of 5 MB may consist of any of the signs."""
 
 
 class StoredBlocks(Sequence[Block]):
@@ -49,7 +52,9 @@ class StoredBlocks(Sequence[Block]):
     __slots__ = ("_count", "packed", "read_html")
 
     def __init__(self, packed: bytes) -> None:
-        self.packed = bytes(packed)
+        if not isinstance(packed, bytes):  # SQLite may hold values of any type
+            raise ValueError("these are no blocks of a page")
+        self.packed = packed
         self.read_html: Callable[[], str | None] | None = None
         self._count = len(self._verdicts.kept if not self.has_texts else self._read())
 
@@ -135,7 +140,10 @@ class StoredBlocks(Sequence[Block]):
         if not self.has_texts:
             return _made_again(self._verdicts, self.read_html and self.read_html()).blocks()
         try:
-            value = json.loads(decompress(self.packed))
+            text = unpack(self.packed)
+            if not is_bounded(text, len(self.packed), _MOST_SIGNS):
+                raise ValueError("these are more blocks than a page has")
+            value = json.loads(text.decode("utf-8", "surrogatepass"))
         except RecursionError:
             raise ValueError("the blocks of a page are nested too deeply") from None
         if isinstance(value, dict):
@@ -201,7 +209,10 @@ def _block(value: object) -> Block:
     if not isinstance(value, dict):
         raise ValueError("these are no blocks of a page")
     values = {name: value.get(name, default) for name, default in _DEFAULTS.items()}
-    if not all(isinstance(values[name], kind) for name, kind in _KINDS.items()):
+    if not (
+        all(isinstance(values[name], kind) for name, kind in _KINDS.items())
+        and 0 <= values["score"] <= 1
+    ):
         raise ValueError("these are no blocks of a page")
     values["place"] = values["place"] or place_of_xpath(values["xpath"])
     return Block(evidence={}, **values)
@@ -234,6 +245,7 @@ def _columns(value: dict[str, Any]) -> _Columns:
         or not all(0 <= name < len(names) for name in (*tests, *labels))
         or not all(-1 <= parent < number for number, parent in enumerate(parents))
         or not all(0 <= owner < len(parents) for owner in owners)
+        or not all(0 <= score <= 1 for score in verdicts[2])
     ):
         raise ValueError("the blocks of a page do not fit each other")
     node_tests, marks = ([names[name] for name in found] for found in (tests, labels))
