@@ -373,6 +373,43 @@ def test_bodies_are_unpacked_as_far_as_they_are_read(tmp_path: Path, encoding: s
     assert peak < 24 << 20
 
 
+@pytest.mark.parametrize("encoding", ["gzip", "zstd"])
+def test_a_body_ends_with_its_ten_thousandth_member(encoding: str) -> None:
+    body = PACKED[encoding](b"x") * 10_000 + PACKED[encoding](b"y") * 20_000
+    block = io.BytesIO(body)
+    found = unpacking.read_body(block, chunked=False, encodings=[encoding], most=1 << 20)
+    assert found == (b"x" * 10_000, True)
+    assert block.tell() < 10_001 * len(PACKED[encoding](b"x")) + unpacking.PIECE_BYTES
+
+
+def test_a_body_ends_with_its_hundred_thousandth_chunk() -> None:
+    block = io.BytesIO(b"1\r\nx\r\n" * 300_000 + b"0\r\n\r\n")
+    body, _ = unpacking.read_body(block, chunked=True, encodings=[], most=1 << 20)
+    assert body == b"x" * 100_000
+
+
+def test_damage_without_end_is_told_a_thousand_times(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    broken = gzip.compress(b"WARC/1\n\n" * 5_000)
+    sound = warc(("response", "http://a.org/1", "text/html", html("1")))
+    (tmp_path / "a.warc.gz").write_bytes(broken + sound + gzip.compress(b"WARC/1\n\n") * 500)
+    pages, problems = read(tmp_path / "a.warc.gz")
+    assert [page.url for page in pages] == ["http://a.org/1"]
+    assert problems["damaged"] > 1001
+    assert len(caplog.records) == 1001
+    assert "counted from here on" in caplog.messages[-1]
+
+
+@pytest.mark.parametrize("noise", [b"a\n", b"WARC\n", b"x" * 70_000 + b"\n", b"xWARC/1.0\n", b"\n"])
+def test_a_record_behind_damage_is_found_wherever_it_begins(tmp_path: Path, noise: bytes) -> None:
+    record = gzip.decompress(warc(("response", "http://a.org/1", "text/html", html("1"))))
+    for count in (1, 2, 3, 13_107, 32_766, 32_767, 32_768):
+        lines = noise * (count if len(noise) < 100 else count % 4)
+        (tmp_path / "a.warc.gz").write_bytes(gzip.compress(b"WARC/1\n\n" + lines + record))
+        assert [page.url for page in read(tmp_path / "a.warc.gz")[0]] == ["http://a.org/1"]
+
+
 def test_files_of_a_folder_are_unpacked_as_far_as_they_are_read(tmp_path: Path) -> None:
     large = b"<p>" + b"x" * (8 << 20)
     (tmp_path / "a.html").write_bytes(gzip.compress(large))

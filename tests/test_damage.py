@@ -156,6 +156,32 @@ def test_what_names_no_object_of_ours_is_damage(
         assert "names no object" in next(iter(store.pages.damaged())).reason
 
 
+@pytest.mark.parametrize("key", [b"\xff\x41", b"a\0", b"\xf4\x90\x80\x80"])
+def test_a_damaged_key_is_one_damaged_page(
+    sqlite_url: str, tmp_path: Path, whole: bytes, key: bytes
+) -> None:
+    (tmp_path / "noiseclean.db").write_bytes(whole)
+    with connected(sqlite_url) as connection:
+        connection.execute(text("PRAGMA foreign_keys = OFF"))
+        for table in ("noiseclean_page", "noiseclean_page_html", "noiseclean_search"):
+            statement = text(f"UPDATE {table} SET key = CAST(:new AS TEXT) WHERE key = :key")
+            connection.execute(statement, {"new": key, "key": KEY})
+        connection.commit()
+    with Store(sqlite_url) as store:
+        # Others that begin alike come after it.
+        others: dict[str, Any] = {"cluster": "b.example", "html": "<p>x"}
+        write(store, *(page(f"a{n}", "", position=10 + n, **others) for n in range(60)))
+        assert len(list(store.pages.with_text())) == PAGES - 1 + 60
+        [found] = store.pages.damaged()
+        assert found.key.encode() == key.decode("utf-8", "replace").encode()
+        assert len(list(store.pages.with_html(SITE))) == PAGES - 1
+        assert len(list(store.pages.provisional("b.example"))) == 60
+        store.pages.forget_damaged([page.key for page in store.pages.damaged()])
+        assert list(store.pages.damaged()) == []
+        assert list(store.index_missing()) == []
+    assert read_rows(sqlite_url, "SELECT count(*) FROM noiseclean_page") == [(PAGES + 59,)]
+
+
 def test_a_tree_grows_over_html_that_cannot_be_read(
     database_url: str, caplog: pytest.LogCaptureFixture
 ) -> None:

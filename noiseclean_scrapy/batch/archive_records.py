@@ -31,7 +31,12 @@ _HELD_BYTES = 32 << 20
 """Pages of a gzip member that wait for its checksum; where there are more, they go unchecked."""
 _MOST_LOST_BYTES = 1 << 30
 """Read in vain, from when on damage is not searched again for what may begin within it."""
+_MOST_DAMAGES = 1000
+"""Records of a gzip member that are left out one by one; where there are more, its rest is."""
+_MOST_TRIES = 100_000
+"""Places at which a gzip member does not begin, though it looks like it."""
 _BLANK = b"\r\n"
+_BEGIN = b"WARC/"
 # A gzip header as programs write it: without reserved flags, with a level and a system that exist.
 _START = re.compile(
     rb"WARC/[01]\.[0-9]+\r?\n[\w-]+:|\x1f\x8b\x08[\x00-\x1f].{4}[\x00\x02\x04][\x00-\x0d\xff]",
@@ -109,7 +114,7 @@ class Records:
         if is_zipped:
             lines = io.BufferedReader(_Member(self), _PIECE_BYTES)
         held: list[tuple[ArchivedPage, bool]] = []
-        held_bytes = 0
+        held_bytes = damages = 0
         try:
             first_line = b""
             following = _skip_blanks(lines)
@@ -122,7 +127,8 @@ class Records:
                             "no other record follows where its length says that it ends"
                         )
                 except DamageError as damage:
-                    if not is_zipped:
+                    damages += 1
+                    if not is_zipped or damages > _MOST_DAMAGES:
                         raise
                     first_line = following = _next_line(lines)
                     self._on_damage(f"a record of the member is left out: {damage}")
@@ -262,8 +268,15 @@ def _skip_blanks(lines: Reader) -> bytes:
 def _next_line(lines: Reader) -> bytes:
     """The next line with which a record begins; empty where there is none."""
     is_begun = False
-    while line := lines.readline(_PIECE_BYTES):
-        if not is_begun and line.startswith(b"WARC/"):
+    while ahead := lines.peek(len(_BEGIN)):
+        # Of what is ahead as much is passed over as holds no begin, not even of one.
+        found = ahead.find(b"\n" + _BEGIN)
+        passed = (found if found >= 0 else ahead.rfind(b"\n", 0, -len(_BEGIN))) + 1
+        if passed and (is_begun or not ahead.startswith(_BEGIN)):
+            lines.read(passed)
+            is_begun = False
+        line = lines.readline(_PIECE_BYTES)
+        if not is_begun and line.startswith(_BEGIN):
             return line
         is_begun = not line.endswith(b"\n")
     return b""
@@ -271,7 +284,7 @@ def _next_line(lines: Reader) -> bytes:
 
 def _find_start(stream: Reader) -> int | None:
     """The next place where a unit may begin; None where there is none."""
-    place, data, piece = stream.tell(), b"", b"-"
+    place, data, piece, tries = stream.tell(), b"", b"-", 0
     while piece:
         piece = stream.read(_PIECE_BYTES)
         data += piece
@@ -284,6 +297,9 @@ def _find_start(stream: Reader) -> int | None:
             is_zipped = found[0].startswith(GZIP_MAGIC)
             if not is_zipped or _begins_record(data[start : start + _SNIFFED_BYTES]):
                 return place + start
+            tries += 1
+            if tries > _MOST_TRIES:
+                return None
         place += max(0, end)
         data = data[max(0, end) :]
     return None
@@ -291,6 +307,6 @@ def _find_start(stream: Reader) -> int | None:
 
 def _begins_record(packed: bytes) -> bool:
     try:
-        return zlib.decompressobj(wbits=31).decompress(packed, 5) == b"WARC/"
+        return zlib.decompressobj(wbits=31).decompress(packed, len(_BEGIN)) == _BEGIN
     except zlib.error:
         return False

@@ -60,11 +60,18 @@ class ArchivedPage:
         )
 
 
-@dataclass(frozen=True, slots=True)
+MOST_WARNINGS = 1000
+
+
+@dataclass(slots=True)
 class ProblemLog:
-    """Warns of each page or part that is left out, and tells ``on_problem`` its kind."""
+    """Warns of each page or part that is left out, and tells ``on_problem`` its kind.
+
+    An archive of a few kilobytes can hold a million: after a thousand they are only counted.
+    """
 
     on_problem: Callable[[ProblemKind], None] | None = None
+    reported: int = 0
 
     def warn(self, message: str) -> None:
         """Tell what nothing is left out for."""
@@ -73,6 +80,10 @@ class ProblemLog:
         logger.warning("%s", message)
 
     def report(self, kind: ProblemKind, message: str) -> None:
-        self.warn(message)
+        self.reported += 1
+        if self.reported <= MOST_WARNINGS:
+            self.warn(message)
+        elif self.reported == MOST_WARNINGS + 1:
+            self.warn("More is left out, and counted from here on without a warning for each")
         if self.on_problem is not None:
             self.on_problem(kind)

@@ -31,6 +31,8 @@ DAMAGE = (zlib.error, brotli.error, zstd.ZstdError)
 _GZIP, _ZLIB, _DEFLATE = 31, 15, -15
 _CHUNK_HEAD_BYTES = 256
 _MOST_ENCODINGS = 4
+_MOST_MEMBERS, _MOST_CHUNKS = 10_000, 100_000
+"""Of a body, which ends with the last of them: each takes time, be it empty."""
 _TEXT_BYTES, _LEAST_TEXT_BYTES = 256, 64
 """Fewer packed bytes may look like text: one in a thousand does of so many."""
 _ZSTD_WINDOW = 23
@@ -83,7 +85,10 @@ def _pieces(block: Block) -> Iterator[bytes]:
 
 def _dechunked(block: Block) -> Iterator[bytes]:
     """What is chunked (RFC 9112, 7.1); from where it is not, all as it is."""
-    while head := block.readline(_CHUNK_HEAD_BYTES):
+    for _ in range(_MOST_CHUNKS):
+        head = block.readline(_CHUNK_HEAD_BYTES)
+        if not head:
+            return
         try:
             left = int(head.partition(b";")[0], 16)
         except ValueError:
@@ -137,14 +142,15 @@ def is_text(data: bytes) -> bool:
 
 def _inflater(window: int) -> Decoder:
     def inflated(pieces: Pieces) -> Iterator[bytes]:
-        unzip = zlib.decompressobj(window)
+        unzip, members = zlib.decompressobj(window), 1
         for piece in pieces:
             left = piece
             while left:
                 if unzip.eof:  # the content may be in several members (RFC 1952)
-                    if window != _GZIP or not GZIP_MAGIC.startswith(left[:2]):
+                    is_next = window == _GZIP and GZIP_MAGIC.startswith(left[:2])
+                    if not is_next or members == _MOST_MEMBERS:
                         return
-                    unzip = zlib.decompressobj(window)
+                    unzip, members = zlib.decompressobj(window), members + 1
                 yield unzip.decompress(left, PIECE_BYTES)
                 left = unzip.unused_data if unzip.eof else unzip.unconsumed_tail
         yield unzip.flush()
@@ -165,12 +171,14 @@ def _unbrotlied(pieces: Pieces) -> Iterator[bytes]:
 
 def _unzstded(pieces: Pieces) -> Iterator[bytes]:
     options: dict[int, int] = {zstd.DecompressionParameter.window_log_max: _ZSTD_WINDOW}
-    unpack = zstd.ZstdDecompressor(options=options)
+    unpack, members = zstd.ZstdDecompressor(options=options), 1
     for piece in pieces:
         left = piece
         while left or not (unpack.needs_input or unpack.eof):
             if unpack.eof:  # the content may be in several frames (RFC 8878)
-                unpack = zstd.ZstdDecompressor(options=options)
+                if members == _MOST_MEMBERS:
+                    return
+                unpack, members = zstd.ZstdDecompressor(options=options), members + 1
             yield unpack.decompress(left, PIECE_BYTES)
             left = unpack.unused_data if unpack.eof else b""
 

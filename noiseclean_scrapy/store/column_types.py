@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from datetime import datetime, timezone
 from typing import Any
 
-from sqlalchemy import DateTime, Dialect, LargeBinary, Text
+from sqlalchemy import BindParameter, ColumnElement, DateTime, Dialect, LargeBinary, Text
 from sqlalchemy.dialects import sqlite
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from noiseclean_scrapy.page.block import Block
@@ -41,6 +44,58 @@ class StorableText(TypeDecorator[str]):
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
         # What SQLite had in a damaged row is not always a text.
         return storable_text(value) if isinstance(value, str) else value
+
+
+class DamagedText(str):
+    """What SQLite has for a text where its bytes are no UTF-8, or hold NUL as none of ours does."""
+
+    __slots__ = ("raw",)
+    raw: bytes
+
+    @classmethod
+    def read(cls, raw: bytes) -> str:
+        """The text that bytes are, damaged or not."""
+        try:
+            text = raw.decode()
+        except UnicodeDecodeError:
+            text = ""
+        if text and "\0" not in text:
+            return text
+        found = cls(raw.decode("utf-8", "replace"))
+        found.raw = raw
+        return found
+
+
+class _Exact(FunctionElement[str]):
+    """A value that SQLite takes for a text where it is given as bytes."""
+
+    inherit_cache = True
+    type = Text()
+
+
+@compiles(_Exact)
+def _compile_exact(element: _Exact, compiler: SQLCompiler, **options: Any) -> str:
+    return compiler.process(element.clauses, **options)
+
+
+@compiles(_Exact, "sqlite")
+def _compile_exact_sqlite(element: _Exact, compiler: SQLCompiler, **options: Any) -> str:
+    # In parentheses, for an empty list is a query.
+    return f"CAST(({compiler.process(element.clauses, **options)}) AS TEXT)"
+
+
+class KeyText(StorableText):
+    """A page's key, which finds its row again even where that is damaged."""
+
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> Any:
+        if isinstance(value, DamagedText):
+            return value.raw
+        return super().process_bind_param(value, dialect)
+
+    def bind_expression(self, bindparam: BindParameter[str]) -> ColumnElement[str]:
+        return _Exact(bindparam)
 
 
 class _SQLiteTime(sqlite.DATETIME):

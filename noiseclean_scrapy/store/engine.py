@@ -15,6 +15,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.service_urls import database_url, shown_url
+from noiseclean_scrapy.store.column_types import DamagedText
 
 # A process that saves a tree cleans its provisional pages while the others wait.
 SQLITE_BUSY_SECONDS = 120
@@ -143,7 +144,7 @@ def _set_up_sqlite(engine: Engine, *, read_only: bool) -> None:
     def set_up(connection: sqlite3.Connection, record: ConnectionPoolEntry) -> None:
         connection.execute("PRAGMA foreign_keys = ON")
         # A damaged text would take all rows of its query along.
-        connection.text_factory = _decode
+        connection.text_factory = DamagedText.read
         if read_only:
             connection.execute("PRAGMA query_only = ON")
         else:
@@ -184,7 +185,3 @@ def _set_up_sqlite(engine: Engine, *, read_only: bool) -> None:
 def _identity(file: str) -> tuple[int, int]:
     found = os.stat(file)
     return found.st_dev, found.st_ino
-
-
-def _decode(text: bytes) -> str:
-    return text.decode("utf-8", "replace")

@@ -20,7 +20,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import NoResultFound
 
 from noiseclean_scrapy.metadata import Metadata
-from noiseclean_scrapy.store.column_types import StorableText
+from noiseclean_scrapy.store.column_types import DamagedText, KeyText
 from noiseclean_scrapy.store.damage import DamagedPage, DamageLog, is_damage
 from noiseclean_scrapy.store.html_objects import ObjectName, read_objects
 from noiseclean_scrapy.store.records import Cleaned, PageRecord
@@ -170,7 +170,7 @@ def read_provisional(
         _pages(html_table.c.html if html else None)
         .join(html_table, html_table.c.key == page_table.c.key)
         .where(page_table.c.cluster == cluster, is_provisional, *conditions)
-        .where(here > tuple_(literal(after[0], Integer), literal(after[1], StorableText)))
+        .where(here > tuple_(literal(after[0], Integer), literal(after[1], KeyText)))
         .order_by(page_table.c.position, page_table.c.key)
         .limit(CHUNK_PAGES)
     )
@@ -187,6 +187,8 @@ def _pages(html: ColumnElement[Any] | None = None) -> Select[Any]:
 
 
 def _page_record(row: Row[Any]) -> PageRecord:
+    if isinstance(row.key, DamagedText):
+        raise ValueError("its key is no text")
     page = PageRecord(**_values(row, _PAGE), cleaned=_cleaned(row), metadata=_metadata(row))
     page.check()
     return page

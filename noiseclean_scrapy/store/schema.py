@@ -17,6 +17,7 @@ from sqlalchemy import (
 
 from noiseclean_scrapy.store.column_types import (
     CompressedText,
+    KeyText,
     PackedBlocks,
     StorableText,
     UTCDateTime,
@@ -63,7 +64,7 @@ tree_table = Table(
 page_table = Table(
     "noiseclean_page",
     metadata,
-    Column("key", StorableText, primary_key=True),
+    Column("key", KeyText, primary_key=True),
     _cluster_column(),
     Column("url", StorableText, nullable=False),
     Column("body_hash", StorableText, nullable=False),
@@ -88,7 +89,7 @@ page_table = Table(
 html_table = Table(
     "noiseclean_page_html",
     metadata,
-    Column("key", StorableText, ForeignKey(page_table.c.key, ondelete="CASCADE"), primary_key=True),
+    Column("key", KeyText, ForeignKey(page_table.c.key, ondelete="CASCADE"), primary_key=True),
     Column("html", CompressedText, nullable=False),
 )
 
@@ -110,7 +111,7 @@ outbox_table = Table(
         ForeignKey(external_index_table.c.name, ondelete="CASCADE"),
         nullable=False,
     ),
-    Column("page_key", StorableText, nullable=False),
+    Column("page_key", KeyText, nullable=False),
     sqlite_autoincrement=True,
 )
 

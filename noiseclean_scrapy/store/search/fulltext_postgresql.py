@@ -7,7 +7,7 @@ from itertools import chain
 
 from sqlalchemy import CTE, Connection, Float, bindparam, column, text
 
-from noiseclean_scrapy.store.column_types import StorableText
+from noiseclean_scrapy.store.column_types import KeyText
 from noiseclean_scrapy.store.search.query import AnalyzedAlternative
 from noiseclean_scrapy.store.search.terms import TITLE_WEIGHT, PageTerms, Phrase
 
@@ -53,7 +53,7 @@ def replace(connection: Connection, pages: Sequence[PageTerms]) -> None:
 def matches(alternatives: Sequence[AnalyzedAlternative]) -> CTE:
     expression = " | ".join(map(_alternative, alternatives))
     query = text(_MATCHES).bindparams(bindparam("match", expression, unique=True))
-    return query.columns(column("key", StorableText), column("score", Float)).cte()
+    return query.columns(column("key", KeyText), column("score", Float)).cte()
 
 
 def _vector(page: PageTerms) -> str:

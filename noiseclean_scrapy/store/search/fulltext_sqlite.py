@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import CTE, Connection, Float, bindparam, column, text
 
-from noiseclean_scrapy.store.column_types import StorableText
+from noiseclean_scrapy.store.column_types import KeyText
 from noiseclean_scrapy.store.search.query import AnalyzedAlternative
 from noiseclean_scrapy.store.search.terms import TITLE_WEIGHT, PageTerms, Phrase
 
@@ -28,13 +28,16 @@ _DDL = (
     END
     """,
 )
-_NUMBER = text("INSERT INTO noiseclean_search (key) VALUES (:key) ON CONFLICT (key) DO NOTHING")
+_KEY = bindparam("key", type_=KeyText)
+_NUMBER = text(
+    "INSERT INTO noiseclean_search (key) VALUES (:key) ON CONFLICT (key) DO NOTHING"
+).bindparams(_KEY)
 _REPLACE = text(
     """
     INSERT OR REPLACE INTO noiseclean_search_terms (rowid, title, text)
     SELECT id, :title, :text FROM noiseclean_search WHERE key = :key
     """
-)
+).bindparams(_KEY)
 # bm25 is smaller for better matches.
 _MATCHES = f"""
     SELECT noiseclean_search.key, -bm25(noiseclean_search_terms, {TITLE_WEIGHT}, 1.0) AS score
@@ -61,7 +64,7 @@ def replace(connection: Connection, pages: Sequence[PageTerms]) -> None:
 def matches(alternatives: Sequence[AnalyzedAlternative]) -> CTE:
     expression = " OR ".join(map(_alternative, alternatives))
     query = text(_MATCHES).bindparams(bindparam("match", expression, unique=True))
-    found = query.columns(column("key", StorableText), column("score", Float)).cte()
+    found = query.columns(column("key", KeyText), column("score", Float)).cte()
     # Else SQLite may go through all pages of a site and ask FTS5 for each.
     return found.prefix_with("MATERIALIZED")
 

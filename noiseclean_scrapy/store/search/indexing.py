@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Row, bindparam, select, text
 
+from noiseclean_scrapy.store.column_types import KeyText
 from noiseclean_scrapy.store.schema import page_table
 from noiseclean_scrapy.store.search import fulltext
 from noiseclean_scrapy.store.search.terms import Analyzer, PageTerms
@@ -18,7 +19,7 @@ _Key = TypeVar("_Key")
 
 
 _REMOVE = text("DELETE FROM noiseclean_search WHERE key IN :keys").bindparams(
-    bindparam("keys", expanding=True)
+    bindparam("keys", expanding=True, type_=KeyText)
 )
 _MISSING = text(
     """
@@ -26,7 +27,7 @@ _MISSING = text(
     AND NOT EXISTS (SELECT 1 FROM noiseclean_search WHERE noiseclean_search.key = page.key)
     ORDER BY key LIMIT :limit
     """
-)
+).bindparams(bindparam("after", type_=KeyText))
 
 
 def index_pages(connection: Connection, analyzer: Analyzer | None, keys: Iterable[str]) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, exists, func, or_, select, union_all
+from sqlalchemy import ColumnElement, Connection, Select, func, or_, select, union_all
 
 from noiseclean_scrapy.errors import QueryError
 from noiseclean_scrapy.store.schema import page_table
@@ -148,7 +148,12 @@ def _read_languages(connection: Connection) -> Iterator[str]:
     It is a step of the index for each, however many pages there are.
     """
     language = page_table.c.language
-    if connection.execute(select(exists().where(or_(language.is_(None), language == "")))).scalar():
+    # In order, so that PostgreSQL asks the index; both conditions in one would ask all pages.
+    unknown = [
+        select(language).where(condition).order_by(language).limit(1)
+        for condition in (language.is_(None), language == "")
+    ]
+    if any(connection.execute(query).first() for query in unknown):
         yield ""
     found: Any = ""
     # In a damaged row of SQLite stands something else, which sorts before or behind all texts.
