@@ -119,10 +119,10 @@ def check_clean(clean: CleanPage, page: Page) -> None:
     assert all(0 <= block.score <= 1 for block in clean.blocks)
     kept = [block for block in clean.blocks if block.kept]
     kept.sort(key=lambda block: block is not clean.headline)
-    # Line breaks, blanks between elements that are told apart, and pictures of formulas, between
-    # signs of a dollar, stand in the text alone.
+    # Line breaks, blanks between elements that are told apart, pictures of formulas ($x$) and the
+    # brackets of ruby stand in the text alone.
     text, pieces = squeezed(clean.text), "".join(squeezed(block.text) for block in kept)
-    assert text == pieces or ("$" in text and is_within(pieces, text))
+    assert text == pieces or (set("$(") & set(text) and is_within(pieces, text))
     assert 0 <= clean.fit <= 1
     assert clean.kept_characters + clean.dropped_characters == clean.visible_characters
 

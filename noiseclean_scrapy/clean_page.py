@@ -157,6 +157,22 @@ class CleanPage:
         """All text blocks in document order, the dropped ones too."""
         return tuple(block for block in self._blocks if block.text)
 
+    def shown_text(self, block: Block) -> str:
+        """The text of one of `blocks` on one line, as it stands in `text`.
+
+        Elements side by side are told apart there (`<b>Jane</b><time>28 March`), which
+        `Block.text`, what the methods read, does not.
+        """
+        return self._shown.get(id(block), block.text)
+
+    @cached_property
+    def _shown(self) -> dict[int, str]:
+        return {
+            id(block): " ".join(self._contents[number].plain.split())
+            for number, block in enumerate(self._blocks)
+            if block.text
+        }
+
     @property
     def headline(self) -> Block | None:
         """The block that the text begins with, None where no headline is visible or kept."""

@@ -10,7 +10,6 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from noiseclean_scrapy.bounded_json import is_bounded, most
 from noiseclean_scrapy.clean_page import CleanPage, clean_page
 from noiseclean_scrapy.errors import ConfigurationError, TreeDataError, UnknownMethodError
 from noiseclean_scrapy.metadata import extract_metadata
@@ -20,6 +19,7 @@ from noiseclean_scrapy.methods.templates import TemplateMethod
 from noiseclean_scrapy.methods.trees.counts import check_factor
 from noiseclean_scrapy.notebook import cleaner_card
 from noiseclean_scrapy.page import DEFAULT_BUDGET, Html, Page, PageBudget, build_page
+from noiseclean_scrapy.page.bounded_json import is_bounded, most
 from noiseclean_scrapy.page.hashes import DIGEST_SIZE, digest
 from noiseclean_scrapy.page.inline import MarkupOptions, flag
 from noiseclean_scrapy.page.overrides import NO_OVERRIDES, Overrides

@@ -373,6 +373,14 @@ def test_bodies_are_unpacked_as_far_as_they_are_read(tmp_path: Path, encoding: s
     assert peak < 24 << 20
 
 
+def test_a_host_that_is_too_long_costs_no_page(tmp_path: Path) -> None:
+    uris = [f"http://{'a' * 300}.example/", f"http://{'a.' * 200}example/"]
+    records = [("response", uri, "text/html", html("1")) for uri in uris]
+    (tmp_path / "my.warc.gz").write_bytes(warc(*records))
+    pages, _ = read(tmp_path / "my.warc.gz")
+    assert [urlsplit(page.url).hostname for page in pages] == ["my-warc-gz.invalid"] * 2
+
+
 @pytest.mark.parametrize("encoding", ["gzip", "zstd"])
 def test_a_body_ends_with_its_ten_thousandth_member(encoding: str) -> None:
     body = PACKED[encoding](b"x") * 10_000 + PACKED[encoding](b"y") * 20_000

@@ -21,6 +21,7 @@ from markdown_it import MarkdownIt
 from example_project.demo import DemoSite
 from noiseclean_scrapy import CleanPage, SiteCleaner
 from noiseclean_scrapy.page.overrides import Overrides
+from noiseclean_scrapy.report.page_view import page_view
 
 NEVER_SHOWN = (
     "script style template noscript iframe noembed noframes object applet embed svg canvas audio "
@@ -464,3 +465,13 @@ def test_a_headline_of_joiners_alone_is_none() -> None:
     page = SiteCleaner().clean("<title>x</title><h1>&#x2060;</h1>")
     assert (page.text, page.html, page.markdown) == ("", "", "")
     assert page.problem
+
+
+def test_a_block_is_shown_as_the_text_has_it() -> None:
+    page = SiteCleaner().clean(
+        "<p>By <b>Jane</b><time>28 March</time></p><p>Fog<br>closes</p><nav><a>One</a><a>Two</a>"
+    )
+    assert [block.text for block in page.blocks][:2] == ["By Jane28 March", "Fog closes"]
+    shown = [page.shown_text(block) for block in page.blocks]
+    assert shown == ["By Jane 28 March", "Fog closes", "One Two"]
+    assert [row["text"] for row in page_view(page, "").rows] == shown

@@ -59,7 +59,9 @@ class TestHelp:
         ("arguments", "message"),
         [
             (("wash",), "invalid choice: 'wash'"),
-            (("sites", "--wide"), "unrecognized arguments: --wide"),
+            (("sites", "--wide"), "there is no option --wide: "),
+            (("sites", "--jsn"), "there is no option --jsn: did you mean --json?"),
+            (("sites", "help"), "nothing more is expected here: help"),
             (("search",), "the following arguments are required: WORD"),
             (("search", "x", "--since", "soon"), "expected a day such as 2026-01-31, not 'soon'"),
             (("search", "x", "--limit", "0"), "expected a number from 1 on"),
@@ -101,6 +103,12 @@ class TestMissing:
         assert "there is no database 'noiseclean.db': crawl first, or name another" in line
         assert done.stdout == ""
         assert not list(tmp_path.iterdir())
+
+    @pytest.mark.parametrize("url", ["postgresql:/anna:s3cret@db/news", "anna:s3cret@db/news"])
+    def test_a_password_in_what_is_no_url(self, tmp_path: Path, url: str) -> None:
+        done = noiseclean(tmp_path, "sites", "--database", url, code=1)
+        assert "s3cret" not in done.stderr
+        assert "there is no database '***@db/news'" in done.stderr
 
     @pytest.mark.parametrize(
         "arguments",
@@ -190,11 +198,12 @@ class TestSites:
     def test_empty_database(self, tmp_path: Path) -> None:
         Store(f"sqlite:///{tmp_path / 'empty.db'}").close()
         assert noiseclean(tmp_path, "sites", "--database", "empty.db", "--json", code=1).json == []
+        hint = "in sqlite:///empty.db: crawl first, or name another database with --database.\n"
         for command in ("sites", "reclean"):
             done = noiseclean(tmp_path, command, "--database", "sqlite:///empty.db", code=1)
-            assert done.stderr == "No site is stored in sqlite:///empty.db.\n"
+            assert done.stderr == f"No site is stored {hint}"
         done = noiseclean(tmp_path, "search", "flood", "--database", "sqlite:///empty.db", code=1)
-        assert done.stderr == "Nothing found.\nNo page is stored in sqlite:///empty.db.\n"
+        assert done.stderr == f"Nothing found.\nNo page is stored {hint}"
 
     @pytest.mark.slow
     def test_database_of_the_project(self, tmp_path: Path, demo: DemoCrawl) -> None:

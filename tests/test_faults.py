@@ -21,7 +21,7 @@ from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.clusters import cleaning
 from noiseclean_scrapy.clusters.training import load_learner
 from noiseclean_scrapy.config import Config
-from noiseclean_scrapy.crawl import cluster_cache
+from noiseclean_scrapy.crawl import cluster_cache, visits
 from noiseclean_scrapy.crawl import session as crawl_module
 from noiseclean_scrapy.crawl.session import Crawl
 from noiseclean_scrapy.errors import StoreError
@@ -409,7 +409,7 @@ def test_a_clock_that_jumps_disturbs_nothing(
         def now(cls, tz: Any = None) -> Any:
             return datetime.now(tz) + cls.jump
 
-    monkeypatch.setattr(crawl_module, "datetime", Jumping)
+    monkeypatch.setattr(visits, "datetime", Jumping)
     crawl = open_crawl(sqlite_url, {})
 
     async def steps() -> None:

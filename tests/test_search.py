@@ -111,6 +111,14 @@ def test_random_queries_in_many_languages_find_what_a_slow_search_finds(store: S
         ]
 
 
+def test_languages_of_the_pages(store: Store) -> None:
+    assert store.languages() == []
+    write(store, page("1", "x", language=None), page("2", "x", language=""))
+    assert store.languages() == []
+    write(store, *(page(code, "x", language=code) for code in ("sv", "de", "sv-FI")))
+    assert store.languages() == ["de", "sv", "sv-FI"]
+
+
 def test_filters(store: Store) -> None:
     day = timedelta(days=1)
     write(

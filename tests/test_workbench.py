@@ -489,6 +489,7 @@ def test_a_rule_goes_into_the_table_of_its_site_however_that_is_spelled() -> Non
         "https://example.com/news/fog.html#a/b?c",
         "javascript:history.back()",
         "urn:pageinfo:1",
+        "http://[",
     ],
 )
 def test_a_pattern_holds_for_its_own_address(url: str) -> None:

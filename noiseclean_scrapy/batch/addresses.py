@@ -11,7 +11,7 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from pathlib import Path
 from urllib.parse import quote, urljoin, urlsplit
 
-from noiseclean_scrapy.page.urls import is_below, registrable_domain
+from noiseclean_scrapy.page.urls import host, is_below, registrable_domain
 
 _PRIVATE = frozenset("home internal intranet lan local localhost".split())
 _TRANSLATED = tuple(
@@ -82,7 +82,8 @@ def web_host(url: str | None) -> str:
         parts.port  # noqa: B018  (read for its ValueError)
     except ValueError:
         return ""
-    return parts.hostname or "" if parts.scheme.lower() in ("http", "https") else ""
+    is_web = parts.scheme.lower() in ("http", "https") and host(url or "")
+    return parts.hostname or "" if is_web else ""
 
 
 def is_web_address(text: str) -> bool:

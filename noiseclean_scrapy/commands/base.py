@@ -68,6 +68,13 @@ class Call:
         settings.setdict(self.settings, priority="cmdline")
         return with_log(settings)
 
+    def nothing_stored(self, what: str) -> str:
+        """What to say where the database has no site, or no page."""
+        return (
+            f"No {what} is stored in {self.config.display_url}: crawl first, or name another "
+            f"database with --database."
+        )
+
     def open_store(self, *, write: bool = False) -> Store:
         """The database, which must be there already, to read or to write as well."""
         from noiseclean_scrapy.store import Store
@@ -217,8 +224,11 @@ def add_method_options(parser: argparse.ArgumentParser, default: str) -> None:
 def _no_database(path: Path) -> str:
     files = sorted(path.parent.glob("*.db"))[:_MOST_FILES]
     beside = [str(file) for file in files if _is_ours(file)]
+    user, at, place = str(path).rpartition("@")
+    # What is no URL by one slash is taken for a path, its password with it.
+    name = f"***@{place}" if at and ":" in user else str(path)
     return (
-        f"there is no database {str(path)!r}: crawl first, or name another one with --database"
+        f"there is no database {name!r}: crawl first, or name another one with --database"
         + f" (there is {', '.join(beside)})" * bool(beside)
     )
 

@@ -211,7 +211,7 @@ def _urls(source: str) -> list[str] | None:
         head = file.read(_LIST_HEAD).decode("utf-8-sig", "replace")
     lines = (line.strip() for line in head.splitlines())
     first = next((line for line in lines if line and not line.startswith("#")), "")
-    if not is_web_address(first):
+    if not is_web_address(first) and path.suffix.lower() != ".txt":
         return None
     from noiseclean_scrapy.batch.fetching import read_url_list
 

@@ -129,7 +129,9 @@ def _report(call: Call, stats: StatsCollector) -> bool:
         f"{counted(pages, 'page')} of {counted(get('noiseclean/clusters', 0), 'site')} stored in "
         f"{call.config.display_url}" + f" ({', '.join(lost)})" * bool(lost)
     )
-    if pages:
+    if not pages:
+        tell("Nothing was stored: the log above says why.")
+    else:
         database = call.config.display_url
         path = database.removeprefix("sqlite:///")
         database = shlex.quote(path if Path(path).is_file() else database)

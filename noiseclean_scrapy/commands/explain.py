@@ -143,7 +143,7 @@ def _print_blocks(
         (score, "bold"),
     )
     more = f" ({len(blocks)} blocks)" if len(blocks) > 1 else ""
-    text = Text(" · ".join(block.text for block in blocks), style="" if kept else "dim")
+    text = Text(" · ".join(map(page.shown_text, blocks)), style="" if kept else "dim")
     if not full:
         room = console.width - len(head) - 1 if console.is_terminal else 100
         text.truncate(max(room - len(more), 20), overflow="ellipsis")

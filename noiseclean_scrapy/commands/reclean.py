@@ -50,7 +50,7 @@ class Reclean(Subcommand):
             names = [one] if one else [site.name for site in store.clusters.all()]
             sites = [call.find_site(store, name) for name in names]
             if not sites:
-                tell(f"No site is stored in {call.config.display_url}.")
+                tell(call.nothing_stored("site"))
             done = [_reclean(store, site, call) for site in sites]
         return any(done)
 

@@ -53,7 +53,20 @@ class _Parser(argparse.ArgumentParser):
     prepare: Callable[[Sequence[str]], Sequence[str]]
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        return super().parse_known_args(self.prepare(args), namespace)
+        found, unknown = super().parse_known_args(self.prepare(args), namespace)
+        if unknown:
+            self.error(self._refusal(unknown))
+        return found, unknown
+
+    def _refusal(self, unknown: Sequence[str]) -> str:
+        from difflib import get_close_matches  # is needed here alone
+
+        option = unknown[0].partition("=")[0]
+        if not option.startswith("-"):
+            return f"nothing more is expected here: {' '.join(unknown)}"
+        near = get_close_matches(option, self._option_string_actions, 1)
+        hint = f"did you mean {near[0]}?" if near else f"{self.prog} --help lists all"
+        return f"there is no option {option}: {hint}"
 
 
 def add_subcommands(

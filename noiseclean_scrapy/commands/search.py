@@ -85,6 +85,7 @@ class Search(Subcommand):
             )
             is_indexed = bool(results.total) or store.is_indexed
             is_empty = not results.total and not store.pages.count().pages
+            languages = [] if results.total else store.languages()
         if opts.json:
             print_json({"total": results.total, "hits": [_hit_row(hit) for hit in results.hits]})
         else:
@@ -94,7 +95,10 @@ class Search(Subcommand):
         if opts.since and opts.until and opts.since > opts.until:
             tell("--since is later than --until.")
         if is_empty:
-            tell(f"No page is stored in {call.config.display_url}.")
+            tell(call.nothing_stored("page"))
+        elif opts.language and not results.total and opts.language.lower() not in languages:
+            known = ", ".join(languages) or "none"
+            tell(f"No page is in {opts.language!r}; languages there: {known}.")
         elif not is_indexed:
             tell("Not all pages are in the index: noiseclean index")
         return results.total > 0

@@ -43,7 +43,7 @@ class Sites(Subcommand):
         elif sites:
             _print_sites(sites)
         else:
-            tell(f"No site is stored in {call.config.display_url}.")
+            tell(call.nothing_stored("site"))
         return bool(sites)
 
 

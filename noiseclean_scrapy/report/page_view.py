@@ -45,14 +45,15 @@ def page_report(page: CleanPage, html: str) -> str:
 def page_view(page: CleanPage, html: str, *, with_document: bool = True) -> PageView:
     """The view of a page that was cleaned from `html`; its document may come from elsewhere."""
     shown = page.blocks[:MOST_BLOCKS]
-    rows = [_row(block, headline=block is page.headline) for block in shown]
+    rows = [_row(page, block) for block in shown]
     document = inert_document(html, page.blocks) if with_document else ""
     return PageView(page, document, rows, "<img" in html.lower())
 
 
-def _row(block: Block, *, headline: bool) -> dict[str, Any]:
+def _row(page: CleanPage, block: Block) -> dict[str, Any]:
+    headline = block is page.headline
     return {
-        "text": block.text,
+        "text": page.shown_text(block),
         "tag": block.tag,
         "place": block.place,
         "verdict": verdict_of(block),

@@ -15,7 +15,12 @@ from noiseclean_scrapy.store.outbox import Outbox
 from noiseclean_scrapy.store.pages import Pages
 from noiseclean_scrapy.store.schema import page_table
 from noiseclean_scrapy.store.search.indexing import find_missing, index_pages
-from noiseclean_scrapy.store.search.ranking import SearchFilter, SearchResults, search_pages
+from noiseclean_scrapy.store.search.ranking import (
+    SearchFilter,
+    SearchResults,
+    read_languages,
+    search_pages,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -118,6 +123,11 @@ class Store:
             return search_pages(
                 connection, self._database.analyzer, query, pages, limit=limit, offset=offset
             )
+
+    def languages(self) -> list[str]:
+        """Codes of the languages that stored pages are in."""
+        with self._database.transaction() as connection:
+            return list(filter(None, read_languages(connection)))
 
     def index_missing(self) -> Iterator[int]:
         """Index all pages with a text that are not in the full-text index; the number done so far.

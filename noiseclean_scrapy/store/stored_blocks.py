@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any, overload
 
-from noiseclean_scrapy.bounded_json import is_bounded
 from noiseclean_scrapy.page import DEFAULT_BUDGET, PageBudget, build_page
 from noiseclean_scrapy.page.block import Block, LocatedBlock
+from noiseclean_scrapy.page.bounded_json import is_bounded
 from noiseclean_scrapy.page.locations import place_of_xpath
 from noiseclean_scrapy.store.block_verdicts import BlockVerdicts, are_verdicts, text_digest
 from noiseclean_scrapy.store.compression import compress, unpack

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from noiseclean_scrapy.errors import ConfigurationError, QueryError
@@ -179,7 +179,7 @@ async def _body(request: Request, *names: str) -> dict[str, str]:
     """The strings of a JSON object; raises ConfigurationError for anything else."""
     try:
         given = json.loads(await request.body())
-    except (ValueError, RecursionError):
+    except (ClientDisconnect, ValueError, RecursionError):
         given = None
     if not isinstance(given, dict) or not all(isinstance(v, str) for v in given.values()):
         raise ConfigurationError("send a JSON object of strings")

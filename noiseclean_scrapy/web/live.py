@@ -23,6 +23,8 @@ _SILENCE = 15
 async def events(request: Request) -> Response:
     """A stream of what changes: sites, the totals, proposals and changes."""
     state = request.app.state
+    if request.method == "HEAD":
+        return Response(media_type="text/event-stream")
     if state.listeners >= LISTENERS:
         return PlainTextResponse("Too many windows are open.", 503)
     return StreamingResponse(

@@ -73,9 +73,12 @@ def pattern_of(url: str) -> str:
     >>> pattern_of("https://example.com/news/2031/fog-closes-port.html?page=2")
     '://[^/]+/news/\\d+/[^/?]+\\.html([?#]|$)'
     """
-    if "://" not in url:
+    try:
+        path = urlsplit(url).path if "://" in url else None
+    except ValueError:
+        path = None
+    if path is None:
         return f"^{re.escape(url)}$"
-    path = urlsplit(url).path
     if not path:
         return r"://[^/]+/?([?#]|$)"
     *folders, last = path.split("/")[1:]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import logging
 import socket
 from collections.abc import Callable, Iterable
 
@@ -30,6 +31,8 @@ def serve(
 
     Port 0 is any that is free. Raises ConfigurationError for an address that cannot be used.
     """
+    # It warns of each browser that closes a page while it is sent.
+    logging.getLogger("asyncio").setLevel(logging.ERROR)
     with _listen(host, port) as listener:
         port = listener.getsockname()[1]
         app = create_app(

@@ -350,11 +350,19 @@
         const row = rowOf(list, number);
         if (!row) continue;
         row.classList.add("on");
-        row.scrollIntoView({ block: "nearest" });
+        reveal(row, list);
       }
+      why.parentElement.scrollTop = 0;
       document.dispatchEvent(new CustomEvent("block-held", { detail: { number, frame, view } }));
     }
     return { hold };
+  }
+
+  /** As `scrollIntoView` does, which would scroll what is around the list as well. */
+  function reveal(row, list) {
+    const [at, box] = [row.getBoundingClientRect(), list.getBoundingClientRect()];
+    if (at.top < box.top) list.scrollTop -= box.top - at.top;
+    else if (at.bottom > box.bottom) list.scrollTop += at.bottom - box.bottom;
   }
 
   function mark(frame, number, on, scroll = false) {

@@ -21,7 +21,15 @@ from noiseclean_scrapy.store.search.query import (
 from noiseclean_scrapy.store.search.snippet import MATCH_END, MATCH_START, make_snippet
 from noiseclean_scrapy.store.search.terms import Analyzer
 
-__all__ = ["MATCH_END", "MATCH_START", "Hit", "SearchFilter", "SearchResults", "search_pages"]
+__all__ = [
+    "MATCH_END",
+    "MATCH_START",
+    "Hit",
+    "SearchFilter",
+    "SearchResults",
+    "read_languages",
+    "search_pages",
+]
 
 _TOO_MANY = 1 << 63
 
@@ -100,7 +108,7 @@ def search_pages(
 ) -> SearchResults:
     """The pages that ``query`` finds; raises QueryError when it is empty."""
     check_range(limit, offset)
-    languages = _read_languages(connection) if pages.language is None else [pages.language]
+    languages = read_languages(connection) if pages.language is None else [pages.language]
     parts = analyze_by_language(query, analyzer, languages)
     if not parts:
         return SearchResults(0, ())
@@ -142,7 +150,7 @@ def _in_utc(name: str, time: datetime) -> datetime:
         raise QueryError(f"{name}={time!r} is no aware time: {error}") from None
 
 
-def _read_languages(connection: Connection) -> Iterator[str]:
+def read_languages(connection: Connection) -> Iterator[str]:
     """The languages of the pages, "" where one tells none.
 
     It is a step of the index for each, however many pages there are.
