@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from noiseclean_scrapy.store import SiteSummary
 
 _LEAST = ("method", "provisional", "texts", "last page", "tree", "drift", "noise")
-"""Columns that a narrow terminal does without, in this order."""
+"""Columns that a narrow terminal has where there is room, the last of these first."""
 _NUMBERS = frozenset({"pages", "texts", "provisional", "tree", "noise", "drift"})
 
 
@@ -51,11 +51,11 @@ def _print_sites(sites: list[SiteSummary]) -> None:
     """A table, without the columns for which a terminal has no room; the names stay whole."""
     rows = [_texts(site) for site in sites]
     console = stdout_console()
-    columns = list(rows[0])
-    for least in _LEAST:
-        if natural_width(_table(rows, columns)) <= console.width:
-            break
-        columns.remove(least)
+    columns = [name for name in rows[0] if name not in _LEAST]
+    for name in reversed(_LEAST):
+        more = [column for column in rows[0] if column in (*columns, name)]
+        if natural_width(_table(rows, more)) <= console.width:
+            columns = more
     console.print(_table(rows, columns))
     if left_out := [name for name in rows[0] if name not in columns]:
         tell(f"No room for {', '.join(left_out)}: widen the terminal, or use --json.")

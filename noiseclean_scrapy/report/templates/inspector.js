@@ -432,7 +432,12 @@
       make("p", { class: "quote soft", dir: "auto" }, row.text),
       make("p", { class: "place" }, row.place.replaceAll("/", " / ")),
     ];
-    if (row.parts.length) parts.push(make("div", { class: "sum" }, ...sums(row.parts)));
+    if (row.parts.length) {
+      const sum = row.parts.reduce((total, [, value]) => total + value, 0);
+      parts.push(make("p", { class: "soft small" },
+        `For (+) and against (−) the block, in log-odds: ${signed(sum)} in all, ${row.needed.toFixed(1)} needed.`));
+      parts.push(make("div", { class: "sum" }, ...sums(row.parts)));
+    }
     if (row.reasons.length) {
       parts.push(make("ul", { class: "reasons" }, ...row.reasons.map(([kind, words, value, isSigned]) =>
         make("li", { style: TONES[kind] ? `--tone:var(${TONES[kind]})` : "" },
