@@ -57,11 +57,11 @@ class DamagedText(str):
         """The text that bytes are, damaged or not."""
         try:
             text = raw.decode()
+            if "\0" not in text:
+                return text
         except UnicodeDecodeError:
-            text = ""
-        if text and "\0" not in text:
-            return text
-        found = cls(raw.decode("utf-8", "replace"))
+            text = raw.decode("utf-8", "replace")
+        found = cls(text)
         found.raw = raw
         return found
 
