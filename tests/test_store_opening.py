@@ -117,6 +117,15 @@ def test_tables_without_a_version_are_refused(database_url: str) -> None:
     assert "noiseclean_page but no schema version" in refused(database_url)
 
 
+@pytest.mark.parametrize("read_only", [False, True])
+def test_a_view_in_the_place_of_a_table_is_refused(database_url: str, read_only: bool) -> None:
+    Store(database_url).close()
+    databases.run_statement(database_url, "ALTER TABLE noiseclean_outbox RENAME TO other")
+    databases.run_statement(database_url, "CREATE VIEW noiseclean_outbox AS SELECT * FROM other")
+    with pytest.raises(StoreError, match="has no table noiseclean_outbox: restore it"):
+        Store(database_url, read_only=read_only)
+
+
 def test_read_only_reads_and_refuses_to_write(database_url: str) -> None:
     with Store(database_url) as store:
         store.pages.write([PAGE], method="evidence")

@@ -123,7 +123,7 @@ class UrlListSpider(Spider):
     def parse(self, response: Response, listed: str) -> None:
         page = response if isinstance(response, HtmlResponse) else None
         if not self.pages.keep(listed, page):
-            self.logger.warning("Left out %s: it is no HTML page that the settings want", listed)
+            self.logger.warning("Left out %s: it is not HTML, or the settings leave it out", listed)
         self.on_done()
 
     def give_up(self, failure: Failure) -> None:

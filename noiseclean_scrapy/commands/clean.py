@@ -65,7 +65,12 @@ class Clean(Subcommand):
     )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("sources", metavar="SOURCE", nargs="+")
+        parser.add_argument(
+            "sources",
+            metavar="SOURCE",
+            nargs="+",
+            help="an address, an HTML file, a folder, an archive, or a list of addresses",
+        )
         add_output_option(parser)
         parser.add_argument(
             "--format",

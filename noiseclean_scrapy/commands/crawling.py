@@ -42,7 +42,13 @@ class Crawl(Subcommand):
     )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("urls", metavar="URL", nargs="+", type=_address)
+        parser.add_argument(
+            "urls",
+            metavar="URL",
+            nargs="+",
+            type=_address,
+            help="a front page, or any other, such as https://example.com/",
+        )
         parser.add_argument(
             "--pages",
             metavar="N",
@@ -81,7 +87,12 @@ class Replay(Subcommand):
     )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("sources", metavar="PATH", nargs="+")
+        parser.add_argument(
+            "sources",
+            metavar="PATH",
+            nargs="+",
+            help="a WARC or WACZ file, a folder, or an HTML file",
+        )
         add_method_options(parser, "NOISECLEAN_METHOD")
         add_database_option(parser)
 

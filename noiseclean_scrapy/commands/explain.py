@@ -51,7 +51,9 @@ class Explain(Subcommand):
     )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("page", metavar="URL|FILE")
+        parser.add_argument(
+            "page", metavar="URL|FILE", help="the address of a stored page, or an HTML file"
+        )
         parser.add_argument("--site", metavar="SITE", help="judge FILE by the tree of this site")
         parser.add_argument("--full", action="store_true", help="do not shorten texts")
         parser.add_argument("--all", action="store_true", help="each block by itself, all numbers")

@@ -16,7 +16,7 @@ class Forget(Subcommand):
     summary = "Delete a site: its pages, texts and trees"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("site", metavar="SITE")
+        parser.add_argument("site", metavar="SITE", help="as `noiseclean sites` names it")
         parser.add_argument("--yes", action="store_true", help="do not ask")
         add_database_option(parser)
 

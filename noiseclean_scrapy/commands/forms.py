@@ -43,8 +43,8 @@ def form_of(given: str | None, path: Path | None, known: Sequence[str], default:
             return form
     names = ", ".join(suffix for form in known for suffix in _SUFFIXES.get(form, ()))
     raise ConfigurationError(
-        f"nothing is known to be written to a file named {path.name!r}: give a name that ends with "
-        f"{names}, or --format"
+        f"the ending of {path.name!r} tells no format: give a name that ends with {names}, or "
+        f"--format"
     )
 
 

@@ -38,7 +38,9 @@ class Reclean(Subcommand):
     )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("site", metavar="SITE", nargs="?")
+        parser.add_argument(
+            "site", metavar="SITE", nargs="?", help="as `noiseclean sites` names it (default all)"
+        )
         add_method_options(parser, "the site's own, not learned again")
         add_database_option(parser)
 

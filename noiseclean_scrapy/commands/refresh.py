@@ -28,7 +28,9 @@ class Refresh(Subcommand):
     )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("feed", metavar="FEED", type=Path)
+        parser.add_argument(
+            "feed", metavar="FEED", type=Path, help="a file that a crawl has written"
+        )
         parser.add_argument("--format", choices=FORMATS, help="default: by the name of FEED")
         parser.add_argument("--encoding", metavar="NAME", help="that of the feed, default utf-8")
         parser.add_argument("--indent", metavar="N", type=int, help="that of a JSON feed")

@@ -27,7 +27,7 @@ class Show(Subcommand):
     )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("url", metavar="URL")
+        parser.add_argument("url", metavar="URL", help="the address of a stored page")
         form = parser.add_mutually_exclusive_group()
         form.add_argument("--html", action="store_true", help="the content as plain HTML")
         form.add_argument("--markdown", action="store_true", help="the content as Markdown")

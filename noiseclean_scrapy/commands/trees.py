@@ -33,7 +33,7 @@ class ExportTree(Subcommand):
     )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("site", metavar="SITE")
+        parser.add_argument("site", metavar="SITE", help="as `noiseclean sites` names it")
         add_output_option(parser, "SITE.noiseclean")
         add_database_option(parser)
 
@@ -62,8 +62,10 @@ class ImportTree(Subcommand):
     )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("site", metavar="SITE")
-        parser.add_argument("file", metavar="FILE", type=Path)
+        parser.add_argument("site", metavar="SITE", help="as `noiseclean sites` names it")
+        parser.add_argument(
+            "file", metavar="FILE", type=Path, help="what `noiseclean export-tree` has written"
+        )
         way = parser.add_mutually_exclusive_group()
         way.add_argument("--replace", action="store_true", help="in place of the site's tree")
         way.add_argument("--merge", action="store_true", help="added to the site's tree")

@@ -89,6 +89,12 @@ def stored_version(connection: Connection) -> int | None:
         return None
     if schema_table.name in ours:
         version: int | None = connection.execute(select(schema_table.c.version)).scalar()
+        # A view in the place of a table may never end.
+        if version == SCHEMA_VERSION and (missing := metadata.tables.keys() - ours):
+            raise StoreError(
+                f"the database has no table {', '.join(sorted(missing))}: restore it from a "
+                f"backup, or use another database"
+            )
         if version is not None:
             return version
     raise StoreError(

@@ -94,7 +94,9 @@ def _sampled(records: list[PageRecord]) -> Iterable[ReviewPage]:
         if characters > _LEAST_REPEATED:
             longest = max(texts, key=len)
             quote = shortened(longest, _LONGEST_QUOTE)
-            note = f"keeps what {repeated[longest]} of {len(records)} pages keep: “{quote}”"
+            note = (
+                f"keeps what {repeated[longest]} of {len(records)} pages looked at keep: “{quote}”"
+            )
             worth = characters / max(cleaned.kept_characters, 1)
             yield ReviewPage(line, "kept though repeated", note, min(1.0, worth))
 

@@ -213,7 +213,9 @@ def open_with_token(request: Request) -> Response:
     """Puts the token of the printed address into a cookie that no other site can send."""
     token = request.query_params.get("token", "")
     if not hmac.compare_digest(token.encode(), request.app.state.bench.token.encode()):
-        raise ConfigurationError("the address is one of an earlier server: open the newest one")
+        raise ConfigurationError(
+            "this is not the address that the server printed last: copy it from its terminal"
+        )
     response = RedirectResponse("/", 303)
     # Until the browser ends: the next server has another token.
     response.set_cookie(request.app.state.cookie, token, httponly=True, samesite="strict")
