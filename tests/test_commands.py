@@ -58,7 +58,8 @@ class TestHelp:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (("wash",), "invalid choice: 'wash'"),
+            (("wash",), "there is no command 'wash': "),
+            (("sits",), "there is no command 'sits': did you mean sites?"),
             (("sites", "--wide"), "there is no option --wide: "),
             (("sites", "--jsn"), "there is no option --jsn: did you mean --json?"),
             (("sites", "help"), "nothing more is expected here: help"),

@@ -47,7 +47,7 @@ def test_it_lists_all_commands(tmp_path: Path) -> None:
 def test_a_word_that_is_no_command_and_options_before_one(tmp_path: Path) -> None:
     for arguments, message in (
         (["wash"], "there is no command 'wash': noiseclean --help lists all"),
-        (["serch", "fog"], "there is no command 'serch': did you mean 'search'?"),
+        (["serch", "fog"], "there is no command 'serch': did you mean search?"),
         (["--database", "a.db", "sites"], "options stand behind COMMAND, as in noiseclean sites"),
         (["-s", "A=B", "sites"], "options stand behind COMMAND"),
     ):

@@ -46,12 +46,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     first = arguments[0] if arguments else ""
     if first.startswith("-") and first not in _ALONE:
         parser.error(f"options stand behind COMMAND, as in {_PROG} sites --database news.db")
-    if first and not first.startswith("-") and first not in SUBCOMMANDS:
-        from difflib import get_close_matches  # is needed here alone
-
-        near = get_close_matches(first, SUBCOMMANDS, 1)
-        hint = f"did you mean {near[0]!r}?" if near else f"{_PROG} --help lists all"
-        parser.error(f"there is no command {first!r}: {hint}")
     # What other commands import would take longer than most pages.
     names = [first] if first in SUBCOMMANDS else SUBCOMMANDS
     add_subcommands(parser, _PROG, _add_options, names)

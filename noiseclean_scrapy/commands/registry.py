@@ -59,14 +59,31 @@ class _Parser(argparse.ArgumentParser):
         return found, unknown
 
     def _refusal(self, unknown: Sequence[str]) -> str:
-        from difflib import get_close_matches  # is needed here alone
-
         option = unknown[0].partition("=")[0]
         if not option.startswith("-"):
             return f"nothing more is expected here: {' '.join(unknown)}"
-        near = get_close_matches(option, self._option_string_actions, 1)
-        hint = f"did you mean {near[0]}?" if near else f"{self.prog} --help lists all"
-        return f"there is no option {option}: {hint}"
+        return (
+            f"there is no option {option}: {_hint(option, self._option_string_actions, self.prog)}"
+        )
+
+
+class _Commands(argparse._SubParsersAction):  # type: ignore[type-arg]
+    """The subcommands; of a wrong one it tells the nearest."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Any = None) -> None:
+        name = values[0]
+        if name not in SUBCOMMANDS:
+            parser.error(
+                f"there is no command {name!r}: {_hint(name, SUBCOMMANDS, self._prog_prefix)}"
+            )
+        super().__call__(parser, namespace, values, option_string)
+
+
+def _hint(word: str, known: Iterable[str], prog: str) -> str:
+    from difflib import get_close_matches  # is needed here alone
+
+    near = get_close_matches(word, list(known), 1)
+    return f"did you mean {near[0]}?" if near else f"{prog} --help lists all"
 
 
 def add_subcommands(
@@ -78,8 +95,9 @@ def add_subcommands(
     """Give a parser the subcommands; `add_common` adds the options that all of them have."""
     parser.set_defaults(subcommand=None)
     subparsers = parser.add_subparsers(
-        title="commands", metavar="COMMAND", prog=prog, parser_class=_Parser
+        title="commands", metavar="COMMAND", prog=prog, parser_class=_Parser, action=_Commands
     )
+    subparsers.choices = None  # type: ignore[assignment]  # of a wrong one argparse would tell all
     for subcommand in map(_load, names):
         below = subparsers.add_parser(
             subcommand.name,
