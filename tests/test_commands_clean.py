@@ -179,7 +179,9 @@ def test_the_name_of_the_file_tells_the_format(tmp_path: Path, news: Path, name:
 
 def test_a_name_that_tells_no_format_is_refused(tmp_path: Path, news: Path) -> None:
     done = noiseclean(tmp_path, "clean", news, "-o", "pages.xlsx", code=2)
-    assert "a file named 'pages.xlsx': give a name that ends with .txt, .text, .md" in done.stderr
+    assert (
+        "'pages.xlsx' tells no format: give a name that ends with .txt, .text, .md" in done.stderr
+    )
     assert done.stderr.endswith(".jsonl, .ndjson, .csv, or --format\n")
     noiseclean(tmp_path, "clean", news, "-o", "pages.xlsx", "--format", "csv")
     assert (tmp_path / "pages.xlsx").read_text(encoding="utf-8").startswith("id,url,site,title,")

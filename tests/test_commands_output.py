@@ -200,7 +200,8 @@ def test_export_writes_what_its_name_says(tmp_path: Path, demo: DemoCrawl) -> No
     assert table.startswith("key,url,site,title,author,")
     assert table == noiseclean(tmp_path, "export", "--format", "csv").stdout.replace("\r\n", "\n")
     done = noiseclean(tmp_path, "export", "-o", "a.xlsx", code=2)
-    assert "a file named 'a.xlsx': give a name that ends with .jsonl, .ndjson, .json, .csv, " in (
-        done.stderr
+    assert (
+        "'a.xlsx' tells no format: give a name that ends with .jsonl, .ndjson, .json, .csv, "
+        in (done.stderr)
     )
     assert not (tmp_path / "a.xlsx").exists()
