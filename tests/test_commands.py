@@ -105,11 +105,17 @@ class TestMissing:
         assert done.stdout == ""
         assert not list(tmp_path.iterdir())
 
-    @pytest.mark.parametrize("url", ["postgresql:/anna:s3cret@db/news", "anna:s3cret@db/news"])
-    def test_a_password_in_what_is_no_url(self, tmp_path: Path, url: str) -> None:
+    @pytest.mark.parametrize(
+        ("url", "shown"),
+        [
+            ("postgresql:/anna:s3cret@db/news", "postgresql:***@db/news"),
+            ("anna:s3cret@db/news", "anna:***@db/news"),
+        ],
+    )
+    def test_a_password_in_what_is_no_url(self, tmp_path: Path, url: str, shown: str) -> None:
         done = noiseclean(tmp_path, "sites", "--database", url, code=1)
         assert "s3cret" not in done.stderr
-        assert "there is no database '***@db/news'" in done.stderr
+        assert f"there is no database {shown!r}" in done.stderr
 
     @pytest.mark.parametrize(
         "arguments",

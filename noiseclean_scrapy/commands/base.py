@@ -19,7 +19,7 @@ from noiseclean_scrapy.errors import ConfigurationError, NotStoredError, StoreEr
 from noiseclean_scrapy.methods import METHODS, create_method, find_method
 from noiseclean_scrapy.page.characters import inert
 from noiseclean_scrapy.page.urls import host_name, spellings
-from noiseclean_scrapy.service_urls import database_url, sqlite_url
+from noiseclean_scrapy.service_urls import database_url, shown_url, sqlite_url
 
 if TYPE_CHECKING:
     from scrapy.settings import Settings
@@ -224,9 +224,8 @@ def add_method_options(parser: argparse.ArgumentParser, default: str) -> None:
 def _no_database(path: Path) -> str:
     files = sorted(path.parent.glob("*.db"))[:_MOST_FILES]
     beside = [str(file) for file in files if _is_ours(file)]
-    user, at, place = str(path).rpartition("@")
     # What is no URL by one slash is taken for a path, its password with it.
-    name = f"***@{place}" if at and ":" in user else str(path)
+    name = shown_url(str(path))
     return (
         f"there is no database {name!r}: crawl first, or name another one with --database"
         + f" (there is {', '.join(beside)})" * bool(beside)

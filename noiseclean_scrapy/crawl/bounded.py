@@ -8,7 +8,7 @@ from scrapy.utils.response import get_base_url
 
 from noiseclean_scrapy.page import PageBudget
 from noiseclean_scrapy.page.parse import decode, is_wrongly_wide, mended
-from noiseclean_scrapy.page.sources import NO_CHARSET, is_charset
+from noiseclean_scrapy.page.sources import is_charset
 from noiseclean_scrapy.page.urls import LONGEST_ADDRESS
 
 
@@ -37,14 +37,12 @@ def bounded_response(response: HtmlResponse, budget: PageBudget) -> tuple[HtmlRe
 
 def _is_told(response: HtmlResponse) -> bool:
     """Whether the charset of a response is declared, or certain."""
+    charset = response._declared_encoding()
+    if charset is not None:
+        return is_charset(charset) and not is_wrongly_wide(charset, response.body)
     try:
-        charset = response._declared_encoding()
-        if charset is None:
-            response.body.decode()
-        elif not is_charset(charset) or is_wrongly_wide(charset, response.body):
-            return False
-        response.text  # noqa: B018  (read for its errors)
-    except NO_CHARSET:
+        response.body.decode()
+    except UnicodeDecodeError:
         return False
     return True
 

@@ -21,7 +21,7 @@ from w3lib.encoding import (
 )
 
 from noiseclean_scrapy.page.budget import DEFAULT_BUDGET, PageBudget
-from noiseclean_scrapy.page.sources import NO_CHARSET, Html, is_charset, load, other_than_html
+from noiseclean_scrapy.page.sources import Html, is_charset, load, other_than_html
 from noiseclean_scrapy.page.tags import local_name
 
 if TYPE_CHECKING:
@@ -164,13 +164,10 @@ def decode(data: bytes) -> str:
     True
     """
     name = "utf-8" if is_utf8(data) else _declared(data)
+    if name and not is_charset(name):
+        return to_unicode(data, guessed_charset(data))
     header = f"charset={name}" if name else None
-    try:
-        if name is None or is_charset(name):
-            return html_to_unicode(header, data, auto_detect_fun=guessed_charset)[1]
-    except NO_CHARSET:
-        pass
-    return to_unicode(data, guessed_charset(data))
+    return html_to_unicode(header, data, auto_detect_fun=guessed_charset)[1]
 
 
 def is_utf8(data: bytes) -> bool:

@@ -32,8 +32,6 @@ Html: TypeAlias = (
 )
 """What every public function of the project takes as a page."""
 
-NO_CHARSET = (LookupError, UnicodeError)
-"""What decoding raises where a page names a codec of Python that is no charset: base64, idna."""
 _CODECS = frozenset({"idna", "punycode", "utf-7"})
 """Codecs of text that are no charset of a page; punycode takes quadratic time."""
 _EXPECTED = (
@@ -145,12 +143,8 @@ def is_charset(name: str) -> bool:
 
 
 def _text_of(response: Any) -> bytes | str:
-    try:
-        if not is_charset(response.encoding):
-            return cast("bytes", response.body)
-        return cast("str", response.text)
-    except NO_CHARSET:
-        return cast("bytes", response.body)
+    is_readable = is_charset(response.encoding)
+    return cast("str", response.text) if is_readable else cast("bytes", response.body)
 
 
 def address(source: Html) -> str:

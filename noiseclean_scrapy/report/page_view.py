@@ -61,6 +61,7 @@ def _row(page: CleanPage, block: Block) -> dict[str, Any]:
         "score": round(block.score, 4),
         "sentence": verdict_in_words(block, headline=headline),
         "parts": [[kind, round(value, 2)] for kind, value in parts(block.evidence)],
+        "log_odds": round(float(block.evidence.get("log_odds", 0)), 2),
         "needed": round(float(block.evidence.get("threshold", 0)), 2),
         "reasons": [
             [reason.kind, reason.words, round(reason.value, 3), reason.signed]

@@ -143,7 +143,7 @@ class StoredBlocks(Sequence[Block]):
             text = unpack(self.packed)
             if not is_bounded(text, len(self.packed), _MOST_SIGNS):
                 raise ValueError("these are more blocks than a page has")
-            value = json.loads(text.decode("utf-8", "surrogatepass"))
+            value = json.loads(text)
         except RecursionError:
             raise ValueError("the blocks of a page are nested too deeply") from None
         if isinstance(value, dict):

@@ -433,9 +433,8 @@
       make("p", { class: "place" }, row.place.replaceAll("/", " / ")),
     ];
     if (row.parts.length) {
-      const sum = row.parts.reduce((total, [, value]) => total + value, 0);
       parts.push(make("p", { class: "soft small" },
-        `For (+) and against (−) the block, in log-odds: ${signed(sum)} in all, ${row.needed.toFixed(1)} needed.`));
+        `For (+) and against (−) the block, in log-odds: ${signed(row.log_odds)} in all, ${row.needed.toFixed(1)} needed.`));
       parts.push(make("div", { class: "sum" }, ...sums(row.parts)));
     }
     if (row.reasons.length) {
