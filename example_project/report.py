@@ -18,7 +18,6 @@ from example_project.settings import NOISECLEAN_DATABASE_URL
 from noiseclean_scrapy.store import Cleaned, PageRecord
 
 _SAMPLE_LINES = 12
-_NEXT = ("crawl https://...", "replay PATH")
 
 
 def print_report(
@@ -37,7 +36,7 @@ def print_report(
         console.print(_score_table(outcome.scored))
     if outcome.sample and outcome.sample.cleaned:
         _print_sample(console, outcome.sample, outcome.sample.cleaned)
-    _print_hints(console, database)
+    _print_hints(console, outcome, database)
 
 
 def _crawl_table(outcome: Outcome, trees: int, clusters: int) -> Table:
@@ -93,15 +92,19 @@ def _print_lines(console: Console, title: str, lines: list[Text]) -> None:
     console.print()
 
 
-def _print_hints(console: Console, database: str) -> None:
+def _print_hints(console: Console, outcome: Outcome, database: str) -> None:
     # The way it was called is the way to call it again; `python -m scrapy` shows a file.
     called = Path(sys.argv[0])
     program = "noiseclean" if called.suffix == ".py" else called.with_name("noiseclean")
     there = "" if database == NOISECLEAN_DATABASE_URL else f" --database {database}"
-    lines = [("Stored in", Text(database))]
-    for number, command in enumerate((f"sites{there}", f"search WORDS{there}", *_NEXT)):
-        line = Text(f"{program} {command}", style="cyan")
-        lines.append(("" if number else "Try next", line))
-    for label, line in lines:
+    commands = ["sites", "search harbour" if outcome.scored else "search WORDS"]
+    if outcome.sample:
+        commands.append(f"explain {outcome.sample.url}")
+    commands += ["serve", "crawl https://..."]
+    lines = [Text(f"Stored in  {database}")]
+    for number, command in enumerate(commands):
+        line = Text(" " * 11 if number else "Try next   ")
+        lines.append(line.append(f"{program} {command}{there}", style="cyan"))
+    for line in lines:
         # To be copied: a line that is broken is none.
-        console.print(Text(f"{label:11}").append_text(line), soft_wrap=True)
+        console.print(line, soft_wrap=True)

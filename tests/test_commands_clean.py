@@ -439,3 +439,17 @@ def test_archives_of_saved_pages_are_utf_8_whatever_they_declare(tmp_path: Path)
     for source in ("pages", "a.warc"):
         (page,) = archive_pages(tmp_path / source, Config())
         assert page.html == html
+
+
+def test_pages_without_text_are_told(tmp_path: Path) -> None:
+    pages = {
+        "a.html": b"%PDF-1.4 ",
+        "b.html": b"<body></body>",
+        "c.html": b"<p>The harbour was closed on Monday, and nobody could say why.</p>",
+    }
+    for name, body in pages.items():
+        (tmp_path / name).write_bytes(body)
+    some = noiseclean(tmp_path, "clean", *pages)
+    assert some.stderr == "3 pages of 1 site cleaned; without text: 1 PDF, 1 HTML\n"
+    none = noiseclean(tmp_path, "clean", "b.html", code=1)
+    assert none.stderr == "1 page of 1 site cleaned; without text: 1 HTML\n"

@@ -132,7 +132,7 @@ def test_one_line_says_what_was_done(tmp_path: Path, site: PageServer) -> None:
     crawled = crawl_one(tmp_path, ChainSpider, site, NOISECLEAN_SAMPLE_QUOTA=4)
     (line,) = crawled.lines("INFO", "noiseclean_scrapy.crawl.pipeline")
     assert re.fullmatch(
-        r"noiseclean: 6 pages seen in 1 cluster, 6 learned, 2 trees built, 6 items cleaned, "
+        r"noiseclean: 6 pages seen in 1 cluster, 6 newly learned, 2 trees built, 6 items cleaned, "
         r"\d+% of their pages' characters removed; stored in sqlite:///noiseclean.db",
         line,
     )
@@ -226,7 +226,7 @@ def test_a_new_project_needs_one_line(tmp_path: Path, site: PageServer) -> None:
     quota = ("-s", "NOISECLEAN_SAMPLE_QUOTA=3", "-s", "NOISECLEAN_REFRESH_PAGES=1")
     run_process(project, *scrapy_command(*crawl, *quota, "-O", "first.jsonl"))
     log = run_process(project, *scrapy_command(*crawl, "-O", "second.jsonl")).stderr
-    assert "noiseclean: 6 pages seen in 1 cluster, 0 learned, 0 trees built, 6 items" in log
+    assert "noiseclean: 6 pages seen in 1 cluster, 0 newly learned, 0 trees built, 6 items" in log
     lines = (project / "second.jsonl").read_text().splitlines()
     items = {item["url"][-1]: item for item in map(json.loads, lines)}
     assert {key: item["text"] for key, item in items.items()} == {

@@ -71,7 +71,8 @@ def test_demo_reports_what_it_did(demo: tuple[Path, str, str]) -> None:
     assert re.search(r"^http://127.0.0.1:\d+/\S+\.html$", report, re.MULTILINE)
     assert re.search(r"^- Skip to content$", report, re.MULTILINE)
     assert f"Stored in  sqlite:///{DEMO_DATABASE}" in report
-    assert "noiseclean replay PATH\n" in report
+    assert "noiseclean search harbour\n" in report
+    assert re.search(r"noiseclean explain http://127.0.0.1:\d+/\S+\.html$", report, re.MULTILINE)
 
 
 @pytest.mark.slow

@@ -105,22 +105,23 @@ class Clean(Subcommand):
             read_pages, one = _source(call, form, folder, stack)
             cleaners = SiteCleaners(config, folder)
             count = _learn(read_pages, cleaners, one=one)
-            others: Counter[str] = Counter()
+            without_text: Counter[str] = Counter()
 
             def row(page: SourcePage) -> dict[str, Any]:
                 cleaned = clean_source_page(page, cleaners[page.site].model(), config)
-                if other := cleaned.page.other:
-                    others[other] += 1
-                return page_row(cleaned, content)
+                found = page_row(cleaned, content)
+                if not found[content].strip():
+                    without_text[cleaned.page.other or "HTML"] += 1
+                return found
 
             with _without_warnings():
                 pages = read_pages()
                 if not one:
                     pages = _with_progress(pages, "Cleaning the pages", count)
                 _write(pages, row, form, content, opts.output, one=one)
-        if opts.output or not one or not count or others:
-            tell(_summary(count, len(cleaners), opts.output, others))
-        return count > others.total()
+        if opts.output or not one or not count or without_text:
+            tell(_summary(count, len(cleaners), opts.output, without_text))
+        return count > without_text.total()
 
 
 def _write(
@@ -262,10 +263,10 @@ def _with_progress(
             progress.advance(task)
 
 
-def _summary(pages: int, sites: int, output: Path | None, others: Counter[str]) -> str:
+def _summary(pages: int, sites: int, output: Path | None, without_text: Counter[str]) -> str:
     where = f", written to {output}" if output and output != STDIO else ""
-    kinds = ", ".join(f"{count} {kind}" for kind, count in others.most_common())
-    empty = f"; without text, since they are not HTML: {kinds}" if kinds else ""
+    kinds = ", ".join(f"{number} {kind}" for kind, number in without_text.most_common())
+    empty = f"; without text: {kinds}" if kinds else ""
     return f"{counted(pages, 'page')} of {counted(sites, 'site')} cleaned{where}{empty}"
 
 

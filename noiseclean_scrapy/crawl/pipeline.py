@@ -328,7 +328,7 @@ class CleanPipeline:
         visible = get("noiseclean/characters/visible", 0)
         kept = get("noiseclean/characters/kept", 0)
         logger.info(
-            "noiseclean: %s seen in %s, %d learned, %s built, "
+            "noiseclean: %s seen in %s, %d newly learned, %s built, "
             "%s cleaned, %.0f%% of their pages' characters removed; %s",
             counted(get("noiseclean/pages/seen", 0), "page"),
             counted(get("noiseclean/clusters", 0), "cluster"),
