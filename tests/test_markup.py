@@ -426,11 +426,14 @@ def test_terms_in_a_numbered_item_do_not_end_it() -> None:
         ("<ol start=99999999999><li>a</ol>", "1"),
         ("<ol start=999999999><li>a<li>b</ol>", "999999999 999999999"),
         ("<ul><li value=4>a</ul>", ""),
+        ("<ol reversed><li>a<li>b<ol><li>c</ol><li>d</ol>", "3 2 1 1"),
+        ("<ol reversed start=10><li>a<li>b<li value=4>c<li>d</ol>", "10 9 4 3"),
+        ("<ol reversed start=1><li>a<li>b<li>c</ol>", "1 0 0"),
     ],
 )
 def test_numbers_of_items(html: str, numbers: str) -> None:
     page = clean(f"<p>Here</p>{html}")
-    assert re.findall(r"(\d+)[.]", page.markdown) == numbers.split()
+    assert re.findall(r"(\d+)[.)]", page.markdown) == numbers.split()
     with kernels.in_python():
         assert clean(f"<p>Here</p>{html}").table == page.table
 
@@ -470,7 +473,7 @@ def test_a_picture_without_an_address_leaves_nothing() -> None:
 def test_lists_and_code_in_a_table_with_headers() -> None:
     rows = "<tr><td>Basic<td><ul><li>one <b>user</b><li>disk</ul><tr><td>Pro<td><pre>all()</pre>"
     page = clean(f"<table><tr><th>Plan<th>What is in it{rows}</table>")
-    assert page.markdown.split("\n")[2:] == ["| Basic | one **user** disk |", "| Pro | all() |"]
+    assert page.markdown.split("\n")[2:] == ["| Basic | one **user** disk |", "| Pro | `all()` |"]
     assert "<td>one <strong>user</strong><br>disk</td>" in page.html
     assert "|" not in clean(f"<table>{rows}</table>").markdown
 
@@ -672,3 +675,71 @@ def test_any_inline_content_is_shown_as_it_is(parts: list[str], tag: str) -> Non
     for options in ({}, {"include_links": True, "include_images": True}):
         assert text_of(shown_by_markdown(page.to_markdown(**options))) == text
         assert text_of(shown_by_html(page.to_html(**options))) == text
+
+
+def test_numbers_that_do_not_count_up_by_one_are_lists_of_their_own() -> None:
+    page = clean("<ol reversed><li>Third<li>Second<li>First</ol><ol><li>a<li value=5>b<li>c</ol>")
+    assert page.markdown == "3. Third\n2) Second\n1. First\n\n1) a\n5. b\n6. c"
+    assert page.html.startswith('<ol start="3" reversed>\n<li>Third</li>\n<li>Second</li>')
+    assert is_written(page.html)
+
+
+def test_a_menu_is_a_list() -> None:
+    page = clean("<p>Here</p><menu><li>a<menu><li>b</menu></li></menu>")
+    assert page.markdown == "Here\n\n- a\n  - b"
+    assert page.html == "<p>Here</p>\n<ul>\n<li>a<ul>\n<li>b</li>\n</ul>\n</li>\n</ul>"
+
+
+@pytest.mark.parametrize(
+    ("html", "lines"),
+    [
+        (
+            '<span class=line>a</span><span class=line></span><span class=line>b</span>',
+            "a||b",
+        ),
+        ('<span class="line">a</span>\n<span class="line">b</span>', "a|b"),
+        ('<span class="line"><i>a\n</i></span><span class="line"><i>b</i></span>', "a|b"),
+        ('<span class="line">1</span><br><span class="line">2</span>', "1|2"),
+        ('<span class="line">a</span><span class="note">b</span>', "ab"),
+        ('<span class="outline">a</span><span class="outline">b</span>', "ab"),
+        ('<span style="display:block">a</span><span style="display:block">b</span>', "a|b"),
+        ("<div>a</div><div>   </div><div>b</div>", "a||b"),
+        ("<div>a</div><div><br></div><div>  b</div>", "a||  b"),
+        ('<div class="line">a</div><div class="line"></div><div class="line">b</div>', "a||b"),
+        ("<div>a</div>\n<div>b</div>", "a|b"),
+        ("<div><div></div><div>a</div></div><div><div></div><div>b</div></div>", "a|b"),
+        ("<div>   </div><div>a</div><div>   </div>", "a"),
+    ],
+)
+def test_lines_of_code(html: str, lines: str) -> None:
+    page = f"<p>Here</p><pre><code>{html}</code></pre><p>There</p>"
+    code = lines.replace("|", "\n")
+    assert clean(page).html == f"<p>Here</p>\n<pre>{code}</pre>\n<p>There</p>"
+    assert clean(page).markdown == f"Here\n\n```\n{code}\n```\n\nThere"
+    with kernels.in_python():
+        assert clean(page).table == clean(page).table
+
+
+def test_lines_of_code_in_a_cell() -> None:
+    page = clean("<table><tr><th>A<th>B<tr><td>loop<td><pre>for x in y:\n    x(`|`)</pre></table>")
+    assert page.markdown.split("\n")[2] == "| loop | ``for x in y: x(`\\|`)`` |"
+    assert "<td><pre>for x in y:\n    x(`|`)</pre></td>" in page.html
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("a.<sup><a href=#c><span>[</span>1<span>]</span></a></sup>", "a.[1]"),
+        ("10<sup><i>n</i>+1</sup> and 10<sup>6</sup>", "10ⁿ⁺¹ and 10⁶"),
+        ("20<sup>t<i>1</i></sup>", "20t1"),
+        ("<span>2</span><span>:</span><span>1</span>", "2:1"),
+        ("<b>12</b><b>:</b><b>30</b>", "12:30"),
+        ("<b>Total:</b><b>5</b>", "Total: 5"),
+        ("late.<span class='x br'></span><span class=br></span>Then", "late.\nThen"),
+        ("late.<span class=br>So</span>Then", "late.SoThen"),
+    ],
+)
+def test_marks_and_numbers_in_a_sentence(html: str, text: str) -> None:
+    assert clean(f"<p>{html}</p>").text == text
+    with kernels.in_python():
+        assert clean(f"<p>{html}</p>").text == text

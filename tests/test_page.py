@@ -806,3 +806,22 @@ def test_buttons_and_elements_of_unknown_names_within_a_sentence(
     assert [block.text for block in page.blocks] == texts
     with kernels.in_python():
         assert build_page(html).table == page.table
+
+
+@pytest.mark.parametrize(
+    ("html", "texts", "trained"),
+    [
+        ("<p>An <a href=/x>extension <svg><g><path/></g></svg></a> is late.</p>", 1, 3),
+        ("<p>An <i><a href=/x>extension <b><svg><path/></svg></b></a></i> is late.</p>", 1, 3),
+        ("<p>An <!-- x --> <a>extension <svg><path/></svg></a> <!-- y -->is late.</p>", 1, 3),
+        ("<div>An <span>extension <select><option>a</select></span> is late.</div>", 1, 3),
+        ("<div><a>Share <svg><path/></svg></a> <a>Save <svg><path/></svg></a></div>", 2, 2),
+        ("<p>An <a href=/x>extension <svg><g/></svg><div>box</div></a> is late.</p>", 4, 4),
+    ],
+)
+def test_a_drawing_parts_no_sentence(html: str, texts: int, trained: int) -> None:
+    for budget, count in ((PageBudget(), texts), (PageBudget(mended=False), trained)):
+        page = build_page(html, budget=budget)
+        assert len(page.table.texts) == count
+        with kernels.in_python():
+            assert build_page(html, budget=budget).table == page.table

@@ -73,6 +73,8 @@ cdef unsigned char FIRST_MARK = min(BEGIN + NAMED + END + BREAK)
 cdef unsigned char LAST_MARK = max(BEGIN + NAMED + END + BREAK)
 cdef int MOST_STYLINGS = reader.MOST_STYLINGS
 cdef int DEEPEST = reader.DEEPEST
+cdef int MOST_AROUND = reader.MOST_AROUND
+cdef int MOST_COMMENTS = sentences.MOST_COMMENTS
 cdef Py_ssize_t LONGEST_VALUE = reader.LONGEST_VALUE
 cdef size_t LONGEST_KEPT = reader.LONGEST_KEPT
 cdef size_t MOST_SIGN_BYTES = 4 * LONGEST_SIGN
@@ -157,12 +159,12 @@ cdef class NodeReader:
     cdef _Element _body
     cdef object _tags
     cdef Py_ssize_t _most
-    cdef bint _reads_hidden
+    cdef bint _reads_hidden, _parts_sentences
     cdef dict _special  # by the address of the node
     cdef dict _tests
     cdef list _anchors, _images, _links, _marks
     cdef bint _has_pieces, _breaks, _is_marked
-    cdef int _verbatim
+    cdef int _verbatim, _empty_lines
     cdef Text _pieces, _linked, _marked, _scratch
     # of the tags
     cdef const unsigned char* _names[SLOTS]
@@ -188,6 +190,7 @@ cdef class NodeReader:
         self._tags = tags_of(skipped)
         self._most = budget.elements
         self._reads_hidden = budget.hidden
+        self._parts_sentences = not budget.mended
         self._special, self._tests = {}, {}
         self._anchors, self._images, self._links, self._marks = [], [], [], []
         self._tag_names, self._node_tests, self._begins = [], [], []
@@ -256,11 +259,16 @@ cdef class NodeReader:
             self._has_pieces = False
             self._pieces.size = self._linked.size = 0
         self._links = self._open_anchor()
+        self._unmark()
+        self._is_marked = self._marked.size > 0
+        self._breaks = False
+
+    cdef int _unmark(self) except -1:
+        """Leave but the marks of the open elements."""
         self._marked.size = 0
         for mark in self._marks[:MOST_MARKS]:
             _append_text(&self._marked, <bytes> mark)
-        self._is_marked = self._marked.size > 0
-        self._breaks = False
+        return 0
 
     cdef list _open_anchor(self):
         """The target of the innermost open anchor: it may span several runs."""
@@ -405,7 +413,9 @@ cdef class NodeReader:
                         )
                         node = node.parent
                     return True
-                if node.children != NULL:
+                if node.children != NULL and not (
+                    self._infos[self._tag(node)].kind & SKIPPED and self._is_drawing(node, top)
+                ):
                     node = node.children
                     continue
             while node.next == NULL:
@@ -413,6 +423,19 @@ cdef class NodeReader:
                 if node == top:
                     return False
             node = node.next
+
+    cdef bint _is_drawing(self, xmlNode* node, xmlNode* outermost) except -1:
+        """See `page.reader.NodeReader._is_drawing`."""
+        cdef int count
+        if self._parts_sentences:
+            return False
+        for count in range(MOST_AROUND):
+            node = node.parent
+            if _stands_in_sentence(node, MOST_COMMENTS):
+                return True
+            if node == outermost:
+                break
+        return False
 
     cdef bint _is_block(self, xmlNode* node, bint is_loose) except -1:
         cdef int kind = self._infos[self._tag(node)].kind
@@ -454,6 +477,8 @@ cdef class NodeReader:
         start = STARTS.get(name)
         if start is not None:
             number = attributes.count(_attribute(node, <bytes> start))
+            if name == "ol" and _find(node, b"reversed") != NULL:
+                number = attributes.list_start(number, _items(node))
             if number is not None:
                 self._starts[len(self._labels)] = number
         elif name in SPANNING:
@@ -538,11 +563,16 @@ cdef class NodeReader:
                 self._details.extend((shown, _attribute(node, b"alt") or ""))
                 self._mark(self._begin(tag, len(self._details) - 2))
             return 0
-        if not self._verbatim:
-            style = _attribute(node, b"style")
-            if style and sentences.has_own_lines(style[:LONGEST_VALUE]):
+        is_span = strcmp(<const char*> node.name, b"span") == 0
+        if is_span and node.children == NULL and sentences.is_break(_class(node)):
+            self._mark(BREAK)
+            return 0
+        if self._verbatim:
+            if is_span and _ends_line(node):
                 kind |= LINE
-                self._mark(BREAK)
+        elif _has_own_lines(node):
+            kind |= LINE
+            self._mark(BREAK)
         if role == ANCHOR:
             href = _attribute(node, b"href")
         if href:
@@ -588,19 +618,38 @@ cdef class NodeReader:
     cdef int _close(self, xmlNode* node, int kind) except -1:
         if kind & MARKED and self._marks.pop():
             _append_text(&self._marked, END)
-        if kind & LINE:
+        if kind & LINE and not (self._verbatim and self._ends_in_break()):
             self._mark(BREAK)
         if kind & BLOCK:
             if self._has_pieces or self._images or self._links or self._breaks:
                 self.flush()
+            if self._verbatim and not kind & VERBATIM:
+                self._read_empty_line(node)
             if node != self._body._c_node:  # what the parser put after BODY still belongs to it
                 self._open.size -= self._open.size > 0
         if kind & VERBATIM:
             self._verbatim -= 1
+            self._empty_lines = 0
         if kind & LINK:
             self._anchors.pop()
             if kind & BLOCK:
                 self._links = self._open_anchor()
+        return 0
+
+    cdef bint _ends_in_break(self) noexcept:
+        cdef size_t size = self._pieces.size
+        return size > 0 and self._pieces.data[size - 1] == c"\n"
+
+    cdef int _read_empty_line(self, xmlNode* node) except -1:
+        """See `page.reader.NodeReader._read_empty_line`."""
+        cdef int element = self._open.data[self._open.size - 1]
+        if <size_t> element + 1 != <size_t> len(self._labels):
+            return 0
+        if self._owners.size and self._owners.data[self._owners.size - 1] == element:
+            return 0
+        if node.children != NULL or sentences.is_line(_class(node)):
+            self._empty_lines += 1
+            self._unmark()
         return 0
 
     cdef int _read_text(self, xmlNode* text) except -1:
@@ -677,7 +726,8 @@ cdef class NodeReader:
         _append(&self._link_characters, min(linked, len(text)))
         _append(&self._opened, len(self._labels))
         if self._is_marked or self._verbatim:
-            self._sources[len(self._texts)] = _decoded(
+            lines, self._empty_lines = self._empty_lines, 0
+            self._sources[len(self._texts)] = inline.BREAK * lines + _decoded(
                 <const unsigned char*> self._marked.data, self._marked.size
             )
         self._texts.append(text)
@@ -783,8 +833,10 @@ cdef inline bint _is_text(xmlNode* node) noexcept:
     return node.type == XML_TEXT_NODE or node.type == XML_CDATA_SECTION_NODE
 
 
-cdef bint _stands_in_sentence(xmlNode* node) except -1:
-    before, after = _text_beside(node.prev, True), _text_beside(node.next, False)
+cdef bint _stands_in_sentence(xmlNode* node, int comments=0) except -1:
+    """See `page.sentences.stands_in_sentence`; `comments` are looked past on each side."""
+    before = _text_beside(node.prev, True, comments)
+    after = _text_beside(node.next, False, comments)
     if not before and not after:
         return False
     return sentences.are_of_sentence(
@@ -792,15 +844,48 @@ cdef bint _stands_in_sentence(xmlNode* node) except -1:
     )
 
 
+cdef bint _has_own_lines(xmlNode* node) except -1:
+    style = _attribute(node, b"style")
+    return bool(style) and sentences.has_own_lines(style[:LONGEST_VALUE])
+
+
+cdef str _class(xmlNode* node):
+    return (_attribute(node, b"class") or "")[:LONGEST_VALUE]
+
+
+cdef bint _ends_line(xmlNode* node) except -1:
+    """See `page.reader.ends_line`."""
+    cdef xmlNode* after = node.next
+    if after == NULL or after.type != XML_ELEMENT_NODE:
+        return False
+    if strcmp(<const char*> after.name, b"span") != 0:
+        return False
+    return _has_own_lines(node) or (
+        sentences.is_line(_class(node)) and sentences.is_line(_class(after))
+    )
+
+
+cdef int _items(xmlNode* top) noexcept:
+    """How many items a list has."""
+    cdef xmlNode* node = top.children
+    cdef int count = 0
+    while node != NULL:
+        count += node.type == XML_ELEMENT_NODE and strcmp(<const char*> node.name, b"li") == 0
+        node = node.next
+    return count
+
+
 cdef str _tag_name(xmlNode* node):
     return _decoded(node.name, strlen(<const char*> node.name))
 
 
-cdef str _text_beside(xmlNode* text, bint is_before):
+cdef str _text_beside(xmlNode* text, bint is_before, int comments):
     """The text that ends, or begins, with a node; empty where it is blank."""
     cdef str found = ""
-    while text != NULL and _is_text(text):
-        if text.content != NULL and not _is_blank(text.content):
+    while text != NULL and (_is_text(text) or (comments > 0 and text.type != XML_ELEMENT_NODE)):
+        if not _is_text(text):
+            comments -= 1
+        elif text.content != NULL and not _is_blank(text.content):
             part = _decoded(text.content, strlen(<const char*> text.content))
             found = part + found if is_before else found + part
         text = text.prev if is_before else text.next

@@ -47,6 +47,11 @@ def count(value: str | None) -> int | None:
     return int(found[1]) if found else None
 
 
+def list_start(first: int | None, items: int) -> int:
+    """What `PageTable.starts` has of a list (OL) that counts down from `first`, else to 1."""
+    return -(items if first is None else first)
+
+
 def span(columns: str | None, rows: str | None) -> tuple[int, int]:
     """How many columns and rows a cell covers, one at least."""
     height = count(rows)

@@ -42,6 +42,7 @@ _RAISED = str.maketrans("0123456789+-\u2212=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹�
 _RAISES = re.compile("[0-9+\\-\u2212=()n, ]+")
 """What is raised by characters of its own: 10⁶ and the numbers of notes, but not 20th."""
 _ENDINGS, _CURRENCIES = frozenset(".:;!?)•€"), frozenset("$€£")
+_WITHIN_NUMBERS = frozenset(".:")
 _QUOTES = frozenset("\"'“”„‘’‚«»‹›「『")
 _ODD_SPACE = re.compile("[\x0b\x0c\x1c-\x1f\x85\u2028\u2029]")
 """White space that is a control character or breaks lines, but not in HTML."""
@@ -143,6 +144,13 @@ class Inline:
             return self.text
         return "".join(map(plain_text, _without_elements(_tokens(self.source, self.references))))
 
+    @property
+    def lines(self) -> str:
+        """The same, of what keeps its white space with the empty lines before it."""
+        source = self.source or ""
+        empty = len(source) - len(source.lstrip(BREAK)) if self.is_verbatim else 0
+        return "\n" * empty + self.plain
+
     def html(self, options: MarkupOptions) -> str:
         """The content as HTML, escaped."""
         if self.source is None:
@@ -236,7 +244,8 @@ def _tokens(source: str, references: References, options: MarkupOptions = PLAIN)
             if gap and at:
                 found.insert(at, Token("break") if gap == "\n" else Token("text", gap))
             found.append(content)
-            before = content.value if content.kind == "text" else ""
+            glued = before[-1:] if at and not gap else ""
+            before = glued + content.value if content.kind == "text" else ""
             gap, at = " " if text[-1:].isspace() else "", len(found)
     while open_tags:
         at = _end(found, open_tags.pop(), at)
@@ -249,7 +258,9 @@ def _without_elements(content: Sequence[Token]) -> Iterator[Token]:
     for index, token in enumerate(content):
         if token.kind == "begin":
             is_quoted = token.value == "q" and content[index + 1].value[:1] not in _QUOTES
-            open_tags.append("quoted" if is_quoted else token.value)
+            is_raised = token.value == "sup" and _RAISES.fullmatch(_text_within(content, index))
+            change = "quoted" if is_quoted else "raised" if is_raised else token.value
+            open_tags.append(change)
             yield token
             if is_quoted:
                 yield Token("text", "“")
@@ -257,10 +268,23 @@ def _without_elements(content: Sequence[Token]) -> Iterator[Token]:
             if open_tags.pop() == "quoted":
                 yield Token("text", "”")
             yield token
-        elif token.kind == "text" and "sup" in open_tags and _RAISES.fullmatch(token.value):
+        elif token.kind == "text" and "raised" in open_tags:
             yield token._replace(value=token.value.translate(_RAISED))
         else:
             yield token
+
+
+def _text_within(content: Sequence[Token], begin: int) -> str:
+    """The text of the element that begins there."""
+    depth = 0
+    pieces: list[str] = []
+    for index in range(begin, len(content)):
+        token = content[index]
+        depth += (token.kind == "begin") - (token.kind == "end")
+        if not depth:
+            break
+        pieces.append(plain_text(token))
+    return "".join(pieces)
 
 
 def _bracket(text: str) -> tuple[Token, ...]:
@@ -290,8 +314,8 @@ def _stand_apart(before: str, between: Sequence[Token], after: str) -> bool:
         return False
     last, first = before[-1:], after[0]
     ends_word = last.isdigit() or last.islower() or last.isupper() or last in _ENDINGS  # no Chinese
-    if last == "." and first.isdigit() and before[-2:-1].isdigit():
-        return False  # a fraction
+    if last in _WITHIN_NUMBERS and first.isdigit() and before[-2:-1].isdigit():
+        return False  # a fraction, a time, a score
     return ends_word and (first.isupper() or first.isdigit() or first in _CURRENCIES)
 
 

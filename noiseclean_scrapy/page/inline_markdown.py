@@ -18,6 +18,7 @@ _SPECIAL = re.compile(
     r"|&(?=#?\w+;)"
     r"|(?<!\S)#"
 )
+_REFERENCE = re.compile(r"&(?=#?\w+;)")
 _SPECIAL_AT_LINE_START = re.compile(
     rf"^(?:[>:]|[-+=](?=[-+=:\s]|$)|\d{{1,9}}[.)](?=\s|$))|{_SPECIAL.pattern}"
 )
@@ -106,8 +107,14 @@ def _code_span(text: str, in_cell: bool) -> str | _Mark:
     return _Mark(f"{fence}{room}{shown}{room}{fence}", code=text)
 
 
+def code_of_cell(text: str) -> str:
+    """Lines of code in a cell of a table, which can have but one."""
+    code = " ".join(text.split())
+    return _joined([_code_span(code, in_cell=True)]) if code else ""
+
+
 def _target(address: str) -> str:
-    return address.replace("&", "\\&")
+    return _REFERENCE.sub(r"\\&", address)
 
 
 def _drop_invalid_pairs(parts: _Parts) -> bool:

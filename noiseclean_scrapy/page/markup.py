@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from noiseclean_scrapy.page.code_language import language_of
 from noiseclean_scrapy.page.inline import Inline, MarkupOptions
-from noiseclean_scrapy.page.inline_markdown import inline_markdown
+from noiseclean_scrapy.page.inline_markdown import code_of_cell, inline_markdown
 from noiseclean_scrapy.page.outline import HEADINGS, ITEMS, LISTS, Path, Paths, Step
 from noiseclean_scrapy.page.page import PageTable
 from noiseclean_scrapy.page.tabular import Cell, grids, is_caption, rows_of
@@ -25,7 +25,7 @@ _MOST_INDENTED = 200_000
 
 _WRITTEN_TAG = re.compile(
     r"</?(?:h[1-6]|p|[uod]l|li|d[td]|blockquote|pre|table|t[rhd]|br|strong|em|code|kbd|samp|del|ins"
-    r'|su[bp]|q|mark|ruby|r[tp]|a|img)(?: (?:href|src|alt|start)="[^"]*")*>'
+    r'|su[bp]|q|mark|ruby|r[tp]|a|img)(?: (?:href|src|alt|start)="[^"]*")*(?: reversed)?>'
 )
 
 
@@ -65,7 +65,8 @@ class _Part:
     @property
     def lines(self) -> str:
         """All of what is no table as plain text."""
-        return "\n".join(content.plain for (cell,) in self.rows for content in cell.contents)
+        lines = (content.lines for (cell,) in self.rows for content in cell.contents)
+        return "\n".join(lines).strip("\n")
 
     @property
     def content(self) -> Inline:
@@ -205,6 +206,7 @@ def _open(steps: Sequence[Step]) -> Iterator[str]:
     for step, below in zip_longest(steps, steps[1:]):
         number = below.number if step.tag == "ol" and below is not None else 1
         start = f' start="{number}"' if number != 1 else ""
+        start += " reversed" if step.tag == "ol" and step.number < 0 else ""
         yield f"<{step.tag}{start}>" if step.tag in ITEMS else f"<{step.tag}{start}>\n"
 
 
@@ -224,7 +226,11 @@ def _element(part: _Part, options: MarkupOptions) -> str:
 
 def _html_cell(cell: Cell, options: MarkupOptions) -> str:
     tag = "th" if cell.is_header else "td"
-    return f"<{tag}>{'<br>'.join(part.html(options) for part in cell.contents)}</{tag}>"
+    parts = (
+        f"<pre>{escape(part.plain, quote=False)}</pre>" if part.is_verbatim else part.html(options)
+        for part in cell.contents
+    )
+    return f"<{tag}>{'<br>'.join(parts)}</{tag}>"
 
 
 # Markdown
@@ -246,7 +252,8 @@ def _signs(
 ) -> list[str]:
     """What begins the lines of containers, of which `opened` are those before; of a list its sign.
 
-    A list right behind another one has another sign, else both would be one.
+    A list right behind another one has another sign, else both would be one. So has an item that
+    does not show the next number.
     """
     signs = list(known[:opened])
     for index, step in enumerate(after[opened:], opened):
@@ -264,6 +271,11 @@ def _signs(
         elif step.tag == "li":
             is_numbered = after[index - 1].tag == "ol"
             number = min(step.number, _LARGEST_NUMBER) if is_numbered else ""
+            goes_on = is_numbered and index == opened < len(before) and before[index].tag == "li"
+            if goes_on and step.number != before[index].number + 1:
+                # CommonMark counts up by one: it is another list for it.
+                first, other = _SIGNS["ol"]
+                signs[-1] = other if signs[-1] == first else first
             signs.append(f"{number}{signs[-1]} ")
         else:
             signs.append("")
@@ -293,5 +305,8 @@ def _markdown_lines(part: _Part, options: MarkupOptions) -> list[str]:
 
 def _markdown_cell(cell: Cell, options: MarkupOptions) -> str:
     return " ".join(
-        inline_markdown(part, options, line_break=" ", in_cell=True) for part in cell.contents
+        code_of_cell(part.plain)
+        if part.is_verbatim
+        else inline_markdown(part, options, line_break=" ", in_cell=True)
+        for part in cell.contents
     )

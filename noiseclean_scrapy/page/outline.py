@@ -8,16 +8,16 @@ from typing import NamedTuple, TypeAlias
 from noiseclean_scrapy.page.page import PageTable
 
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
-LISTS = {"ul": {"li"}, "ol": {"li"}, "dl": {"dt", "dd"}}
+LISTS = {"ul": {"li"}, "menu": {"li"}, "ol": {"li"}, "dl": {"dt", "dd"}}
 ITEMS = frozenset({"li", "dt", "dd"})
-_NESTING = frozenset({"ul", "ol"})
+_NESTING = frozenset({"ul", "menu", "ol"})
 CELLS = frozenset({"td", "th"})
 _TELLING = ITEMS | CELLS | {*HEADINGS, *LISTS}
 _TELLING |= {"blockquote", "pre", "textarea", "table", "caption", "tr"}
 
 
 class Step(NamedTuple):
-    """An element above a block. `number` is what a list item shows."""
+    """An element above a block. `number` is what a list item shows, of a list how it counts."""
 
     element: int
     tag: str
@@ -38,7 +38,7 @@ class Paths:
         self._parents, self._tags = table.parents, table.tags
         numbers = _item_numbers(table)
         self._steps = {
-            element: Step(element, tag, numbers.get(element, 0))
+            element: Step(element, "ul" if tag == "menu" else tag, numbers.get(element, 0))
             for element, tag in enumerate(table.tags)
             if tag in _TELLING
         }
@@ -70,15 +70,20 @@ def _items_of_lists(table: PageTable) -> dict[int, int]:
 
 
 def _item_numbers(table: PageTable) -> dict[int, int]:
-    """What items of numbered lists show: by their places, or as `start` and `value` say."""
+    """What items of numbered lists show: by their places, or as `start` and `value` say.
+
+    Of the lists themselves whether they count up (1) or down (-1).
+    """
     ahead: dict[int, int] = {}  # by list, of the items' places
     found: dict[int, int] = {}
     for element, tag in enumerate(table.tags):
         if tag == "ol":
-            ahead[element] = table.starts.get(element, 1) - 1
+            start = table.starts.get(element, 1)
+            found[element] = -1 if start < 0 else 1
+            ahead[element] = abs(start) - found[element]
         elif tag == "li" and (parent := table.parents[element]) in ahead:
-            number = table.numbers[element]
+            place = found[parent] * table.numbers[element]
             if element in table.starts:
-                ahead[parent] = table.starts[element] - number
-            found[element] = number + ahead[parent]
+                ahead[parent] = table.starts[element] - place
+            found[element] = max(place + ahead[parent], 0)
     return found

@@ -78,9 +78,9 @@ class PageTable:
     those that hold inline elements, or whose white space counts. `details` are what marks refer to:
     the address of a link, the address and the alternative text of an image.
 
-    Of some elements the markup says more: `starts` are the numbers that lists (OL) begin with and
-    items (LI) show, `spans` how many columns and rows cells of tables cover, `languages` what the
-    CODE in them is written in.
+    Of some elements the markup says more: `starts` are the numbers that lists (OL) begin with,
+    negative where they count down, and items (LI) show, `spans` how many columns and rows cells of
+    tables cover, `languages` what the CODE in them is written in.
     """
 
     parents: array[int] = field(default_factory=_integers)

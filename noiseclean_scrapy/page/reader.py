@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
 from noiseclean_scrapy.page.attributes import (
@@ -13,6 +14,7 @@ from noiseclean_scrapy.page.attributes import (
     STARTS,
     count,
     image_sources,
+    list_start,
     span,
 )
 from noiseclean_scrapy.page.budget import PageBudget
@@ -23,7 +25,14 @@ from noiseclean_scrapy.page.hidden import is_sign, is_unseen, numbers_line, styl
 from noiseclean_scrapy.page.inline import BEGIN, BREAK, END, MARKS, NAMED
 from noiseclean_scrapy.page.labels import PUBLISHED_ATTRIBUTES, styling
 from noiseclean_scrapy.page.page import PageTable, Rule
-from noiseclean_scrapy.page.sentences import has_own_lines, stands_in_sentence, texts_beside
+from noiseclean_scrapy.page.sentences import (
+    has_own_lines,
+    is_break,
+    is_line,
+    stands_in_sentence,
+    texts_around,
+    texts_beside,
+)
 from noiseclean_scrapy.page.tags import (
     INLINE,
     IS_BLOCK,
@@ -57,6 +66,8 @@ FORMULA_PICTURE = "katex-html"
 """The class of what KaTeX draws beside the MathML of the same formula."""
 MOST_MARKS = 8
 """Inline elements in each other whose marks are kept: an element that is open marks every run."""
+MOST_AROUND = 4
+"""Inline elements around a drawing that are looked at for a sentence."""
 MOST_STYLINGS = 20_000
 STYLING = frozenset("id class role bgcolor width align itemprop style hidden aria-hidden".split())
 _NOWHERE = 1 << 62
@@ -94,6 +105,7 @@ class NodeReader:
         self.table = PageTable()
         self._most = budget.elements
         self._reads_hidden = budget.hidden
+        self._parts_sentences = not budget.mended
         self._display = budget.display
         self._names = STYLING | PUBLISHED_ATTRIBUTES if budget.display else STYLING
         self._tags = tags_of(skipped)
@@ -117,6 +129,7 @@ class NodeReader:
         self._marks: list[str] = []  # of the open ones
         self._is_marked = False
         self._verbatim = 0  # how many open elements keep their white space
+        self._empty_lines = 0  # before the next block of one
         self._has_formula = False
 
     def walk(self, top: _Element, top_test: str, top_number: int) -> None:
@@ -217,8 +230,13 @@ class NodeReader:
         more than twice.
         """
         tags, special = self._tags, self._special
-        for below in node.iterdescendants():
+        descendants = node.iterdescendants()
+        for below in descendants:
             kind = special.get(below, tags[below.tag][2])
+            if kind & IS_SKIPPED and len(below) and self._is_drawing(below, node):
+                inside = sum(1 for _ in below.iterdescendants())
+                next(islice(descendants, inside, inside), None)
+                continue
             if kind & IS_LOOSE and (is_loose or stands_in_sentence(below)):
                 kind = 0
             if kind & IS_BLOCK:
@@ -227,6 +245,20 @@ class NodeReader:
                     special.setdefault(around, tags[around.tag][2] & ~IS_LOOSE | IS_BLOCK)
                     around = around.getparent()
                 return True
+        return False
+
+    def _is_drawing(self, node: _Element, outermost: _Element) -> bool:
+        """Whether what is not read of an element stands in a sentence, as an icon in a link does.
+
+        The inline elements around it are looked at, up to the outermost.
+        """
+        if self._parts_sentences:
+            return False
+        for around in islice(node.iterancestors(), MOST_AROUND):
+            if stands_in_sentence(around, texts_around):
+                return True
+            if around is outermost:
+                break
         return False
 
     def _open_element(self, node: _Element, name: str, test: str, number: int) -> None:
@@ -249,8 +281,12 @@ class NodeReader:
         label, hidden = styled
         label = label if node is not self.body or self._display else name
         table.add_element(parent, name, label, test, number, hidden)
-        if items and name in STARTS and (start := count(node.get(STARTS[name]))) is not None:
-            table.starts[index] = start
+        if items and name in STARTS:
+            start = count(node.get(STARTS[name]))
+            if name == "ol" and node.get("reversed") is not None:
+                start = list_start(start, sum(1 for _ in node.iterchildren("li")))
+            if start is not None:
+                table.starts[index] = start
         elif items and name in SPANNING and any(map(node.get, SPANS)):
             table.spans[index] = span(*map(node.get, SPANS))
         if self._ruled:
@@ -292,9 +328,14 @@ class NodeReader:
                 number = self._detail(shown, node.get("alt") or "")
                 self._mark(f"{BEGIN}{name}{number}{NAMED}")
             return 0
+        if name == "span" and not node.text and not len(node) and is_break(_class(node)):
+            self._mark(BREAK)
+            return 0
         kind = IS_MARKED
-        style = node.get("style")
-        if style and not self._verbatim and has_own_lines(style[:LONGEST_VALUE]):
+        if self._verbatim:
+            if name == "span" and ends_line(node):
+                kind |= IS_LINE
+        elif (style := node.get("style")) and has_own_lines(style[:LONGEST_VALUE]):
             kind |= IS_LINE
             self._mark(BREAK)
         href = node.get("href") if role == ANCHOR else None
@@ -328,6 +369,18 @@ class NodeReader:
             self._mark(BREAK)
             self._breaks = True
 
+    def _ends_in_break(self) -> bool:
+        return bool(self._pieces) and self._pieces[-1].endswith("\n")
+
+    def _read_empty_line(self, node: _Element) -> None:
+        """Remember an element without text, for it is a line of what keeps its white space."""
+        element = self._open[-1]
+        has_block = bool(self.table.owners) and self.table.owners[-1] == element
+        is_innermost = element == len(self.table.tags) - 1
+        if is_innermost and not has_block and (node.text or len(node) or is_line(_class(node))):
+            self._empty_lines += 1
+            self._marked = self._marks[:MOST_MARKS]
+
     def _detail(self, *values: str) -> int:
         """The number under which the page knows an address, and what belongs to it."""
         details = self.table.details
@@ -341,15 +394,18 @@ class NodeReader:
     def _close(self, node: _Element, kind: int) -> None:
         if kind & IS_MARKED and self._marks.pop():
             self._marked.append(END)
-        if kind & IS_LINE:
+        if kind & IS_LINE and not (self._verbatim and self._ends_in_break()):
             self._mark(BREAK)
         if kind & IS_BLOCK:
             if self._pieces or self._images or self._links or self._breaks:
                 self.flush()
+            if self._verbatim and not kind & IS_VERBATIM:
+                self._read_empty_line(node)
             if node is not self.body:  # what the parser put after BODY still belongs to it
                 self._open.pop()
         if kind & IS_VERBATIM:
             self._verbatim -= 1
+            self._empty_lines = 0
         if kind & IS_LINK:
             self._anchors.pop()
             if kind & IS_BLOCK:
@@ -388,8 +444,24 @@ class NodeReader:
         linked = min(len(collapse(self._linked)), len(text)) if self._linked else 0
         rule = self._rules[element] if self._ruled else None
         if self._is_marked or self._verbatim:
-            table.sources[len(table.texts)] = "".join(self._marked)
+            lines, self._empty_lines = self._empty_lines, 0
+            table.sources[len(table.texts)] = BREAK * lines + "".join(self._marked)
         table.add_block(element, text, linked, tuple(self._images), tuple(self._links), rule)
+
+
+def _class(node: _Element) -> str:
+    return (node.get("class") or "")[:LONGEST_VALUE]
+
+
+def ends_line(node: _Element) -> bool:
+    """Whether a SPAN of code is a line, right beside the next one."""
+    after = node.getnext()
+    if node.tail or after is None or after.tag != "span":
+        return False
+    style = node.get("style")
+    if style and has_own_lines(style[:LONGEST_VALUE]):
+        return True
+    return is_line(_class(node)) and is_line(_class(after))
 
 
 _kept_styling = lru_cache(maxsize=MOST_STYLINGS)(styling)

@@ -7,13 +7,18 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from lxml.etree import _Element
 
 SENTENCES = frozenset({"p", "h1", "h2", "h3", "h4", "h5", "h6"})
 """Elements that hold a sentence, not boxes."""
+MOST_COMMENTS = 4
+"""Comments beside an element that are looked past."""
 _LETTER = re.compile(r"[^\W_]")
 _OF_SENTENCE = re.compile(r"[^\W_]|[.,;:!?()\[\]«»“”…]")
 _BOX = re.compile(
@@ -29,10 +34,26 @@ def texts_beside(node: _Element) -> tuple[str, str]:
     return text or "", node.tail or ""
 
 
-def stands_in_sentence(node: _Element) -> bool:
+def texts_around(node: _Element) -> tuple[str, str]:
+    """The same, with a few comments between them: frameworks write such between two texts."""
+    before, after = texts_beside(node)
+    for sibling in islice(node.itersiblings(preceding=True), MOST_COMMENTS):
+        if isinstance(sibling.tag, str):
+            break
+        before = texts_beside(sibling)[0] + before
+    for sibling in islice(node.itersiblings(), MOST_COMMENTS):
+        if isinstance(sibling.tag, str):
+            break
+        after += sibling.tail or ""
+    return before, after
+
+
+def stands_in_sentence(
+    node: _Element, texts: Callable[[_Element], tuple[str, str]] = texts_beside
+) -> bool:
     """Whether `are_of_sentence` holds for an element and the texts beside it."""
     above = node.getparent()
-    return above is not None and are_of_sentence(node.tag, above.tag, *texts_beside(node))
+    return above is not None and are_of_sentence(node.tag, above.tag, *texts(node))
 
 
 def are_of_sentence(tag: object, above: object, before: str, after: str) -> bool:
@@ -50,6 +71,16 @@ def are_of_sentence(tag: object, above: object, before: str, after: str) -> bool
     is_between = _OF_SENTENCE.search(before) and _OF_SENTENCE.search(after)
     is_at_edge = above in SENTENCES and tag != "button"
     return bool(has_words) and (bool(is_between) or is_at_edge)
+
+
+def is_line(name: str) -> bool:
+    """Whether a class attribute says that an element is a line of code, as of Shiki's."""
+    return "line" in name and "line" in name.split()
+
+
+def is_break(name: str) -> bool:
+    """Whether a class attribute says that an element without content is a line break."""
+    return "br" in name and "br" in name.split()
 
 
 @lru_cache(maxsize=10_000)
