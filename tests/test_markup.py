@@ -694,7 +694,7 @@ def test_a_menu_is_a_list() -> None:
     ("html", "lines"),
     [
         (
-            '<span class=line>a</span><span class=line></span><span class=line>b</span>',
+            "<span class=line>a</span><span class=line></span><span class=line>b</span>",
             "a||b",
         ),
         ('<span class="line">a</span>\n<span class="line">b</span>', "a|b"),
