@@ -21,6 +21,7 @@ from noiseclean_scrapy.errors import ConfigurationError, TreeDataError
 from noiseclean_scrapy.methods import METHODS, method_parameters
 from noiseclean_scrapy.methods.evidence import EvidenceMethod, SiteModel
 from noiseclean_scrapy.methods.evidence_model import exclusions
+from noiseclean_scrapy.methods.evidence_model.exclusions import SHORT_CELL
 from noiseclean_scrapy.methods.evidence_model.explanation import STRONGEST
 from noiseclean_scrapy.methods.evidence_model.model import load_model
 from noiseclean_scrapy.methods.evidence_model.page_features import PageFeatures
@@ -29,7 +30,9 @@ from noiseclean_scrapy.methods.evidence_model.threshold import (
     LEANS,
     LEAST_TEXT,
     MUCH_TEXT,
+    reach,
     stand_apart,
+    table_holes,
     threshold,
 )
 from noiseclean_scrapy.methods.evidence_model.tree_index import PageArrays
@@ -75,7 +78,10 @@ FULL = article(STORY + FIGURE + TABLE + f"<ul>{LINKS}</ul>", COMMENTS)
 DISCUSSION = f"<html><head><title>Piers</title></head><body>{NAV}{COMMENTS}{FOOTER}"
 
 
-APART_NAMED = "neighbours: stands apart from the main text"
+MOVES = {
+    "neighbours: stands apart from the main text": "outside of the main text",
+    "neighbours: most of its table is kept": "most of its table is kept",
+}
 
 
 def clean(source: str, learned: tuple[str, ...] = (), **options: Any) -> CleanPage:
@@ -95,7 +101,10 @@ def page_alone(page: Page) -> list[float]:
 
 
 def judged(page: Page, scores: list[float]) -> list[float]:
-    """Log-odds with what blocks lose that stand apart; comments that are left out are not sure."""
+    """Log-odds with what blocks lose that stand apart, and gain in tables that are mostly kept.
+
+    Comments that are left out are not sure.
+    """
     features = load_model().features(page)
     kinds = {"comments": exclusions.comments(features)}
     found = exclusions.excluded(("comments",), kinds, features.lengths, np.array(scores))
@@ -105,7 +114,10 @@ def judged(page: Page, scores: list[float]) -> list[float]:
         for score, out in zip(scores, left_out, strict=True)
     ]
     apart = slow_apart(page, chances, features.lengths.tolist())
-    return [s - math.log(3) * is_apart for s, is_apart in zip(scores, apart, strict=True)]
+    moved = [s - math.log(3) * is_apart for s, is_apart in zip(scores, apart, strict=True)]
+    eligible = np.array(moved) >= 0
+    holes = table_holes(PageArrays(page), eligible & ~left_out, features.lengths)
+    return [1e-9 if hole else s for s, hole in zip(moved, holes & ~left_out, strict=True)]
 
 
 def other_story(number: int) -> str:
@@ -220,9 +232,9 @@ def test_explanations_add_up() -> None:
             assert all(name.split(": ")[0] in ("page", "neighbours", "site") for name in named)
             of_site = [evidence[name] for name in named if name.startswith("site: ")]
             assert sum(of_site) == pytest.approx(evidence["site"], abs=1e-9)
-            apart = {APART_NAMED} & set(named)
-            assert not apart or "because: outside of the main text" in plain
-            assert len(named) - len(of_site) - len(apart) == STRONGEST
+            moves = MOVES.keys() & set(named)
+            assert all(f"because: {MOVES[move]}" in plain for move in moves)
+            assert len(named) - len(of_site) - len(moves) == STRONGEST
             assert bool(of_site) <= bool(learned)
 
 
@@ -234,7 +246,7 @@ def test_named_features_are_the_strongest() -> None:
         named = [
             abs(value)
             for name, value in block.evidence.items()
-            if name.startswith(("page: ", "neighbours: ")) and name != APART_NAMED
+            if name.startswith(("page: ", "neighbours: ")) and name not in MOVES
         ]
         assert named == pytest.approx(np.sort(np.abs(changes))[::-1][:STRONGEST].tolist())
 
@@ -332,6 +344,50 @@ def test_what_stands_apart_is_what_one_block_at_a_time_tells(
     chances = np.array([chance.choice((0.2, 0.7, 0.75, 0.9)) for _ in page.blocks])
     expected = slow_apart(page, chances.tolist(), lengths.tolist())
     assert stand_apart(PageArrays(page), chances, lengths).tolist() == expected
+
+
+def test_holes_of_tables_by_hand() -> None:
+    rows = "<tr><td>a<td>b<tr><td>c<td>d<tr><td>e<td>f"
+    inner = "<tr><td>g<td>h<tr><td>i<td>j<tr><td>k<td>l<tr><td>m"
+    page = build_page(f"<p>x<table>{rows}<tr><td><table>{inner}</table></table><p>y")
+    arrays, lengths = PageArrays(page), np.full(15, 10.0)
+    kept = np.ones(15, dtype=bool)
+    assert not table_holes(arrays, kept, lengths).any()
+    kept[[0, 2, 8, 9, 14]] = False  # 5 of 6 cells are kept, 5 of the 7 in the table within
+    assert np.flatnonzero(table_holes(arrays, kept, lengths)).tolist() == [2, 8, 9]
+    kept[3] = False  # 4 of 6
+    assert np.flatnonzero(table_holes(arrays, kept, lengths)).tolist() == [8, 9]
+    lengths[7] = 7 * SHORT_CELL - 60  # a layout, not data
+    assert not table_holes(arrays, kept, lengths).any()
+    lengths[7] -= 1
+    assert np.flatnonzero(table_holes(arrays, kept, lengths)).tolist() == [8, 9]
+    few = PageArrays(build_page("<table><tr><td>a<td>b<td>c<td>d<td>e</table>"))
+    assert not table_holes(few, np.array([1, 1, 1, 1, 0], dtype=bool), np.full(5, 10.0)).any()
+
+
+def test_a_table_that_is_mostly_kept_is_kept_whole() -> None:
+    head = "<tr><th>Setting<th>PLA<th>Wood<th>PETG"
+    rows = "".join(
+        f"<tr><td>Temperature of part {n}<td>{200 + n} degrees<td>{190 + 3 * n} degrees"
+        f"<td>{230 - n} degrees"
+        for n in range(4)
+    )
+    table = f"<table>{head}{rows}<tr><td>Total<td><td>183<td>98</table>"
+    page = clean(article(f"{STORY}{table}{STORY}"), lean="precision")
+    cells = [block for block in page.blocks if "table" in block.xpath]
+    *_, named = MOVES
+    filled = [block.text for block in cells if named in block.evidence]
+    assert 0 < len(filled) < len(cells) * 0.3
+    assert all(block.kept for block in cells)
+    for block in cells:
+        evidence = block.evidence
+        assert evidence["log_odds"] >= evidence["threshold"]
+        parts = sum(evidence[part] for part in ("prior", "page", "neighbours", "site"))
+        assert parts == pytest.approx(evidence["log_odds"])
+        assert (named in evidence) == ("because: most of its table is kept" in evidence)
+        assert named not in evidence or evidence["log_odds"] == pytest.approx(reach(0.75))
+    without = clean(article(f"{STORY}{table}{STORY}"), lean="precision", include_tables=False)
+    assert not any(block.kept for block in without.blocks if "table" in block.xpath)
 
 
 def test_thresholds_by_hand() -> None:

@@ -24,7 +24,9 @@ from noiseclean_scrapy.methods.evidence_model.site_features import SiteEvidence
 from noiseclean_scrapy.methods.evidence_model.threshold import (
     APART,
     LEANS,
+    reach,
     stand_apart,
+    table_holes,
     threshold,
 )
 from noiseclean_scrapy.methods.evidence_model.tree_index import Floats, page_arrays
@@ -127,17 +129,20 @@ class SiteModel(Model):
         for blocks in of_kinds.values():
             eligible &= ~blocks
         is_apart = stand_apart(page_arrays(page), _chances(scores) * eligible, reading.lengths)
-        apart = np.where(is_apart, -APART, 0.0)
-        EvidencePage.of(page).drop_tables()
-        chance = _chances(scores + apart)
+        moves = np.where(is_apart, -APART, 0.0)
+        chance = _chances(scores + moves)
         least = threshold(chance[eligible], reading.lengths[eligible], self.lean)
+        holes = table_holes(page_arrays(page), eligible & (chance >= least), reading.lengths)
+        moves += np.where(holes & eligible, reach(least) - scores - moves, 0.0)
+        chance = _chances(scores + moves)
+        EvidencePage.of(page).drop_tables()
         enough = chance >= least
         kept = eligible & enough
         left_out = {name: enough & blocks for name, blocks in of_kinds.items()}
         if not self.include_repeats:
             left_out["repeats"] = repeats(page, kept, reading.lengths)
             kept &= ~left_out["repeats"]
-        evidence = PageEvidence(page, self.page_model, terms, apart, least, left_out)
+        evidence = PageEvidence(page, self.page_model, terms, moves, least, left_out)
         characters = reading.characters
         known = float(characters[terms.known].sum()) / max(float(characters.sum()), 1.0)
         fit = known if self.site.pages else 1.0

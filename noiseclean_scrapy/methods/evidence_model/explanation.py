@@ -30,6 +30,7 @@ _LEFT_OUT = {
     "consent": "it is in a dialog that asks for consent",
     "repeats": "the page says the same further up (include_repeats)",
 }
+_MOVES = {True: "most of its table is kept", False: "stands apart from the main text"}
 STRONGEST = 5
 """Features of the page and its neighbours that are named."""
 _FEATURES = (*PAGE.features, *CONTEXT.features)
@@ -39,14 +40,15 @@ _FEATURES = (*PAGE.features, *CONTEXT.features)
 class PageEvidence:
     """What explanations of a page's blocks are worked out from: the page, its site, the cut.
 
-    `apart` is what each block's log-odds lose where it stands apart from the main text, `left_out`
-    tells by the name of a kind which of those that would be kept are left out as one of it.
+    `moves` is what each block's log-odds lose where it stands apart from the main text, and gain
+    where most of its table is kept. `left_out` tells by the name of a kind which of those that
+    would be kept are left out as one of it.
     """
 
     page: Page
     model: EvidenceModel
     terms: SiteTerms
-    apart: Floats
+    moves: Floats
     threshold: float
     left_out: Mapping[str, NDArray[np.bool_]]
     _worked_out: dict[int, tuple[Floats, Floats]] = field(default_factory=dict, init=False)
@@ -70,10 +72,10 @@ class PageEvidence:
         prior, terms, row = self.model.together.base, self.terms, self.matrix[index]
         changes, _ = self._changes(index)
         place, repetition = float(terms.place[index]), float(terms.repetition[index])
-        least, apart = self.threshold, float(self.apart[index])
-        found = {"log_odds": prior + float(changes.sum()) + place + repetition + apart}
+        least, move = self.threshold, float(self.moves[index])
+        found = {"log_odds": prior + float(changes.sum()) + place + repetition + move}
         found |= {"threshold": math.log(least / (1 - least)), "prior": prior}
-        found |= {"page": 0.0, "neighbours": apart, "site": place + repetition}
+        found |= {"page": 0.0, "neighbours": move, "site": place + repetition}
         for feature, change in zip(_FEATURES, changes.tolist(), strict=True):
             found[feature.kind] += change
         for kind, blocks in self.left_out.items():
@@ -83,8 +85,8 @@ class PageEvidence:
             found[f"site: this place on {pages:.0f} other pages"] = place
         if shown := terms.text_pages[index]:
             found[f"site: this text on {shown:.0f} other pages"] = repetition
-        if apart:
-            found["neighbours: stands apart from the main text"] = apart
+        if move:
+            found[f"neighbours: {_MOVES[move > 0]}"] = move
         order = np.argsort(-np.abs(changes), kind="stable")[:STRONGEST]
         for column in order.tolist():
             feature = _FEATURES[column]
@@ -106,8 +108,9 @@ class PageEvidence:
         told += zip(self.model.alone.names, self._changes(index)[1].tolist(), strict=True)
         values = zip(names, self.matrix[index].tolist(), strict=True)
         reasons = dict(plain_reasons(values, [change for change in told if change[1]]))
-        if apart := float(self.apart[index]):
-            reasons[OUTSIDE] = reasons.get(OUTSIDE, 0.0) + apart
+        if move := float(self.moves[index]):
+            words = _MOVES[True] if move > 0 else OUTSIDE
+            reasons[words] = reasons.get(words, 0.0) + move
         yield from reasons.items()
 
     def _changes(self, index: int) -> tuple[Floats, Floats]:

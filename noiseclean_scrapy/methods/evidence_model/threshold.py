@@ -7,6 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from noiseclean_scrapy.methods.evidence_model.exclusions import SHORT_CELL
 from noiseclean_scrapy.methods.evidence_model.tree_index import Floats, PageArrays
 
 LEANS = {"recall": 0.25, "balanced": 0.5, "precision": 0.75}
@@ -27,6 +28,9 @@ APART = math.log(SURE / (1 - SURE))
 """Log-odds that a block loses which stands apart: of those, `balanced` keeps what is sure."""
 MOST_APART = 3.5
 """Times the sure text: where more than that stands apart, lists and posts are the content."""
+
+LEAST_CELLS, WHOLE = 6, 0.7
+"""Of so many blocks in a data table all are kept where this share of them is."""
 
 
 def stand_apart(arrays: PageArrays, chances: Floats, lengths: Floats) -> NDArray[np.bool_]:
@@ -49,6 +53,34 @@ def stand_apart(arrays: PageArrays, chances: Floats, lengths: Floats) -> NDArray
     apart: NDArray[np.bool_] = is_outside & ~has_sure[places]
     doubtful = lengths[apart & (chances >= LEANS["balanced"])].sum()
     return none if doubtful > MOST_APART * below[0] else apart
+
+
+def table_holes(arrays: PageArrays, kept: NDArray[np.bool_], lengths: Floats) -> NDArray[np.bool_]:
+    """Which of B blocks are not kept in a data table of which most is: a column without its name.
+
+    A reader cannot tell a cell that was left out from an empty one.
+    """
+    is_table = arrays.tagged({"table"})
+    nearest = arrays.nearest(is_table)[arrays.element]
+    inside = is_table[nearest]
+    if not (inside & kept).any():
+        return np.zeros(len(kept), dtype=bool)
+    cells, chosen, size = (
+        np.bincount(nearest[inside], values[inside], len(is_table))
+        for values in (np.ones(len(kept)), kept, lengths)
+    )
+    is_whole = (cells >= LEAST_CELLS) & (chosen >= WHOLE * cells) & (size < SHORT_CELL * cells)
+    holes: NDArray[np.bool_] = inside & is_whole[nearest] & ~kept
+    return holes
+
+
+def reach(chance: float) -> float:
+    """Log-odds of a probability, and so much more that rounding does not fall below it.
+
+    >>> 1 / (1 + math.exp(-reach(0.4))) >= 0.4
+    True
+    """
+    return math.log(chance / (1 - chance)) + 1e-9
 
 
 def threshold(chances: Floats, lengths: Floats, lean: float) -> float:
