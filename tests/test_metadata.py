@@ -28,6 +28,7 @@ from noiseclean_scrapy.metadata import (
     extract_metadata,
 )
 from noiseclean_scrapy.page import build_page
+from noiseclean_scrapy.page.authors import named_authors
 from noiseclean_scrapy.page.days import months, read_time, shown_days
 from noiseclean_scrapy.page.facts import page_facts, text_of
 from noiseclean_scrapy.page.headline import choose_title
@@ -111,6 +112,7 @@ def test_meta_and_links() -> None:
             None,
         ),
         ('<meta name="author" content="105092">', "", None),
+        ('<meta name="author" content="Lima, Ana">', "", "Lima, Ana"),
         ("", '<p><a rel="author">Ana Lima</a> and <a rel="author">Rui Melo</a></p>', None),
         *(
             (f'<meta name="author" content="{name}">', "", name)
@@ -186,11 +188,32 @@ def test_an_organisation_is_one_author(name: str) -> None:
         ("用户名： 密码： 登 录", ""),
         ("Tuesday", ""),
         ("Dec", ""),
+        ("By Ana Lima June 30, 2013", "Ana Lima"),
+        ("Ana Lima • March 3, 2026", "Ana Lima"),
+        ("By Ana Lima | Updated 5 May 2026", "Ana Lima"),
+        ("Analysis by Ana Lima, Editor-at-large", "Ana Lima"),
+        ("Recipe by Ana Lima", "Ana Lima"),
+        ("Martin Luther King, Jr.", "Martin Luther King"),
+        ("Share Tweet Text Share E-mail", ""),
+        ("Discuz! Team and Comsenz UI Team", ""),
     ],
 )
 def test_what_stands_around_a_name_is_no_part_of_it(line: str, author: str) -> None:
     for head, body in ((f'<meta name="author" content="{line}">', ""), ("", line)):
         assert read(head, f'<h1>Flood</h1><p class="byline">{body}</p>').author == author
+
+
+def test_the_number_of_an_account_is_no_name() -> None:
+    assert named_authors("Ana Lima; UDC7RFYFNRhrH8pI") == "Ana Lima"
+    assert named_authors("3d23d65-ddc6-4ce5") == ""
+    assert named_authors("ana_lima_1985") == "ana_lima_1985"
+
+
+def test_initials_have_their_dots_wherever_the_name_stands() -> None:
+    marked = "<span itemprop=author>Ana D. Lima</span>"
+    for body in (marked, f"<p>Ana E. Lima</p>{marked}", marked.replace("D. Lima", "D.\n Lima")):
+        assert read("", f"<h1>Flood</h1>{body}").author == "Ana D. Lima"
+    assert read("", "<h1>Flood</h1><p class=author>Ana D Lima</p>").author == "Ana D Lima"
 
 
 @pytest.mark.parametrize(

@@ -825,3 +825,30 @@ def test_a_drawing_parts_no_sentence(html: str, texts: int, trained: int) -> Non
         assert len(page.table.texts) == count
         with kernels.in_python():
             assert build_page(html, budget=budget).table == page.table
+
+
+EAST_ASIAN = {
+    "gb18030": "<p>雾使港口关闭。林德穆尔港务局星期二表示，一旦雾散去，渡轮服务将恢复。</p>",
+    "big5hkscs": "<p>霧使港口關閉。林德穆爾港務局星期二表示，一旦霧散去，渡輪服務將恢復。</p>",
+    "cp932": "<p>リンドムーア港湾局は火曜日、霧が晴れ次第フェリーの運航を再開すると発表した。</p>",
+    "euc_jp": "<p>リンドムーア港湾局は火曜日、霧が晴れ次第フェリーの運航を再開すると発表した。</p>",
+    "cp949": "<p>린드무어 항만청은 화요일 안개가 걷히는 대로 여객선 운항을 재개한다고 밝혔다.</p>",
+}
+
+
+@pytest.mark.parametrize("charset", EAST_ASIAN)
+@pytest.mark.parametrize("damage", ["cut", "a byte too much", "a byte too little"])
+def test_a_damaged_byte_costs_a_letter_not_the_page(charset: str, damage: str) -> None:
+    if (charset, damage) == ("cp949", "a byte too little"):
+        damage = "cut"  # what is Korean but for that is Thai to the last byte
+    text = EAST_ASIAN[charset]
+    page = (text * 8).encode(charset)
+    half = len(page) // 2
+    while page[half : half + 1] == b"<" or page[:half].rpartition(b">")[2].isascii():
+        half += 1
+    damaged = {
+        "cut": page[:-5],
+        "a byte too much": page[:half] + b"\xff" + page[half:],
+        "a byte too little": page[:half] + page[half + 1 :],
+    }
+    assert decode(damaged[damage]).count(text) >= 6

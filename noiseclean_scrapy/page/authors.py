@@ -34,9 +34,10 @@ _BODY_OF = re.compile(rf"(?:the\s)?(?:\w+|.*\b{_BODY})\s(?:of|for)\s", re.IGNORE
 _WRITER = "columnist|contributor|correspondent|critic|editor|journalist|reporter|writer"
 _ROLE = re.compile(
     rf"\b(?:{_WRITER}|analyst|author|director|photographer|producer|professor|staff|ph\.?d|m\.?d)"
-    r"(?:\.?$|\s(?:at|for|in|of)\s|-in-chief)",
+    r"(?:\.?$|\s(?:at|for|in|of)\s|-(?:at-large|in-chief)\b)",
     re.IGNORECASE,
 )
+_WORK = "(?:analysis|comment|essay|opinion|photos?|recipe|report|review|story|text|words)"
 _DESK = (
     "(?:arts|associate|business|chief|city|culture|deputy|education|features|finance|foreign|games?|"
     "health|managing|news|political|politics|science|senior|special|sports?|staff|tech|technology|"
@@ -44,18 +45,27 @@ _DESK = (
 )
 _NAME_AND_ROLE = re.compile(rf"(\S+(?: \S+){{1,3}}?)(?: {_DESK})* (?:{_WRITER})", re.IGNORECASE)
 """A name with what somebody is behind it, without a sign between them, as in a box of both."""
+_NAME_AND_MONTH = re.compile(rf"(\S+(?: \S+)+) (?:{'|'.join(MONTHS)})", re.IGNORECASE)
+"""A name before a day of which the figures were taken for no part of it."""
+_SIGNS = " •|·,;:–—-/"
 _NO_NAME = re.compile(r"https?:|www\.|@|^\W*(?:\d+\W*)?$")
 _LETTER = r"[^\W\d_]"
+_INITIAL = re.compile(rf"(?<!\S){_LETTER}(?!\S)")
+_FAMILY_FIRST = re.compile(rf"{_LETTER}(?:{_LETTER}|['’-])*, {_LETTER}(?:{_LETTER}|['’-])*")
 _PLAIN_NAME = re.compile(
     rf"{_LETTER}(?:{_LETTER}|['’-])*(?: (?:(?:{_LETTER}\.)+|{_LETTER}(?:{_LETTER}|['’-])+)){{1,5}}"
     r"|[\u4e00-\u9fff\u3040-\u30ff]{2,8}|[\uac00-\ud7a3]{2,4}"  # Chinese, Japanese, Korean
 )
 _MONTH = rf"(?:{'|'.join(name[:3] for name in MONTHS)})[a-z]*"
 _NAMED_AS_MONTHS = {"april", "may", "june"}
+_TITLE = r"(?:[js]r|ph\.? ?d|m\.? ?[ad]|mba|esq)\.?"
+"""What stands behind a name, after a comma."""
 _WEEKDAY = "(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _NOBODY = re.compile(
-    rf"(?:about )?(?:the )?authors?|(?:{_WRITTEN} )?by|published|follow|share|作者|文|文字|記者"
-    rf"|记者|undefined|null|none|false|facebook|twitter|{_WEEKDAY}|"
+    rf"(?:about )?(?:the )?authors?|(?:{_WRITTEN} )?by|published|posted|updated|follow|作者|文"
+    rf"|文字|記者|记者|undefined|null|none|false|facebook|twitter|{_WEEKDAY}|{_TITLE}"
+    r"|(?:(?:e-?mail|like|pin|print|save|share|text|tweet)\b\s*)+|.*\bdiscuz\b.*|comsenz.*"
+    r"|(?=\S*\d)[\w-]{16,}|"  # the number of an account
     + "|".join(rf"{name[:3]}(?:{name[3:]})?" for name in MONTHS if name not in _NAMED_AS_MONTHS),
     re.IGNORECASE,
 )
@@ -65,7 +75,7 @@ _OF_FORM = re.compile(
 )
 """What a form says in which readers make themselves known."""
 _AROUND_NAME = re.compile(
-    rf"^(?:(?:view )?all (?:articles|posts|stories) by|{_WRITTEN} by"
+    rf"^(?:(?:view )?all (?:articles|posts|stories) by|(?:{_WRITTEN}|{_WORK}) by"
     r"|(?:this )?(?:article|post|story) (?:was )?(?:written )?by|(?:aut(?:h?o|eu)r|автор):?)\s+"
     r"|^(?:.*\s)?作者\s?[:：]\s?"
     rf"|(?:^|\s+)(?:(?:(?:last )?updated|published|posted|is an?)\s.*|{_MONTH}\.? \d{{1,2}})$"
@@ -136,6 +146,15 @@ def is_organisation(name: str) -> bool:
     return is_whole and bool(_BODY_OF.match(first) or _ENDS_AS_BODY.search(others[-1]))
 
 
+def is_family_first(line: str) -> bool:
+    """Whether a line is one name in two words, the family's first.
+
+    >>> is_family_first("Sousa, Ana"), is_family_first("Ana Sousa, Rui Melo")
+    (True, False)
+    """
+    return bool(_FAMILY_FIRST.fullmatch(line))
+
+
 def turned(name: str) -> str:
     """A name with the family's last, which stands first where a comma follows it."""
     family, comma, given = name.partition(",")
@@ -155,12 +174,38 @@ def named_authors(found: str | None, *, are_told: bool = False) -> str:
         name if are_told and _NAME_OF_DAY.fullmatch(name) else _AROUND_NAME.sub("", name)
         for name in map(str.strip, line.split(";"))
     )
-    alone = (both[1] if (both := _NAME_AND_ROLE.fullmatch(name)) else name for name in names)
+    if not are_told:
+        names = (_alone(_NAME_AND_MONTH, name).strip(_SIGNS) for name in names)
+    alone = (_alone(_NAME_AND_ROLE, name) for name in names)
     named = [name for name in alone if name and not _NOBODY.fullmatch(name)]
     if any(map(_OF_FORM.fullmatch, named)):
         return ""
     author = "; ".join(without_roles(named))
     return author if len(author) <= _LONGEST else ""
+
+
+def with_dots(names: str, text: str) -> str:
+    """Names whose initials have their dots, where the text has these: libraries leave them out.
+
+    >>> with_dots("Ana D Sousa; Rui Melo", "By Ana D. Sousa and Rui Melo")
+    'Ana D. Sousa; Rui Melo'
+    """
+    if not _INITIAL.search(names):
+        return names
+    return "; ".join(
+        " ".join(found[0].split()) if (found := re.search(_dotted(name), text)) else name
+        for name in names.split("; ")
+    )
+
+
+def _dotted(name: str) -> str:
+    words = (re.escape(word) + r"\.?" * (len(word) == 1) for word in name.split())
+    return r"\s+".join(words)
+
+
+def _alone(pattern: re.Pattern[str], name: str) -> str:
+    found = pattern.fullmatch(name)
+    return found[1] if found else name
 
 
 def without_by(line: str) -> str:

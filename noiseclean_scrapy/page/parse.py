@@ -25,6 +25,8 @@ from noiseclean_scrapy.page.sources import Html, is_charset, load, other_than_ht
 from noiseclean_scrapy.page.tags import local_name
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from charset_normalizer import CharsetMatch, CharsetMatches
     from lxml.etree import _Element
 
@@ -37,13 +39,16 @@ _MARKUP_MEASURED = 1_000_000
 _LONG_REFERENCE = re.compile(r"&#\d{100,};?")
 _MOST_DAMAGED = 0.1
 """Share of the other characters than ASCII; of those of Chinese in GB 18030 it is far more."""
+_LEAST_WHOLE = 0.75
+"""Share of the texts, in bytes, that a charset has to explain to the last byte."""
 _CHARSET_BYTES = 1 << 16
 _PIECE_BYTES = 2048
 _TELLING_BYTES = 4096
+_EAST_ASIAN = ["gb18030", "big5", "cp932", "euc_jp", "iso2022_jp", "cp949"]
 _WEB_CHARSETS = [
     *("cp1250", "cp1251", "cp1252", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp1258"),
     *("iso8859_2", "iso8859_5", "iso8859_7", "koi8_r", "koi8_u", "cp874"),
-    *("gb18030", "big5", "cp932", "euc_jp", "iso2022_jp", "cp949"),
+    *_EAST_ASIAN,
 ]
 """The charsets of the web (https://encoding.spec.whatwg.org), without those that are rare."""
 _WESTERN = "cp1252"
@@ -351,8 +356,9 @@ def guessed_charset(data: bytes) -> str:
     from charset_normalizer import from_bytes
 
     detect = partial(from_bytes, cp_isolation=_WEB_CHARSETS)
-    matches = detect(_telling(data)) or detect(data)
-    best = matches.best()
+    texts = _telling(data)
+    best = (matches := detect(b"\n".join(texts))).best() or _of_the_damaged(texts)
+    best = best or (matches := detect(data)).best()
     # Where none explains a text, or several do so equally well, the one that most of the web had,
     # unless the language is written in another one.
     if best is None or (best.language not in _NOT_WESTERN and _explains(matches, best)):
@@ -370,7 +376,32 @@ def _explains(matches: CharsetMatches, best: CharsetMatch) -> bool:
     )
 
 
-def _telling(data: bytes) -> bytes:
+def _of_the_damaged(texts: Sequence[bytes]) -> CharsetMatch | None:
+    """The best guess where most texts, but not all, are whole in a charset of East Asia.
+
+    A byte that is missing or too much turns all of the page into letters of the West otherwise.
+    """
+    from charset_normalizer import from_bytes
+
+    lines = [line for text in texts for line in text.splitlines()]
+    least = _LEAST_WHOLE * sum(map(len, lines))
+    found = []
+    for charset in _EAST_ASIAN:
+        whole = [line for line in lines if _is_whole(line, charset)]
+        if sum(map(len, whole)) >= least:
+            found.append(from_bytes(b"\n".join(whole), cp_isolation=[charset]).best())
+    return min(filter(None, found), key=lambda match: match.chaos, default=None)
+
+
+def _is_whole(text: bytes, charset: str) -> bool:
+    try:
+        text.decode(charset)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _telling(data: bytes) -> list[bytes]:
     """The first texts that are not plain ASCII, or all where there are none."""
     found: list[bytes] = []
     size = 0
@@ -381,7 +412,7 @@ def _telling(data: bytes) -> bytes:
             size += len(text)
             if size >= _TELLING_BYTES:
                 break
-    return b"\n".join(found) or data
+    return found or [data]
 
 
 def _text_length(root: _Element) -> int:

@@ -14,15 +14,18 @@ from typing import TYPE_CHECKING, Any
 
 from noiseclean_scrapy.page.authors import (
     byline,
+    is_family_first,
     is_plain_name,
     named_authors,
     split_names,
     turned,
+    with_dots,
     without_by,
 )
 from noiseclean_scrapy.page.days import ShownDay, read_time, read_written, shown_days
 from noiseclean_scrapy.page.facts import text_of
 from noiseclean_scrapy.page.linked_data import Article, plain_line
+from noiseclean_scrapy.page.parse import inner_text
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -118,6 +121,8 @@ def _stated_author(facts: _Element) -> str:
         stated = {
             plain_line(text_of(node)) for node in links if "author" in node.get("rel", "").split()
         }
+    if len(stated) == 1 and is_family_first(*stated):
+        return named_authors(*stated)
     names = {name for line in stated for name in split_names(line)}
     name = named_authors(names.pop()) if len(names) == 1 else ""
     return name if is_plain_name(name) else ""
@@ -276,7 +281,8 @@ def _found_author_and_date(
         logger.debug("The author and date of %s could not be read", url, exc_info=True)
         return "", None
     names = (without_by(name.strip()) for name in (found.author or "").split(";"))
-    return named_authors("; ".join(names)), _date(found.date, latest)
+    author = with_dots(named_authors("; ".join(names)), inner_text(facts))
+    return author, _date(found.date, latest)
 
 
 def _may_be_turned(facts: _Element, url: str, found: datetime, language: str) -> bool:
