@@ -241,7 +241,7 @@ def make_example(corpus: str, shared: Path, source: CorpusPage) -> Example | Non
     """The page with its labels; None without any.
 
     With its hidden text, from which there is as much to learn, and with characters as they are
-    decoded, none of them mended.
+    decoded, none of them mended: the weights were fitted before there was any mending.
     """
     scorer = load_scorer(shared)
     page = build_page(source.html, url=source.url, budget=PageBudget(hidden=True, mended=False))
