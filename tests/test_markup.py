@@ -743,3 +743,14 @@ def test_marks_and_numbers_in_a_sentence(html: str, text: str) -> None:
     assert clean(f"<p>{html}</p>").text == text
     with kernels.in_python():
         assert clean(f"<p>{html}</p>").text == text
+
+
+def test_a_formula_that_mathjax_has_drawn_stands_there_once() -> None:
+    drawn = "<nobr aria-hidden=true><span class=math>m=3</span></nobr>"
+    again = "<span class=MJX_Assistive_MathML><math><mi>m</mi><mo>=</mo><mn>3</mn></math></span>"
+    preview = "<span class=MathJax_Preview>m=3</span>"
+    source = '<script type="math/tex">m=3</script>'
+    html = f"<p>So {preview}<span class=MathJax>{drawn}{again}</span>{source} is right.</p>"
+    assert clean(html).text == "So m=3 is right."
+    with kernels.in_python():
+        assert clean(html).text == "So m=3 is right."
