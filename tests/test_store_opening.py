@@ -6,10 +6,12 @@ import secrets
 import sqlite3
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 from threading import Barrier, Timer
+from time import monotonic
 from typing import Any, cast
 
 import pytest
@@ -21,6 +23,7 @@ from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import ConfigurationError, StoreError
 from noiseclean_scrapy.service_urls import shown_url
 from noiseclean_scrapy.store import SCHEMA_VERSION, Cleaned, PageRecord, Store, preparing
+from noiseclean_scrapy.store.engine import SQLITE_BUSY_SECONDS
 from noiseclean_scrapy.store.partitioning import create_parts
 from tests.support import databases
 
@@ -176,7 +179,8 @@ def test_odd_file_names(tmp_path: Path) -> None:
 def test_what_cannot_be_reached_is_said(tmp_path: Path) -> None:
     missing = refused(f"sqlite:///{tmp_path / 'none' / 'noiseclean.db'}")
     assert "cannot open the database sqlite:///" in missing
-    assert "unable to open database file" in missing
+    assert f"unable to open database file; there is no folder {tmp_path / 'none'}" in missing
+    assert "unable to open database file; that is a folder" in refused(f"sqlite:///{tmp_path}")
     (tmp_path / "text.db").write_text("no database " * 100)
     url = f"sqlite:///{tmp_path / 'text.db'}"
     for read_only in (False, True):
@@ -197,6 +201,8 @@ SECRETS = (
     "postgresql://user:%s@127.0.0.1:port/a",
     "postgresql://user:%s@ss@127.0.0.1/a",
     "postgresql://user:1@%s@127.0.0.1/a?b=@",
+    "postgresql://user:1@x/%s/@127.0.0.1/a",
+    "postgresql://user:1@x:5/%s@127.0.0.1/a",
     "postgresql//user:%s@127.0.0.1/a",
     "user:%s@127.0.0.1/a",
     "mysql://user:%s@127.0.0.1/a",
@@ -219,6 +225,14 @@ def test_a_port_that_is_no_number_is_said() -> None:
     url = "postgresql://user@localhost:port/a"
     assert f"{url} is no database URL, its port is no number" in refused(url)
     with pytest.raises(ConfigurationError, match="its port is no number"):
+        Config.from_settings(Settings({"NOISECLEAN_DATABASE_URL": url}))
+
+
+def test_an_at_sign_before_a_slash_is_said() -> None:
+    url = "postgresql://user:1@hush/hush@127.0.0.1/a"
+    message = "an @ in a name or a password is written %40"
+    assert f"postgresql://user:***@127.0.0.1/a is no database URL, {message}" in refused(url)
+    with pytest.raises(ConfigurationError, match=message):
         Config.from_settings(Settings({"NOISECLEAN_DATABASE_URL": url}))
 
 
@@ -289,6 +303,23 @@ def test_a_database_of_another_program_is_left_as_it_is(tmp_path: Path) -> None:
 def test_a_wrong_option_of_the_address_is_told(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="is refused"):
         Store(f"sqlite:///{tmp_path}/n.db?timeout=abc")
+
+
+def test_a_file_that_may_only_be_read_is_refused_at_the_start(tmp_path: Path) -> None:
+    path = tmp_path / "noiseclean.db"
+    Store(f"sqlite:///{path}").close()
+    sentence = refused(f"sqlite:///file:{path}?mode=ro&uri=true")
+    assert "attempt to write a readonly database" in sentence
+
+
+def test_a_file_that_somebody_writes_to_is_opened_at_once(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'noiseclean.db'}"
+    Store(url).close()
+    with closing(sqlite3.connect(tmp_path / "noiseclean.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        before = monotonic()
+        Store(url).close()
+        assert monotonic() - before < SQLITE_BUSY_SECONDS / 2
 
 
 def with_options(url: str, option: str) -> str:

@@ -15,7 +15,7 @@ from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.service_urls import shown_url
 from noiseclean_scrapy.store import page_rows
 from noiseclean_scrapy.store.damage import DamagedPage, DamageLog
-from noiseclean_scrapy.store.engine import create_store_engine, is_in_memory
+from noiseclean_scrapy.store.engine import create_store_engine, is_in_memory, trouble_with_file
 from noiseclean_scrapy.store.engine import writing as writing_engine
 from noiseclean_scrapy.store.html_objects import HtmlObjects, with_objects
 from noiseclean_scrapy.store.preparing import prepare_schema
@@ -62,10 +62,9 @@ class Database:
             prepare_schema(self._engine, self._writing_engine, read_only=read_only, create=create)
         except SQLAlchemyError as error:
             self.close()
-            raise StoreError(
-                f"cannot open {self._shown}: {reason_of(error)}; check its address"
-                f"{', that it is running,' * (not self._is_sqlite)} and your rights"
-            ) from error
+            running = ", that it is running," * (not self._is_sqlite)
+            advice = trouble_with_file(url) or f"check its address{running} and your rights"
+            raise StoreError(f"cannot open {self._shown}: {reason_of(error)}; {advice}") from error
         except BaseException:
             self.close()
             raise

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import sys
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 from urllib.parse import quote
 
-from sqlalchemy import URL, Connection, Engine, StaticPool, create_engine, event
+from sqlalchemy import (
+    URL,
+    Connection,
+    Dialect,
+    Engine,
+    ExceptionContext,
+    StaticPool,
+    create_engine,
+    event,
+)
 from sqlalchemy.exc import NoSuchModuleError, OperationalError
 from sqlalchemy.pool import ConnectionPoolEntry
 
@@ -21,6 +31,7 @@ from noiseclean_scrapy.store.column_types import DamagedText
 SQLITE_BUSY_SECONDS = 120
 _POSTGRESQL = {"connect_timeout": 10, "client_encoding": "utf8"}
 """What a connection asks for: without it server, role or environment choose the encoding."""
+_READ_ONLY = "25006"  # of PostgreSQL's SQLSTATE
 _WAL_SECONDS, _MOMENT_SECONDS = 5.0, 0.02
 
 _WRITES = "noiseclean_writes"
@@ -59,6 +70,9 @@ def create_store_engine(url: str, *, read_only: bool) -> Engine:
     engine = _create(parsed, options)
     if is_sqlite:
         _set_up_sqlite(engine, read_only=read_only)
+    else:
+        event.listen(engine, "handle_error", _leave_read_only)
+    event.listen(engine, "do_connect", _connect)
     return engine
 
 
@@ -70,6 +84,24 @@ def writing(engine: Engine) -> Engine:
 def is_in_memory(url: URL) -> bool:
     """Whether ``url`` names an SQLite database without a file."""
     return url.get_backend_name() == "sqlite" and url.database in {None, "", ":memory:"}
+
+
+def trouble_with_file(url: str) -> str:
+    """Why the file of an SQLite database cannot be opened or written, empty where that is unknown.
+
+    SQLite itself says that it cannot, not why.
+    """
+    parsed = _parse(url)
+    if parsed.get_backend_name() != "sqlite" or is_in_memory(parsed) or "uri" in parsed.query:
+        return ""
+    path = Path(str(parsed.database)).absolute()
+    if not path.parent.is_dir():
+        return f"there is no folder {path.parent}"
+    if path.is_dir():
+        return "that is a folder"
+    if sys.platform != "win32" and os.statvfs(path.parent).f_flag & os.ST_RDONLY:
+        return "the file system is read-only"
+    return ""
 
 
 def _parse(url: str) -> URL:
@@ -97,6 +129,24 @@ def _create(url: URL, options: dict[str, Any]) -> Engine:
     if engine.dialect.is_async:
         raise StoreError(f"the driver of {url.drivername!r} is asynchronous: {_EXPECTED}")
     return engine
+
+
+def _connect(dialect: Dialect, _: object, arguments: Any, options: dict[str, Any]) -> Any:
+    try:
+        if dialect.driver == "psycopg":
+            # PgBouncer hands a session on, with the statements that were prepared in it.
+            given = options.get("prepare_threshold")
+            options["prepare_threshold"] = None if given in (None, "None") else int(given)
+        return dialect.connect(*arguments, **options)
+    except (TypeError, ValueError) as error:
+        raise StoreError(f"an option of the database URL is refused ({error})") from error
+
+
+def _leave_read_only(context: ExceptionContext) -> None:
+    """Let the next try begin a session of its own: this one stays read-only, as it was born."""
+    error = context.original_exception
+    if _READ_ONLY in (getattr(error, "sqlstate", ""), getattr(error, "pgcode", "")):
+        context.is_disconnect = True
 
 
 def _read_only_file(url: URL) -> URL:

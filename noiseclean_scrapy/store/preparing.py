@@ -13,6 +13,7 @@ from sqlalchemy import (
     text,
     update,
 )
+from sqlalchemy.exc import OperationalError
 
 from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.store.migrations import MIGRATIONS
@@ -58,11 +59,17 @@ def await_turn(connection: Connection) -> None:
 
 
 def need_writable(connection: Connection, table: str | None = None) -> None:
-    """Raise StoreError for a PostgreSQL that will not store any page, or not in this table."""
-    if connection.dialect.name != "postgresql":
+    """Raise StoreError for a database that will not store any page, or not in this table.
+
+    SQLite's own error where it is one of SQLite's.
+    """
+    if connection.dialect.name == "sqlite":
+        if table is not None:
+            _try_writing(connection)
         return
     encoding = connection.execute(text("SHOW server_encoding")).scalar()
-    if encoding not in _ENCODINGS:
+    # pg8000 decodes as ASCII what the server calls so.
+    if encoding not in (_ENCODINGS if connection.dialect.driver != "pg8000" else {"UTF8"}):
         raise StoreError(
             f"the database has the encoding {encoding}, which lacks letters of most pages: create "
             f"it with `createdb -T template0 -E UTF8`"
@@ -73,6 +80,17 @@ def need_writable(connection: Connection, table: str | None = None) -> None:
         may = (func.has_any_column_privilege(table, right) for right in ("INSERT", "UPDATE"))
         if not all(connection.execute(select(*may)).one()):
             raise StoreError(f"this role may read {table}, but not write to it")
+
+
+def _try_writing(connection: Connection) -> None:
+    try:
+        with connection.begin_nested() as trial:
+            connection.execute(update(schema_table).values(version=schema_table.c.version))
+            trial.rollback()
+    except OperationalError as error:
+        # One that reads already waits for no other process: that may write here, so may this one.
+        if "locked" not in str(error.orig):
+            raise
 
 
 def create_schema(connection: Connection, tables: MetaData = metadata, *, by: str = "") -> None:
