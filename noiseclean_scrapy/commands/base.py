@@ -292,6 +292,12 @@ def _option(text: str) -> tuple[str, Any]:
 
 def database_address(text: str) -> str:
     """A database URL, as one or as the path of an SQLite file."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise argparse.ArgumentTypeError(
+            f"{text!a} has letters that the locale lacks: LC_ALL=C.UTF-8 has them"
+        ) from None
     if "://" in text:
         return text
     if text in ("", ":memory:"):

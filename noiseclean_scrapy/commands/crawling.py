@@ -129,28 +129,35 @@ def _report(call: Call, stats: StatsCollector) -> bool:
     if reason == "noiseclean_store_error":
         raise StoreError("nothing was crawled; the log says what the database lacks")
     pages = min(get("item_scraped_count", 0), get("noiseclean/pages/addresses", 0))
-    pages -= get("noiseclean/pages/spooled", 0) + get("noiseclean/pages/lost", 0)
-    pages = max(pages, 0)
-    lost = [
+    spooled, lost = (get(f"noiseclean/pages/{what}", 0) for what in ("spooled", "lost"))
+    pages = max(pages - spooled - lost, 0)
+    left_out = [
         f"{number} {kind}"
         for kind in ("missing", "damaged")
         if (number := get(f"noiseclean/archive/{kind}", 0))
     ]
     tell(
         f"{counted(pages, 'page')} of {counted(get('noiseclean/clusters', 0), 'site')} stored in "
-        f"{call.config.display_url}" + f" ({', '.join(lost)})" * bool(lost)
+        f"{call.config.display_url}" + f" ({', '.join(left_out)})" * bool(left_out)
     )
-    if not pages:
-        tell("Nothing was stored: the log above says why.")
-    else:
+    if pages:
         database = call.config.display_url
         path = database.removeprefix("sqlite:///")
         database = shlex.quote(path if Path(path).is_file() else database)
+        if "***" in database:  # what it stands for is not shown
+            database = "URL"
         there = f" --database {database}" if call.opts.database_url else ""
         tell(f"Try next: noiseclean sites{there}\n          noiseclean search WORDS{there}")
+    if spooled or lost:
+        tell(
+            f"Not stored: {counted(spooled, 'page')} in the spool for the next crawl, {lost} lost; "
+            "the log above says why."
+        )
+    elif not pages:
+        tell("Nothing was stored: the log above says why.")
     if reason == "shutdown":
         raise KeyboardInterrupt
-    return bool(pages) and reason in ("finished", ENOUGH)
+    return bool(pages) and not spooled and not lost and reason in ("finished", ENOUGH)
 
 
 def _address(text: str) -> str:

@@ -27,6 +27,8 @@ def read_file(path: Path) -> bytes:
 
 def read_stdin(most: int) -> bytes:
     """What standard input holds, up to a number of bytes."""
+    if sys.stdin is None:  # it was closed by who has started this
+        raise FileError("cannot read '-': standard input is closed")
     with explained("read", STDIO):
         return sys.stdin.buffer.read(most)
 

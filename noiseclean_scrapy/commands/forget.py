@@ -35,6 +35,9 @@ class Forget(Subcommand):
 
 
 def _confirm(question: str) -> bool:
+    if sys.stdin is None:  # it was closed by who has started this
+        tell(f"{question} Nobody can answer: --yes does not ask.")
+        return False
     print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
     answer = sys.stdin.readline().strip().lower()
     return answer in ("y", "yes")
