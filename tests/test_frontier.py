@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import re
 import socket
 import subprocess
 import sys
@@ -256,6 +257,24 @@ def test_redis_that_refuses_costs_one_line(
     (line,) = crawled.lines("ERROR", "")
     assert "refuses" in line
     assert "Traceback" not in crawled.log
+
+
+@pytest.mark.parametrize(
+    ("login", "reason"),
+    [("", "HELLO|uthentication"), (":no@", "invalid username-password"), (":yes@", "DB index")],
+)
+def test_redis_that_will_never_let_a_crawl_in_ends_it(
+    tmp_path: Path, web: Web, own_redis: PrivateRedis, login: str, reason: str
+) -> None:
+    with Redis.from_url(own_redis.url) as redis:
+        redis.config_set("requirepass", "yes")
+    url = f"{own_redis.url.replace('://', f'://{login}')}?db=99"
+    plan = Plan(ShareSpider, {"NOISECLEAN_FRONTIER": url}, {"first": [web.url(0, 0)]})
+    (crawled,) = crawling.crawl(tmp_path, plan)
+    assert crawled.stats["finish_reason"] == "noiseclean_frontier_error"
+    (line,) = (*crawled.lines("ERROR", ""), *crawled.lines("WARNING", ""))
+    assert re.search(f"refuses: .*({reason})", line)
+    assert web.log == []
 
 
 @pytest.mark.parametrize("at", [3, 12])

@@ -71,7 +71,7 @@ class Part:
     A process keeps what it has as long as it asks for more within its lease; afterwards all of it
     waits again. A request whose process died more than twice is done alone by the next ones, so
     that the one they die of is found; after more than five times it is given up (key `failed`).
-    Every method raises `redis.RedisError` where Redis does not answer within five seconds.
+    Every other method raises `redis.RedisError` where Redis does not answer within five seconds.
     """
 
     def __init__(self, url: str, name: str) -> None:
@@ -88,6 +88,17 @@ class Part:
         )
         self.name = f"{name}:frontier"
         self.born = b""  # when the frontier was, which an emptied Redis has forgotten
+
+    def refusal(self) -> str:
+        """Why Redis will never let this process in, empty where it may: password, database."""
+        from redis import AuthenticationError, RedisError
+
+        try:
+            self._redis.ping()
+        except RedisError as error:
+            if isinstance(error, AuthenticationError) or "DB index" in str(error):
+                return str(error)
+        return ""
 
     def push(self, requests: Sequence[Push]) -> list[bool]:
         """Let requests wait; whether each was new."""
@@ -161,6 +172,14 @@ class Part:
     def _run(self, script: str, arguments: Iterable[Any]) -> Any:
         step = self._redis.register_script(scripts.COMMON + script)  # Redis gets the text once
         return step(keys=[self.name], args=list(arguments))
+
+
+def is_refusal(error: RedisError) -> bool:
+    """Whether Redis has answered."""
+    from redis import AuthenticationError, ResponseError
+    from redis.exceptions import AuthorizationError
+
+    return isinstance(error, (ResponseError, AuthenticationError, AuthorizationError))
 
 
 def _some(everything: Sequence[Any]) -> Iterable[list[Any]]:

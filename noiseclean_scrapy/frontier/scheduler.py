@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any, cast
 
 from scrapy import Request, signals
 from scrapy.core.scheduler import BaseScheduler, Scheduler
+from scrapy.exceptions import CloseSpider
 from scrapy.utils.asyncio import create_looping_call, run_in_thread, sleep
 from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.request import request_from_dict
 
 from noiseclean_scrapy.crawl.pipeline import CleanPipeline
-from noiseclean_scrapy.crawl.starting import config_of, count, is_trial
+from noiseclean_scrapy.crawl.starting import config_of, count, exit_with_error, is_trial
 from noiseclean_scrapy.frontier.held import HeldSite, HeldSites
-from noiseclean_scrapy.frontier.part import Counts, Exchange, Part, Push
+from noiseclean_scrapy.frontier.part import Counts, Exchange, Part, Push, is_refusal
 from noiseclean_scrapy.page.characters import counted
 from noiseclean_scrapy.page.hashes import hash64
 from noiseclean_scrapy.page.urls import site_name
@@ -85,12 +86,20 @@ class FrontierScheduler(BaseScheduler):
     def open(self, spider: Spider) -> None:
         self._spider = spider
         self._parts = [Part(url, spider.name) for url in self.config.frontier]
+        self.crawler.signals.connect(self._begin, signals.spider_opened)
+
+    async def _begin(self) -> None:
+        for url, part in zip(self.config.frontier, self._parts, strict=True):
+            if reason := await run_in_thread(part.refusal):
+                logger.error("Redis (%s) refuses: %s", shown_url(url), reason)
+                exit_with_error(self.crawler)
+                raise CloseSpider("noiseclean_frontier_error")
         self._clock = create_looping_call(self._look)
         self._clock.start(_LOOK_SECONDS, now=True)
 
     def close(self, reason: str) -> Deferred[None] | None:
         """Send what is left, and leave what was not done to others."""
-        return deferred_from_coro(self._close())
+        return deferred_from_coro(self._close()) if self._clock else None
 
     def has_pending_requests(self) -> bool:
         """Whether anything waits or is under way, here or in another process."""
@@ -113,9 +122,8 @@ class FrontierScheduler(BaseScheduler):
             self._lately[fingerprint] = None
             if len(self._lately) > _REQUESTS_REMEMBERED:
                 self._lately.popitem(last=False)
-        push = Push(
-            site_name(request.url), fingerprint if is_filtered else b"", request.priority, data
-        )
+        filtered_by = fingerprint if is_filtered else b""
+        push = Push(site_name(request.url), filtered_by, request.priority, data)
         self._to_send.append((push, request))
         self._is_over = False
         return True
@@ -175,12 +183,8 @@ class FrontierScheduler(BaseScheduler):
         self._apply(exchange)
 
     def _note_trouble(self, error: RedisError) -> None:
-        from redis import AuthenticationError, ResponseError
-        from redis.exceptions import AuthorizationError
-
         count(self.crawler, "frontier/errors")
-        refusals = (ResponseError, AuthenticationError, AuthorizationError)
-        what = "refuses" if isinstance(error, refusals) else "does not answer"
+        what = "refuses" if is_refusal(error) else "does not answer"
         if what != self._trouble:
             where = ", ".join(map(shown_url, self.config.frontier))
             logger.error("Redis (%s) %s: %s; requests wait until that ends", where, what, error)
