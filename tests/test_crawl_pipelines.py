@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
+import json
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,9 +16,9 @@ from scrapy.http import HtmlResponse, Response
 from scrapy.utils.trackref import live_refs
 
 from tests.support import crawl_site, crawling
-from tests.support.crawl_site import story_text
+from tests.support.crawl_site import ChainSpider, story, story_text
 from tests.support.crawling import Crawled, Plan
-from tests.support.databases import read_rows
+from tests.support.databases import read_rows, run_statement
 
 CASES = ["plain", "new before", "new before with url", "dropped before", "new after", "dropped"]
 CASES += ["fails", "one of two dropped", "many replaced"]
@@ -103,3 +105,88 @@ def test_no_response_is_held(crawl: tuple[Crawled, dict[str, str | None]]) -> No
     crawled, _ = crawl
     assert crawled.stats["item_scraped_count"] == MANY + 5
     assert crawled.stats["live_responses"] == 0
+
+
+class FailsAtItsEnd:
+    """Fails before Scrapy has asked the add-on's pipeline to close."""
+
+    def close_spider(self) -> None:
+        raise OSError("no more room")
+
+
+class FailsAtItsEndLater:
+    """Fails while the add-on's pipeline closes, for which Scrapy waits no longer then."""
+
+    async def close_spider(self) -> None:
+        await asyncio.sleep(0)
+        raise OSError("no more room")
+
+
+class DroppingSpider(ChainSpider):
+    """Takes the database's pages away at its last page."""
+
+    name = "dropping"
+
+    def parse(self, response: Response, number: int) -> Iterator[Any]:
+        if number + 1 == len(self.paths):
+            run_statement("sqlite:///noiseclean.db", "DROP TABLE noiseclean_page")
+        return super().parse(response, number)
+
+
+def crawl_to_a_failing_end(
+    folder: Path, pipeline: type, spider: type[ChainSpider] = ChainSpider, **more: Any
+) -> Crawled:
+    pages = {f"/{number}": story(number) for number in range(5)}
+    settings = {
+        "ITEM_PIPELINES": {f"{__name__}.{pipeline.__name__}": 300},
+        "NOISECLEAN_FIELDS": {"url": "url", "text": "text"},
+        "NOISECLEAN_SAMPLE_QUOTA": 50,
+        **more,
+    }
+    crawled = crawling.crawl_pages(folder, spider, pages, settings)
+    assert "Scraper close failure" in crawled.log
+    assert crawled.log.count("noiseclean: 5 pages seen") == 1
+    return crawled
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "in_process"),
+    [
+        (FailsAtItsEnd, False),
+        pytest.param(FailsAtItsEndLater, False, marks=pytest.mark.slow),
+        pytest.param(FailsAtItsEnd, True, marks=pytest.mark.slow),
+        pytest.param(FailsAtItsEndLater, True, marks=pytest.mark.slow),
+    ],
+)
+def test_all_is_stored_though_a_pipeline_fails_at_its_end(
+    tmp_path: Path, pipeline: type, *, in_process: bool
+) -> None:
+    feed = tmp_path / "items.json"
+    crawled = crawl_to_a_failing_end(
+        tmp_path,
+        pipeline,
+        FEEDS={str(feed): {"format": "json"}},
+        NOISECLEAN_FINAL_FEEDS=True,
+        NOISECLEAN_WRITER_PROCESS=in_process,
+    )
+    assert crawled.ours["pages/learned"] == 5
+    assert crawled.ours["pages/waiting"] == 0
+    rows = read_rows(
+        f"sqlite:///{tmp_path}/noiseclean.db",
+        "SELECT url, text, clean_version FROM noiseclean_page",
+    )
+    texts = {url: text for url, text, version in rows if version == 1}
+    assert sorted(texts.values()) == sorted(story_text(number) for number in range(5))
+    assert {item["url"]: item["text"] for item in json.loads(feed.read_bytes())} == texts
+    head, _, _ = crawled.log.partition("items.json have got their final texts")
+    assert "noiseclean: 5 pages seen" in head
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pipeline", [FailsAtItsEnd, FailsAtItsEndLater])
+def test_all_waits_in_the_spool_though_a_pipeline_fails_at_its_end(
+    tmp_path: Path, pipeline: type
+) -> None:
+    crawled = crawl_to_a_failing_end(tmp_path, pipeline, DroppingSpider)
+    assert crawled.ours["pages/spooled"] == 5
+    assert len(list((tmp_path / "noiseclean.db-spool").glob("*.page"))) == 5

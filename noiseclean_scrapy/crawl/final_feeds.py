@@ -108,7 +108,7 @@ class FinalFeeds:
         fields = {feed: field for field, feed in renamed.items()}
         self._feeds[path] = _Feed(path, form, options, fields)
 
-    async def feed_exporter_closed(self) -> None:
+    async def refresh(self) -> None:
         """All feeds are complete, and so is the database."""
         if self._given and self._feeds:
             await run_in_thread(self._refresh)

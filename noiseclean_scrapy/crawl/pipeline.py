@@ -106,6 +106,8 @@ class CleanPipeline:
         self._errors_logged: set[str] = set()
         self._clock: AsyncioLoopingCall | LoopingCall | None = None
         self._ticking = False
+        self._closing = False
+        self._closed = False
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -116,11 +118,12 @@ class CleanPipeline:
             config = replace(config, read_only=True)
         pipeline = cls(crawler, config)
         crawler.signals.connect(pipeline.item_scraped, signals.item_scraped)
+        crawler.signals.connect(pipeline.spider_closed, signals.spider_closed)
         if config.final_feeds and not config.read_only:
             assert crawler.stats
             feeds = pipeline.final_feeds = FinalFeeds(config, crawler.stats, crawler.settings)
             crawler.signals.connect(feeds.feed_slot_closed, signals.feed_slot_closed)
-            crawler.signals.connect(feeds.feed_exporter_closed, signals.feed_exporter_closed)
+            crawler.signals.connect(pipeline.feed_exporter_closed, signals.feed_exporter_closed)
         return pipeline
 
     async def open_spider(self) -> None:
@@ -150,21 +153,43 @@ class CleanPipeline:
         self._clock.start(self.config.batch_seconds, now=False)
 
     async def close_spider(self) -> None:
+        """End the crawl."""
+        await self.spider_closed()
+
+    async def spider_closed(self) -> None:
+        """End the crawl, once; whoever asks again waits until it has ended.
+
+        A pipeline that fails at its own end keeps Scrapy from asking others, or from waiting.
+        """
+        if self.crawl and not self._closing:
+            self._closing = True
+            try:
+                await self._close(self.crawl)
+            finally:
+                self._closed = True
+        while self._closing and not self._closed:
+            await sleep(_MOMENT_SECONDS)
+
+    async def _close(self, crawl: Crawl) -> None:
         """Finish trees, write the pending pages, and say in one line what was done."""
-        if self.crawl is None:
-            return
         assert self._clock
         self._clock.stop()
         while self._ticking:
             await sleep(_MOMENT_SECONDS)
         try:
-            await self.crawl.close()
+            await crawl.close()
         except Exception as error:
             self.count_error("closing the crawl", error)
         gc.unfreeze()
-        await run_in_thread(self.crawl.writer.close)
-        await run_in_thread(self.crawl.writer.store.close)
+        await run_in_thread(crawl.writer.close)
+        await run_in_thread(crawl.writer.store.close)
         self._log_summary()
+
+    async def feed_exporter_closed(self) -> None:
+        """Bring the feeds up to date when they and the crawl are closed."""
+        await self.spider_closed()
+        if self.final_feeds:
+            await self.final_feeds.refresh()
 
     def _tick(self) -> None:
         if not self._ticking:
