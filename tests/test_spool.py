@@ -55,8 +55,22 @@ def test_what_waits_comes_back_as_it_was(tmp_path: Path) -> None:
 def test_what_a_later_page_leaves_out_is_kept_from_before(tmp_path: Path) -> None:
     spool = Spool(tmp_path / "spool")
     spool.add([PAGE])
-    spool.add([replace(PAGE, html=None, cleaned=None, body_hash="1")])
-    assert [page for page, _ in spool.read(9, 1 << 20)] == [replace(PAGE, body_hash="1")]
+    spool.add([replace(BARE, key=PAGE.key, url="http://a.example/new")])
+    assert [page for page, _ in spool.read(9, 1 << 20)] == [
+        replace(PAGE, url="http://a.example/new")
+    ]
+
+
+def test_a_page_that_says_something_else_keeps_nothing_from_before(tmp_path: Path) -> None:
+    spool = Spool(tmp_path / "spool")
+    spool.add([PAGE])
+    other = replace(BARE, key=PAGE.key, body_hash="1", html="<p>Sun", position=2)
+    spool.add([other])
+    assert [page for page, _ in spool.read(9, 1 << 20)] == [other]
+    # Nor does its text get the HTML of another one, which would be cleaned in its place.
+    text_only = replace(TEXT_ONLY, key=PAGE.key, body_hash="2")
+    spool.add([text_only])
+    assert [page for page, _ in spool.read(9, 1 << 20)] == [text_only]
 
 
 def test_what_was_added_before_the_folder_refused_waits(tmp_path: Path) -> None:

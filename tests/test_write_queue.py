@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
@@ -17,6 +19,7 @@ from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.crawl.spool import Spool
 from noiseclean_scrapy.crawl.write_queue import WriteQueue
 from noiseclean_scrapy.crawl.writer import Writer
+from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.store import Cleaned, PageRecord, Store
 
 NOON = datetime(2031, 5, 21, 12, tzinfo=timezone.utc)
@@ -24,10 +27,15 @@ OLD = PageRecord("1", "a.example", "http://a.example/", "0", NOON, 1, "<p>old")
 TEXT = Cleaned("", "old", (), 1, 3, 3)
 
 
-def test_what_is_put_back_stands_below_what_came_since(tmp_path: Path) -> None:
-    with Store(f"sqlite:///{tmp_path / 'noiseclean.db'}") as store:
+@contextmanager
+def open_queue(folder: Path) -> Iterator[WriteQueue]:
+    with Store(f"sqlite:///{folder / 'noiseclean.db'}") as store:
         stats = MemoryStatsCollector(get_crawler())
-        pages = WriteQueue(Config(), stats, Writer(store), Spool(tmp_path / "spool.db"))
+        yield WriteQueue(Config(), stats, Writer(store), Spool(folder / "spool"))
+
+
+def test_what_is_put_back_stands_below_what_came_since(tmp_path: Path) -> None:
+    with open_queue(tmp_path) as pages:
         pages.put_back(OLD)
         assert asyncio.run(pages.find("1")) == OLD
         newer = replace(OLD, body_hash="1", html="<p>new", cleaned=replace(TEXT, text="new"))
@@ -37,6 +45,39 @@ def test_what_is_put_back_stands_below_what_came_since(tmp_path: Path) -> None:
         pages.add(replace(OLD, key="2"))
         pages.put_back(replace(OLD, key="2", cleaned=TEXT))
         assert asyncio.run(pages.find("2")) == replace(OLD, key="2", cleaned=TEXT)
+
+
+def test_another_body_without_an_item_has_no_text_of_the_one_before(tmp_path: Path) -> None:
+    with open_queue(tmp_path) as pages:
+        pages.add(replace(OLD, cleaned=TEXT, metadata=Metadata("Ann", None, "en", "", "")))
+        dropped = replace(OLD, body_hash="1", html="<p>new")
+        pages.add(dropped)
+        assert asyncio.run(pages.find("1")) == dropped
+
+
+def test_a_page_that_comes_again_and_again_takes_room_once(tmp_path: Path) -> None:
+    page = replace(OLD, html="x" * 2**20)
+    with open_queue(tmp_path) as pages:
+        for _ in range(200):
+            pages.add(page)
+        assert not pages.is_full
+        for number in range(200):
+            pages.add(replace(page, key=str(number)))
+        assert pages.is_full
+        asyncio.run(pages.write())
+        assert not pages.is_full
+
+
+def test_a_text_that_has_lost_its_html_is_learned_by_no_tree(tmp_path: Path) -> None:
+    with open_queue(tmp_path) as pages:
+        pages.room = 0
+        pages.spool.path.write_bytes(b"")  # where a folder cannot be
+        pages.add(replace(OLD, cleaned=TEXT))
+        assert not asyncio.run(pages.spill())
+        expected = replace(OLD, html=None, position=None, cleaned=TEXT)
+        assert asyncio.run(pages.find("1")) == expected
+        _, written = asyncio.run(pages.write())
+        assert written.learned == 0
 
 
 def test_a_page_that_is_written_while_the_store_is_asked_for_it_is_found(tmp_path: Path) -> None:
@@ -57,9 +98,7 @@ def test_a_page_that_is_written_while_the_store_is_asked_for_it_is_found(tmp_pat
         written.set()
         return await asked
 
-    with Store(f"sqlite:///{tmp_path / 'noiseclean.db'}") as store:
-        stats = MemoryStatsCollector(get_crawler())
-        pages = WriteQueue(Config(), stats, Writer(store), Spool(tmp_path / "spool.db"))
+    with open_queue(tmp_path) as pages:
         event.listen(Engine, "after_cursor_execute", wait_after_reading)
         try:
             found = asyncio.run(ask_and_write(pages))

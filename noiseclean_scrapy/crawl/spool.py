@@ -46,7 +46,7 @@ class Spool:
     def add(
         self, pages: Iterable[PageRecord], on_added: Callable[[PageRecord], object] = bool
     ) -> None:
-        """Let pages wait here; what they leave None is kept from before.
+        """Let pages wait here; what they leave None is kept from before, of the same body.
 
         Where the file system refuses one, those before it wait here: `on_added` is told of each.
         """
@@ -161,7 +161,9 @@ class Spool:
 
 
 def joined(record: PageRecord, known: PageRecord) -> PageRecord:
-    """A record, and from an earlier one what it leaves None."""
+    """A record, and what it leaves None from an earlier one of the same body."""
+    if record.body_hash != known.body_hash:
+        return record
     return replace(
         record,
         position=record.position or known.position,

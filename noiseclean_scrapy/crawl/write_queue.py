@@ -68,7 +68,7 @@ class WriteQueue:
         return len(self._records) > self.room or self._bytes > _BYTES_WAITING
 
     def add(self, record: PageRecord) -> None:
-        """Let a record wait; what it leaves None is kept from an earlier one."""
+        """Let a record wait; what it leaves None is kept from an earlier one of the same body."""
         known = self._records.get(record.key)
         self._put(joined(record, known) if known else record)
 
