@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
+from copy import copy
 from typing import Annotated, Any
 
 from itemadapter import ItemAdapter
@@ -12,7 +12,8 @@ from itemadapter import ItemAdapter
 def with_values(item: Any, values: Mapping[str, Any]) -> tuple[Any, dict[str, Exception]]:
     """The item with the values, and by field the errors of those that it does not take.
 
-    It is the item itself, or a copy where it is frozen; its class checks the values either way.
+    It is the item itself, or a copy where it is frozen; attrs and pydantic classes check the values
+    either way.
     """
     refused: dict[str, Exception] = {}
     for field, value in values.items():
@@ -50,16 +51,19 @@ def _is_frozen_model(item: Any) -> bool:
 
 
 def _replaced(item: Any, field: str, value: Any) -> Any:
-    """A frozen item with another value of a field."""
-    if dataclasses.is_dataclass(item):
-        return dataclasses.replace(item, **{field: value})  # type: ignore[type-var]
-    if hasattr(type(item), "__attrs_attrs__"):
-        from attrs import evolve  # is there, as the item's class needs it
+    """A frozen item with another value of a field; nothing else of it is made again."""
+    kind = type(item)
+    if _is_frozen_model(item):
+        from pydantic import TypeAdapter  # is there, as the item's class needs it
 
-        return evolve(item, **{field: value})
-    from pydantic import TypeAdapter
+        told = kind.model_fields[field]
+        checked: Any = TypeAdapter(Annotated[told.annotation, told]).validate_python(value)
+        return item.model_copy(update={field: checked})
+    if hasattr(kind, "__attrs_attrs__"):
+        from attrs import fields_dict, setters
 
-    told = type(item).model_fields[field]
-    kind: Any = Annotated[told.annotation, told]
-    checked = TypeAdapter(kind).validate_python(value)
-    return item.model_copy(update={field: checked})
+        take = setters.pipe(setters.convert, setters.validate)
+        value = take(item, fields_dict(kind)[field], value)
+    replaced = copy(item)
+    object.__setattr__(replaced, field, value)
+    return replaced
