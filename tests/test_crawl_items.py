@@ -15,6 +15,7 @@ import pytest
 import scrapy
 from itemadapter import ItemAdapter
 from scrapy.http import Response
+from scrapy.loader import ItemLoader
 from twisted.python.failure import Failure
 
 from noiseclean_scrapy import PageItem
@@ -119,6 +120,14 @@ class ItemsSpider(scrapy.Spider):
         yield FrozenAttrsItem("frozen attrs")
         yield FrozenPydanticItem(case="frozen pydantic")
         yield PageItem(response.url)
+        yield self.loaded(DataclassItem("loader"))
+        yield self.loaded(PydanticItem.model_construct(case="loader of None", text=[None]))
+
+    def loaded(self, item: Any) -> Any:
+        case = item.case
+        loaded = ItemLoader(item).load_item()
+        loaded.case = case
+        return loaded
 
     def parse_arguments(self, response: Response, case: str) -> Iterator[Any]:
         yield {"case": case}
@@ -195,6 +204,12 @@ def test_what_the_spider_has_filled_in_stays(crawled: Crawled) -> None:
     }
 
 
+def test_what_a_loader_makes_of_empty_fields_is_empty(crawled: Crawled) -> None:
+    text = story_text(20)
+    assert item(crawled, "loader") == {"case": "loader", "text": text, "title": ["my own"]}
+    assert item(crawled, "loader of None")["text"] == text
+
+
 def test_items_that_refuse_go_out_unchanged_and_are_counted(crawled: Crawled) -> None:
     assert item(crawled, "checked") == {"case": "checked", "text": None}
     assert crawled.ours["errors"] == 1
@@ -249,7 +264,7 @@ def test_items_without_a_page_stay_as_they_are(crawled: Crawled) -> None:
 
 
 def test_all_is_counted(crawled: Crawled) -> None:
-    assert len(crawled.items) == 12 + 1 + 1 + 4 + 300 + 3
+    assert len(crawled.items) == 14 + 1 + 1 + 4 + 300 + 3
     assert crawled.ours["items/cleaned"] == len(crawled.items) - 3 - 1
     assert crawled.ours["pages/seen"] == crawled.ours["pages/learned"] == 6
     assert crawled.stats.get("spider_exceptions/count", 0) == 0

@@ -57,7 +57,8 @@ def _replaced(item: Any, field: str, value: Any) -> Any:
         from pydantic import TypeAdapter  # is there, as the item's class needs it
 
         told = kind.model_fields[field]
-        checked: Any = TypeAdapter(Annotated[told.annotation, told]).validate_python(value)
+        annotated: Any = Annotated[told.annotation, told]
+        checked = TypeAdapter(annotated).validate_python(value)
         return item.model_copy(update={field: checked})
     if hasattr(kind, "__attrs_attrs__"):
         from attrs import fields_dict, setters

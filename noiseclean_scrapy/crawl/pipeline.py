@@ -386,7 +386,12 @@ def _load(config: Config) -> None:
 
 
 def _is_empty(value: Any) -> bool:
-    """Whether a field waits for its value: 0 and False are values, an empty string is none."""
+    """Whether a field waits for its value: 0 and False are values, an empty string is none.
+
+    An `ItemLoader` around an item makes a list of what each field has.
+    """
+    if isinstance(value, list):
+        return all(map(_is_empty, value))
     return value is None or (isinstance(value, Sized) and len(value) == 0)
 
 
