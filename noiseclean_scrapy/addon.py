@@ -9,13 +9,10 @@ from scrapy.exceptions import NotConfigured
 from scrapy.utils.misc import load_object
 
 from noiseclean_scrapy.crawl.charsets import CHARSET_PLACE, CharsetMiddleware
-from noiseclean_scrapy.crawl.metrics import CrawlMetrics
-from noiseclean_scrapy.crawl.pipeline import COMPANIONS, PLACE, CleanPipeline
+from noiseclean_scrapy.crawl.companions import FRONTIER, PLACE, companions_of
+from noiseclean_scrapy.crawl.pipeline import CleanPipeline
 from noiseclean_scrapy.crawl.progress import CrawlProgress
 from noiseclean_scrapy.crawl.starting import read_config
-from noiseclean_scrapy.crawl.warc_output import WarcOutput
-from noiseclean_scrapy.focus.middleware import FocusMiddleware, FocusSpiderMiddleware
-from noiseclean_scrapy.focus.revisits import HubRevisits
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -49,28 +46,26 @@ class Addon:
                 "NOISECLEAN_TOPIC"
             )
         if config.frontier:
-            settings.set("SCHEDULER", _FRONTIER, priority="addon")
+            settings.set("SCHEDULER", FRONTIER, priority="addon")
+        needed = companions_of(config)
         for setting, component, priority in (
-            *((needed.setting, load_object(needed.path), needed.priority) for needed in COMPANIONS),
+            *((one.setting, load_object(one.path), one.priority) for one in needed),
             ("ITEM_PIPELINES", CleanPipeline, PLACE),
             ("DOWNLOADER_MIDDLEWARES", CharsetMiddleware, CHARSET_PLACE),
             *(_PROGRESS if config.live or settings.getfloat("LOGSTATS_INTERVAL") else ()),
-            *(_METRICS if config.metrics else ()),
-            *(_WARC if config.warc else ()),
-            *(_FOCUS if config.topic else ()),
-            *(_REVISITS if config.topic and config.revisits else ()),
         ):
-            settings.setdefault_in_component_priority_dict(setting, component, priority)
+            if not _has_subclass(settings, setting, component):
+                settings.setdefault_in_component_priority_dict(setting, component, priority)
 
 
-_FRONTIER = "noiseclean_scrapy.frontier.scheduler.FrontierScheduler"
-_FOCUS = (
-    # Sees a response when ClusterMiddleware has learned it.
-    ("DOWNLOADER_MIDDLEWARES", FocusMiddleware, 540),
-    # Sees what the spider yields after every middleware that may replace or drop it.
-    ("SPIDER_MIDDLEWARES", FocusSpiderMiddleware, 20),
-)
-_REVISITS = (("EXTENSIONS", HubRevisits, 500),)
-_WARC = (("EXTENSIONS", WarcOutput, 500),)
-_METRICS = (("EXTENSIONS", CrawlMetrics, 500),)
 _PROGRESS = (("EXTENSIONS", CrawlProgress, 500),)
+
+
+def _has_subclass(settings: BaseSettings, setting: str, component: type) -> bool:
+    """Whether the project has placed a component of its own that is made of ours."""
+    return any(
+        isinstance(placed := load_object(one), type)
+        and issubclass(placed, component)
+        and number is not None
+        for one, number in settings.getdict(setting).items()
+    )

@@ -10,10 +10,16 @@ from typing import Any
 
 import pytest
 import scrapy
+from scrapy import Request
+from scrapy.crawler import Crawler
+from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 from scrapy.settings import Settings
+from typing_extensions import Self
 
 from noiseclean_scrapy.addon import Addon
+from noiseclean_scrapy.crawl.middleware import ClusterMiddleware
+from noiseclean_scrapy.crawl.pipeline import CleanPipeline
 from tests.support import crawl_site, crawling
 from tests.support.command_line import run_process, scrapy_command
 from tests.support.crawl_site import ChainSpider, PageServer, story, story_text
@@ -171,6 +177,93 @@ def test_components_that_the_project_placed_stay_and_work_without_the_add_on(
     switched_off = Plan(ChainSpider, settings | {"NOISECLEAN_ENABLED": False}, arguments)
     (off,) = crawling.crawl(tmp_path, switched_off, addons={})
     assert off.items == [{"path": path} for path in PATHS]
+
+
+def test_settings_of_components_that_are_missing_are_told(tmp_path: Path, site: PageServer) -> None:
+    package = "noiseclean_scrapy"
+    settings: dict[str, Any] = {
+        "ITEM_PIPELINES": {f"{package}.pipeline.CleanPipeline": 10},
+        "SPIDER_MIDDLEWARES": {f"{package}.middleware.ItemTieMiddleware": 10},
+        "DOWNLOADER_MIDDLEWARES": {f"{package}.middleware.ClusterMiddleware": 543},
+        "NOISECLEAN_FRONTIER": "redis://127.0.0.1:1/0",
+        "NOISECLEAN_METRICS": "127.0.0.1:0",
+        "NOISECLEAN_REVISITS": 3,
+        "NOISECLEAN_TOPIC": "fog",
+        "NOISECLEAN_WARC": "warc",
+    }
+    plan = Plan(ChainSpider, settings, {"url": site.url, "paths": PATHS})
+    (alone,) = crawling.crawl(tmp_path, plan, addons={})
+    told = [line.partition(", or name noiseclean_scrapy.Addon") for line in alone.lines("WARNING")]
+    assert [head for head, _, _ in told] == [
+        "NOISECLEAN_TOPIC changes nothing: add "
+        f"{{'{package}.focus.middleware.FocusMiddleware': 540}} to DOWNLOADER_MIDDLEWARES",
+        "NOISECLEAN_TOPIC puts no link before another: add "
+        f"{{'{package}.focus.middleware.FocusSpiderMiddleware': 20}} to SPIDER_MIDDLEWARES",
+        "NOISECLEAN_REVISITS visits nothing again: add "
+        f"{{'{package}.focus.revisits.HubRevisits': 500}} to EXTENSIONS",
+        "NOISECLEAN_WARC writes no file: add "
+        f"{{'{package}.crawl.warc_output.WarcOutput': 500}} to EXTENSIONS",
+        "NOISECLEAN_METRICS shows nothing: add "
+        f"{{'{package}.crawl.metrics.CrawlMetrics': 500}} to EXTENSIONS",
+        "NOISECLEAN_FRONTIER shares nothing: set SCHEDULER to "
+        f"'{package}.frontier.scheduler.FrontierScheduler'",
+    ]
+    assert not (tmp_path / "warc").exists()
+
+
+class OddMiddleware(ClusterMiddleware):
+    """Learns every other page."""
+
+    def wants(self, request: Request, response: Response) -> bool:
+        return super().wants(request, response) and response.url[-1] in "13579"
+
+
+class LoudPipeline(CleanPipeline):
+    """Marks what it has filled."""
+
+    async def process_item(self, item: Any) -> Any:
+        item = await super().process_item(item)
+        return item | {"seen": item.get("seen", 0) + 1}
+
+
+class TooEarly:
+    """Sees items before they have a text, where it stands before the add-on's pipeline."""
+
+    def process_item(self, item: Any) -> Any:
+        item["early"] = "text" not in item
+        return item
+
+
+class SwitchedOff(TooEarly):
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        raise NotConfigured
+
+
+class Behind(TooEarly):
+    """Stands at the number of the add-on's pipeline, which comes first there."""
+
+
+def test_a_component_made_of_ours_stands_in_its_place(tmp_path: Path, site: PageServer) -> None:
+    here = __name__
+    early = {f"{here}.{name}": number for name, number in (("TooEarly", 5), ("SwitchedOff", 6))}
+    media = {"scrapy.pipelines.files.FilesPipeline": 1, f"{here}.Behind": 10}
+    crawled = crawl_one(
+        tmp_path,
+        ChainSpider,
+        site,
+        DOWNLOADER_MIDDLEWARES={f"{here}.OddMiddleware": 600},
+        ITEM_PIPELINES={f"{here}.LoudPipeline": 10, **early, **media},
+        FILES_STORE=str(tmp_path / "files"),
+    )
+    assert crawled.ours["pages/seen"] == crawled.ours["items/cleaned"] == 3
+    assert [item["seen"] for item in crawled.items] == [1] * len(PATHS)
+    assert [item["early"] for item in crawled.items] == [True, False] * 3
+    (line,) = crawled.lines("WARNING")
+    assert line == (
+        "Before 10, where CleanPipeline stands in ITEM_PIPELINES, items have no text yet: "
+        f"{{'{here}.TooEarly': 5}}; what needs it must stand behind"
+    )
 
 
 def test_settings_of_a_focus_without_a_topic_are_told(caplog: pytest.LogCaptureFixture) -> None:

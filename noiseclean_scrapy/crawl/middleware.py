@@ -13,7 +13,8 @@ from scrapy.http import HtmlResponse, Response
 from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.datatypes import SequenceExclude
 
-from noiseclean_scrapy.crawl.pipeline import PLACE, CleanPipeline
+from noiseclean_scrapy.crawl.companions import PLACE
+from noiseclean_scrapy.crawl.pipeline import CleanPipeline
 from noiseclean_scrapy.crawl.session import Crawl, count_not_html
 from noiseclean_scrapy.crawl.starting import config_of
 from noiseclean_scrapy.crawl.visits import is_success

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import gc
 import logging
-from collections.abc import Callable, Sized
+from collections.abc import Sized
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from itemadapter import ItemAdapter, is_item
@@ -16,11 +16,11 @@ from scrapy.exceptions import CloseSpider, NotConfigured
 from scrapy.http import Response
 from scrapy.utils.asyncio import create_looping_call, run_in_thread, sleep
 from scrapy.utils.defer import deferred_from_coro
-from scrapy.utils.misc import load_object
 
 from noiseclean_scrapy.clean_page import CONTENTS, CleanPage
 from noiseclean_scrapy.clusters.training import new_cleaner
 from noiseclean_scrapy.config import METADATA_VALUES, Config
+from noiseclean_scrapy.crawl.companions import tell_what_is_missing, tell_who_comes_too_early
 from noiseclean_scrapy.crawl.filling import with_values
 from noiseclean_scrapy.crawl.final_feeds import FinalFeeds
 from noiseclean_scrapy.crawl.session import Crawl
@@ -53,40 +53,6 @@ _PAGE_ITEM_FIELDS = {
     name: name
     for name in ("title", "text", "html", "markdown", *METADATA_VALUES, "cluster", "tree_version")
 }
-
-
-class Companion(NamedTuple):
-    """A component that the pipeline needs: where it belongs, and what is missing without it."""
-
-    path: str
-    setting: str
-    priority: int
-    find: Callable[[Crawler, type], object | None]
-    lack: str
-
-
-COMPANIONS = (
-    # Nearer to the engine than redirects, retries, the cache and decompression.
-    Companion(
-        "noiseclean_scrapy.crawl.middleware.ClusterMiddleware",
-        "DOWNLOADER_MIDDLEWARES",
-        543,
-        Crawler.get_downloader_middleware,
-        "No page is learned, and no item gets a text",
-    ),
-    # Last to see what the spider yields, after every middleware that may replace it.
-    Companion(
-        "noiseclean_scrapy.crawl.middleware.ItemTieMiddleware",
-        "SPIDER_MIDDLEWARES",
-        10,
-        Crawler.get_spider_middleware,
-        "Items get a text only where their field url names their page",
-    ),
-)
-
-
-PLACE = 10
-"""Of `CleanPipeline` among the item pipelines: others find the text of an item when they see it."""
 
 
 class CleanPipeline:
@@ -128,7 +94,8 @@ class CleanPipeline:
 
     async def open_spider(self) -> None:
         """Open the store; without it the crawl does not start."""
-        self._tell_what_is_missing()
+        tell_what_is_missing(self.crawler, self.config)
+        tell_who_comes_too_early(self.crawler, type(self))
         try:
             await run_in_thread(_load, self.config)
             store = await run_in_thread(self._open_store)
@@ -242,17 +209,6 @@ class CleanPipeline:
                 f": {error}" if is_told else "",
                 exc_info=None if is_told else error,
             )
-
-    def _tell_what_is_missing(self) -> None:
-        for needed in COMPANIONS:
-            if needed.find(self.crawler, load_object(needed.path)) is None:
-                logger.warning(
-                    "%s: add %r to %s, or name noiseclean_scrapy.Addon in ADDONS instead of its "
-                    "components",
-                    needed.lack,
-                    {needed.path: needed.priority},
-                    needed.setting,
-                )
 
     def _open_store(self) -> Store:
         if is_trial(self.crawler):
