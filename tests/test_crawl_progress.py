@@ -85,6 +85,18 @@ def test_a_line_tells_how_far_the_crawl_is(tmp_path: Path, reactor: str) -> None
     assert len(crawled.items) == PAGES
 
 
+def test_figures_that_nobody_keeps_are_left_out(tmp_path: Path) -> None:
+    collector = "scrapy.statscollectors.DummyStatsCollector"
+    crawled = crawl_slowly(tmp_path, {"LOGSTATS_INTERVAL": 0.1, "STATS_CLASS": collector})
+    lines = crawled.lines("INFO", LOGGER)
+    assert lines
+    for line in lines:
+        assert re.fullmatch(r"noiseclean: \d+ pages? waiting", line)
+    summary = crawled.lines("INFO", "noiseclean_scrapy.crawl.pipeline")
+    assert summary == ["noiseclean: stored in sqlite:///noiseclean.db"]
+    assert len(crawled.items) == PAGES
+
+
 def noise_of_first(crawled: crawling.Crawled, number: int) -> float:
     """The share of characters that the items' texts lack, counted on the pages themselves."""
     visible = kept = 0

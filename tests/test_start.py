@@ -116,6 +116,19 @@ def test_a_look_at_a_page_leaves_nothing_behind(project: Path, command: tuple[st
             assert store.pages.count().pages == 0
 
 
+@pytest.mark.slow
+def test_what_a_look_did_not_count_is_not_told(project: Path) -> None:
+    with crawl_site.serve({"/1": story(1), "/robots.txt": ""}) as server:
+        look = ("parse", "--spider=story", "--pipelines", "-s", "LOG_LEVEL=INFO")
+        done = scrapy(project, *look, f"{server.url}/1")
+    (line,) = (line for line in done.stderr.splitlines() if "noiseclean: " in line)
+    _, _, told = line.partition("noiseclean: ")
+    assert told == (
+        "1 page seen in 1 cluster, 0 newly learned, 0 trees built, 1 item cleaned; "
+        "nothing stored, as it only reads"
+    )
+
+
 @pytest.mark.parametrize("path", [*MIDDLEWARE, *TIE, *PIPELINE, *PROGRESS])
 def test_components_keep_the_names_that_settings_had(path: str) -> None:
     assert load_object(path.replace(".crawl.", ".")) is load_object(path)

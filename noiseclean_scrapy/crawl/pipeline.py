@@ -24,7 +24,13 @@ from noiseclean_scrapy.crawl.companions import tell_what_is_missing, tell_who_co
 from noiseclean_scrapy.crawl.filling import with_values
 from noiseclean_scrapy.crawl.final_feeds import FinalFeeds
 from noiseclean_scrapy.crawl.session import Crawl
-from noiseclean_scrapy.crawl.starting import config_of, count, exit_with_error, is_trial
+from noiseclean_scrapy.crawl.starting import (
+    config_of,
+    count,
+    exit_with_error,
+    is_trial,
+    keeps_stats,
+)
 from noiseclean_scrapy.crawl.visits import Visit
 from noiseclean_scrapy.crawl.writer import ProcessWriter, Writer
 from noiseclean_scrapy.errors import ConfigurationError, NoiseCleanError, StoreError
@@ -304,20 +310,22 @@ class CleanPipeline:
         return item
 
     def _log_summary(self) -> None:
+        done = f"{self._what_was_done()}; " if keeps_stats(self.crawler) else ""
+        logger.info("noiseclean: %s%s", done, self._where_stored())
+
+    def _what_was_done(self) -> str:
         assert self.crawler.stats
         get = self.crawler.stats.get_value
         visible = get("noiseclean/characters/visible", 0)
-        kept = get("noiseclean/characters/kept", 0)
-        logger.info(
-            "noiseclean: %s seen in %s, %d newly learned, %s built, "
-            "%s cleaned, %.0f%% of their pages' characters removed; %s",
-            counted(get("noiseclean/pages/seen", 0), "page"),
-            counted(get("noiseclean/clusters", 0), "cluster"),
-            get("noiseclean/pages/learned", 0),
-            counted(get("noiseclean/trees/built", 0), "tree"),
-            counted(get("noiseclean/items/cleaned", 0), "item"),
-            100 * share_left_out(kept, visible),
-            self._where_stored(),
+        share = share_left_out(get("noiseclean/characters/kept", 0), visible)
+        return (
+            f"{counted(get('noiseclean/pages/seen', 0), 'page')} seen "
+            f"in {counted(get('noiseclean/clusters', 0), 'cluster')}, "
+            f"{get('noiseclean/pages/learned', 0)} newly learned, "
+            f"{counted(get('noiseclean/trees/built', 0), 'tree')} built, "
+            f"{counted(get('noiseclean/items/cleaned', 0), 'item')} cleaned"
+            + f", {share:.0%} of their pages' characters removed"
+            * bool(visible)
         )
 
     def _where_stored(self) -> str:

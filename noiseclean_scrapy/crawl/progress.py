@@ -21,7 +21,7 @@ from scrapy.utils.asyncio import create_looping_call
 from scrapy.utils.log import get_scrapy_root_handler
 
 from noiseclean_scrapy.crawl.middleware import CrawlComponent
-from noiseclean_scrapy.crawl.starting import is_trial
+from noiseclean_scrapy.crawl.starting import is_trial, keeps_stats
 from noiseclean_scrapy.page.characters import counted, share_left_out
 from noiseclean_scrapy.terminal import Terminal
 
@@ -112,7 +112,10 @@ class CrawlProgress(CrawlComponent):
         progress = self.progress
         pages_per_minute = (progress.pages - self._pages_before) * 60 / self.interval
         self._pages_before = progress.pages
-        line = progress.line(pages_per_minute)
+        if keeps_stats(self.crawler):
+            line = progress.line(pages_per_minute)
+        else:
+            line = f"{counted(progress.waiting, 'page')} waiting"
         logger.info("noiseclean: %s", line, extra={"spider": self.crawler.spider})
 
     def show(self) -> None:

@@ -65,6 +65,12 @@ def count(crawler: Crawler, name: str, number: int = 1) -> None:
     crawler.stats.inc_value(f"noiseclean/{name}", number)
 
 
+def keeps_stats(crawler: Crawler) -> bool:
+    """Whether what was counted can be looked up: Scrapy's `DummyStatsCollector` keeps nothing."""
+    assert crawler.stats
+    return bool(crawler.stats.get_stats())
+
+
 def exit_with_error(crawler: Crawler) -> None:
     """Let `scrapy crawl` exit with code 1 when the crawl, which could not begin, has ended."""
 
