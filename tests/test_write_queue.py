@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import resource
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+import pytest
 from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.test import get_crawler
 from sqlalchemy import Engine, event
@@ -78,6 +80,38 @@ def test_a_text_that_has_lost_its_html_is_learned_by_no_tree(tmp_path: Path) -> 
         assert asyncio.run(pages.find("1")) == expected
         _, written = asyncio.run(pages.write())
         assert written.learned == 0
+
+
+@contextmanager
+def full_disk() -> Iterator[None]:
+    """No file grows; what is there can be read."""
+    limit, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, most))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, most))
+
+
+def test_a_page_that_lacks_its_text_alone_is_not_lost(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    stored, changed, spooled, new = (replace(OLD, key=key) for key in "1234")
+    with open_queue(tmp_path) as pages:
+        pages.add(stored)
+        pages.add(changed)
+        asyncio.run(pages.write())
+        pages.add(spooled)
+        assert asyncio.run(pages.spill())
+        for page in (stored, spooled, new, replace(changed, body_hash="1")):
+            pages.add(replace(page, cleaned=TEXT))
+        with full_disk():
+            asyncio.run(pages.close())
+        assert pages.stats.get_value("noiseclean/pages/lost") == 2
+    assert caplog.messages[-3:-1] == [
+        "2 pages could not be stored and are lost",
+        "What came last of 2 pages, such as a text, could not be stored",
+    ]
 
 
 def test_a_page_that_is_written_while_the_store_is_asked_for_it_is_found(tmp_path: Path) -> None:

@@ -60,10 +60,18 @@ class Spool:
                 self.pages = len(self._files())
 
     def _add(self, page: PageRecord) -> None:
-        path = self._file(page.key)
+        known = self._find(page.key)
+        replace_file(self._file(page.key), pack_page(joined(page, known) if known else page))
+
+    def find(self, key: str) -> PageRecord | None:
+        """The page, None when it does not wait here."""
+        with self._refusals():
+            return self._find(key)
+
+    def _find(self, key: str) -> PageRecord | None:
+        path = self._file(key)
         known = self._read(path) if path.exists() else None
-        data = pack_page(joined(page, known.page) if known else page)
-        replace_file(path, data)
+        return known.page if known else None
 
     def read(self, limit: int, room: int) -> list[Spooled]:
         """Up to `limit` of the pages, in the order in which they want to be learned.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timezone
 from time import monotonic
@@ -166,8 +167,13 @@ class WriteQueue:
     async def close(self) -> None:
         """Leave nothing in memory."""
         if self._records and not await self.spill():
-            self.stats.inc_value("noiseclean/pages/lost", len(self._records))
-            logger.error("%d pages could not be stored and are lost", len(self._records))
+            lost = await run_in_thread(self._count_lost)
+            if lost:
+                self.stats.inc_value("noiseclean/pages/lost", lost)
+                logger.error("%d pages could not be stored and are lost", lost)
+            if known := len(self._records) - lost:
+                what = "What came last of %s, such as a text, could not be stored"
+                logger.error(what, counted(known, "page"))
         if self.spool.pages:
             logger.error(
                 "%d pages could not be stored; they wait in %s for the next crawl with this "
@@ -175,6 +181,17 @@ class WriteQueue:
                 self.spool.pages,
                 self.spool.path,
             )
+
+    def _count_lost(self) -> int:
+        """Number of pages that are in memory alone, as they were fetched last."""
+        lost = dict(self._records)
+        for find in (self.spool.find, self._find_stored):
+            with suppress(StoreError):  # who refuses is asked for no other page
+                for key, record in self._records.items():
+                    found = find(key)
+                    if found is not None and found.body_hash == record.body_hash:
+                        lost.pop(key, None)
+        return len(lost)
 
     def _find_stored(self, key: str) -> PageRecord | None:
         """What the store has of a page; one that it cannot read is to be written again."""
