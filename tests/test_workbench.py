@@ -374,6 +374,16 @@ def test_comments_behind_a_rule_stay(behind: str) -> None:
         assert with_rule(without, rule).count('"p"') == 1
 
 
+def test_a_rule_taken_out_takes_no_other_rule_with_it() -> None:
+    ours = '[["example.com".pages]]\nurl = "/news/"\nkeep = [".story"]\n'
+    source = f'["example.com"]\n{ours}[["example.com".pages]]\nurl = "/news/"\ndrop = ".ad"\n'
+    rule = Rule("example.com", "drop", ".ad", "/news/")
+    assert with_rule(source, rule) == source  # it stands in the second table
+    assert without_rule(source, rule) == f'["example.com"]\n{ours}'
+    other = Rule("example.com", "drop", ".box", "/news/")
+    assert without_rule(with_rule(source, other), other) == source
+
+
 def test_a_file_keeps_its_line_ends_and_may_begin_with_a_mark(tmp_path: Path) -> None:
     path = tmp_path / "rules.toml"
     path.write_bytes('\ufeff["b.com"]\r\ndrop = ".ad"\r\n'.encode())

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -101,6 +102,9 @@ def with_rule(source: str, rule: Rule) -> str:
     """The overrides file with one rule more; as it is where the rule stands there already."""
     document = _document(source)
     key = _key(document, rule.site)
+    rules, added = _rules(source), _counted(rule)
+    if added <= rules:
+        return source
     table = document.get(key)
     if table is None:
         table = tomlkit.table()
@@ -108,7 +112,12 @@ def with_rule(source: str, rule: Rule) -> str:
     if rule.pattern:
         table = _pages_table(table, rule.pattern)
     _add(table, rule)
-    return _checked(document, source, rule)
+    edited = tomlkit.dumps(document)
+    if _says(edited, rules + added):
+        return edited
+    raise ConfigurationError(
+        f"the rule for {rule.site} cannot be written into this file: add it by hand"
+    )
 
 
 def without_rule(source: str, rule: Rule) -> str:
@@ -116,14 +125,17 @@ def without_rule(source: str, rule: Rule) -> str:
 
     Tables that nothing is left in go, unless comments behind them would go with them.
     """
-    edited = _without(source, rule, is_tidy=True)
-    if _comments(edited) != _comments(source):
-        edited = _without(source, rule, is_tidy=False)
-    if _comments(edited) != _comments(source):
-        raise ConfigurationError(
-            f"the rule for {rule.site} cannot be taken out without comments: take it out by hand"
-        )
-    return edited
+    _parse(source)
+    rules, removed = _rules(source), _counted(rule)
+    if not removed <= rules:
+        return source
+    for is_tidy in (True, False):
+        edited = _without(source, rule, is_tidy=is_tidy)
+        if _comments(edited) == _comments(source) and _says(edited, rules - removed):
+            return edited
+    raise ConfigurationError(
+        f"the rule for {rule.site} cannot be taken out of this file: take it out by hand"
+    )
 
 
 def _comments(source: str) -> list[str]:
@@ -134,19 +146,20 @@ def _comments(source: str) -> list[str]:
 def _without(source: str, rule: Rule, *, is_tidy: bool) -> str:
     document = _document(source)
     key = _key(document, rule.site)
-    site = document.get(key)
-    if site is None:
-        return source
+    site: Any = document[key]
     pages = site.get(PAGES, [])
-    tables = [t for t in pages if t.get(URL) == rule.pattern] if rule.pattern else [site]
-    for table in tables:
+    for number, table in enumerate(list(pages) if rule.pattern else [site]):
         value = table.get(rule.verdict, [])
-        if value == rule.selector or list(value) == [rule.selector]:
+        values = _values(value)
+        if table.get(URL, "") != rule.pattern or rule.selector not in values:
+            continue
+        if len(values) == 1:
             del table[rule.verdict]
-        elif rule.selector in value and not isinstance(value, str):
-            del value[list(value).index(rule.selector)]
+        else:
+            del value[values.index(rule.selector)]
         if is_tidy and rule.pattern and set(table) == {URL}:
-            del pages[[t.get(URL) for t in pages].index(rule.pattern)]
+            del pages[number]
+        break
     if is_tidy and not site.get(PAGES, True):
         del site[PAGES]
     if is_tidy and not site:
@@ -225,27 +238,27 @@ def _insert(table: Any, key: str, value: list[str]) -> None:
         table[name] = item
 
 
-def _checked(document: tomlkit.TOMLDocument, source: str, rule: Rule) -> str:
-    """The document as text, in which nothing but the rule is new; raises ConfigurationError."""
-    text = tomlkit.dumps(document)
+def _rules(source: str) -> Counter[Rule]:
+    """What a file says: each of its rules, and how often."""
+    found: Counter[Rule] = Counter()
+    for site, table in tomllib.loads(source).items():
+        for part in (table, *table.get(PAGES, [])):
+            for verdict in VERDICTS:
+                for selector in _values(part.get(verdict, [])):
+                    found.update(_counted(Rule(site, verdict, selector, part.get(URL, ""))))
+    return found
+
+
+def _values(value: Any) -> list[str]:
+    return [value] if isinstance(value, str) else list(value)
+
+
+def _counted(rule: Rule) -> Counter[Rule]:
+    return Counter([replace(rule, site=host_name(rule.site))])
+
+
+def _says(text: str, rules: Counter[Rule]) -> bool:
+    """Whether a file says just these rules."""
     with suppress(tomllib.TOMLDecodeError):
-        if tomllib.loads(text) == _with_rule_in_values(tomllib.loads(source), rule):
-            return text
-    raise ConfigurationError(
-        f"the rule for {rule.site} cannot be written into this file: add it by hand"
-    )
-
-
-def _with_rule_in_values(tables: dict[str, Any], rule: Rule) -> dict[str, Any]:
-    table = tables.setdefault(_key(tables, rule.site), {})
-    if rule.pattern:
-        pages = table.setdefault(PAGES, [])
-        found = [page for page in pages if page.get(URL) == rule.pattern]
-        table = found[0] if found else {URL: rule.pattern}
-        pages += [] if found else [table]
-    value = table.get(rule.verdict, [])
-    values = [value] if isinstance(value, str) else value
-    if values != [rule.selector] and rule.selector not in values:
-        values = [*values, rule.selector]
-        table[rule.verdict] = values
-    return tables
+        return _rules(text) == rules
+    return False
