@@ -272,22 +272,25 @@ class CleanPage:
         return self._verdict.scores
 
     def _kept_indices(self, *, with_pictures: bool = False) -> Iterator[int]:
-        """The kept blocks that show a text; pictures alone where the texts around are kept."""
-        if self._headline >= 0 and self._page.table.texts[self._headline].strip(JOINERS):
+        """The kept blocks that show a text; pictures alone as ruled, else where texts around are.
+
+        Hidden pictures are left out.
+        """
+        table = self._page.table
+        if self._headline >= 0 and table.texts[self._headline].strip(JOINERS):
             yield self._headline
         pictures: list[int] = []
         follows_kept = False
-        for index, text in enumerate(self._page.table.texts):
-            if not text.strip(JOINERS):
-                if with_pictures and follows_kept:
-                    pictures.append(index)
-                continue
-            follows_kept = self.kept[index]
-            if follows_kept:
-                yield from pictures
-                if index != self._headline:
-                    yield index
-            pictures.clear()
+        for index, (text, rule) in enumerate(zip(table.texts, table.rules, strict=True)):
+            if text.strip(JOINERS) or (with_pictures and rule in ("keep", "title")):
+                follows_kept = self.kept[index]
+                if follows_kept:
+                    yield from pictures
+                    if index != self._headline:
+                        yield index
+                pictures.clear()
+            elif with_pictures and follows_kept and rule is None and not self.hidden[index]:
+                pictures.append(index)
 
     @cached_property
     def _contents(self) -> Contents:

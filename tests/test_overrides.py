@@ -100,6 +100,24 @@ def test_what_was_dropped_is_kept(read: Any) -> None:
     assert "Sign up Two metres" in kept.text.splitlines()
 
 
+def test_rules_hold_for_pictures_and_hidden_ones_are_left_out(read: Any) -> None:
+    story = "The river rose by two metres on Monday, and people in the harbour moved upstairs. " * 3
+    html = (
+        f"<h1>The flood</h1><p>{story}</p><div class=ad><img src=/ad.png></div><p>{story} Later</p>"
+        f"<div style='display:none'><img src=/pixel.png></div><p>{story} At last</p>"
+        "<figure><img src=/map.png></figure>"
+    )
+
+    def pictures(overrides: Overrides) -> list[str]:
+        page = clean(overrides, page=html)
+        assert ".png" not in page.markdown
+        return re.findall(r"\w+\.png", page.to_markdown(include_images=True))
+
+    assert pictures(NO_OVERRIDES) == ["ad.png"]
+    assert pictures(read('["example.com"]\ndrop = ".ad"\nkeep = "figure"')) == ["map.png"]
+    assert pictures(read('["example.com"]\nkeep = "div"')) == ["ad.png", "pixel.png"]
+
+
 def test_a_text_is_that_of_a_whole_element(read: Any) -> None:
     overrides = read('["example.com"]\ndrop_text = ["Sign up Two metres", "It"]')
     assert pickle.loads(pickle.dumps(overrides)).sites["example.com"][0].texts
