@@ -156,11 +156,22 @@ def test_addresses_are_relative_to_the_base() -> None:
     assert page.to_markdown(include_links=True) == "Fog in Porto."
 
 
-def test_hosts_of_links_are_in_ascii() -> None:
-    html = "<p>See <a href='http://bücher.example:80/ü?ö'>books</a>."
-    assert clean(html).to_markdown(include_links=True) == (
-        "See [books](http://xn--bcher-kva.example:80/%C3%BC?%C3%B6)."
-    )
+@pytest.mark.parametrize(
+    ("href", "shown"),
+    [
+        ("http://bücher.example:80/ü?ö", "http://xn--bcher-kva.example:80/%C3%BC?%C3%B6"),
+        ("http://пример.рф:8080/a", "http://xn--e1afmkfd.xn--p1ai:8080/a"),
+        ("http://jörg@bücher.example/a", "http://j%C3%B6rg@xn--bcher-kva.example/a"),
+    ],
+)
+def test_hosts_of_links_are_in_ascii(href: str, shown: str) -> None:
+    html = f"<p>See <a href='{href}'>books</a>."
+    assert clean(html).to_markdown(include_links=True) == f"See [books]({shown})."
+
+
+def test_an_address_that_has_no_bytes_is_none() -> None:
+    page = SiteCleaner("style-tree").clean("<p>See <a href=b>books</a>.", url=f"{URL}\udcff/")
+    assert page.to_html(include_links=True) == page.html
 
 
 def test_pictures_stand_between_kept_texts() -> None:

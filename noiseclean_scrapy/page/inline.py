@@ -88,11 +88,14 @@ class References:
             joined = urljoin(self.base, without_controls(detail).strip())
             parts = urlsplit(joined)
             if not parts.netloc.isascii():
-                joined = parts._replace(netloc=host_name(parts.netloc)).geturl()
-        except (IndexError, ValueError):
+                user, at, rest = parts.netloc.rpartition("@")
+                name, colon, port = rest.partition(":")
+                netloc = f"{user}{at}{host_name(name)}{colon}{port}"
+                joined = parts._replace(netloc=netloc).geturl()
+            is_web = parts.scheme in {"http", "https"} and bool(parts.netloc)
+            return quote(joined, safe=_SAFE) if is_web and len(joined) <= LONGEST_ADDRESS else ""
+        except (IndexError, ValueError):  # what UTF-8 has not is a ValueError too
             return ""
-        is_web = parts.scheme in {"http", "https"} and bool(parts.netloc)
-        return quote(joined, safe=_SAFE) if is_web and len(joined) <= LONGEST_ADDRESS else ""
 
     def image(self, number: int) -> tuple[str, str]:
         """Source and alternative text of an image, as the page has them."""
