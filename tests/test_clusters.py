@@ -177,6 +177,72 @@ def test_structures_are_bounded_whatever_a_site_sends() -> None:
     assert not any(part.structure for part in method._parts.values())
 
 
+def like(*numbers: int) -> Page:
+    """A page with one label pair for each number."""
+    return build_page(f"<body>{''.join(f'<p class={letters(n)}>x' for n in numbers)}")
+
+
+def templates_of(*pages: Page) -> int:
+    return len(learned(list(pages)).model().templates)
+
+
+FIRST, SECOND, THIRD = (like(*range(start, start + 10)) for start in (50, 52, 54))
+"""Each has 8 of 12 label pairs with the next one; the first and the third have 6 of 14."""
+
+
+def test_parts_alike_in_most_label_pairs_are_one_template() -> None:
+    signatures = {min(templates.page_structure(page)) for page in (FIRST, SECOND, THIRD)}
+    assert len(signatures) == 3  # else they are one part
+    assert templates_of(FIRST, SECOND) == 1
+    assert templates_of(FIRST, THIRD) == 2
+    # Parts are compared with the largest one.
+    assert templates_of(FIRST, SECOND, SECOND, THIRD) == 1
+    assert templates_of(FIRST, FIRST, SECOND, THIRD) == 2
+
+
+def test_a_template_has_what_half_of_its_pages_have() -> None:
+    several = learned([FIRST, like(*range(50, 62)), like(*range(50, 61))])
+    [(structure, _)] = several.model().templates
+    assert structure == templates.page_structure(like(*range(50, 61)))
+
+
+def test_parts_are_compared_as_they_are_now() -> None:
+    method = learned([FIRST, THIRD])
+    assert len(method.model().templates) == 2
+    least = min(range(50, 60), key=lambda n: min(templates.page_structure(like(n))))
+    for _ in range(2):
+        method.observe(like(least, *range(54, 64)))
+    assert len(method.model().templates) == 1
+
+
+def test_forgotten_templates_make_room_for_new_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(templates, "PART_LIMIT", 4)
+    method = learned([like(number) for number in range(1, 5)])
+    for _ in range(3):
+        method.note_redesign()
+    assert method.pages == 0
+    for page in mixed_pages():
+        method.observe(page)
+    assert len(method.model().templates) == 2
+
+
+def test_templates_are_told_apart_until_they_are_forgotten() -> None:
+    method = learned(mixed_pages())
+    left = []
+    for _ in range(4):
+        method.decay(0.25)
+        left.append(len(method.model().templates))
+    assert left == [2, 2, 2, 0]
+    assert method.pages == 0
+
+
+def test_parts_without_label_pairs_are_not_alike() -> None:
+    state = {key: [part, {}] for key, (part, _) in learned(mixed_pages()).state().items()}
+    method = learned([])
+    method.restore(state)
+    assert len(method.model().templates) == len(state) == 2
+
+
 def test_structures_saved_as_words_are_read() -> None:
     now = learned(mixed_pages())
     state = now.state()

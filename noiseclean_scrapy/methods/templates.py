@@ -62,12 +62,18 @@ class TemplateMethod(Method):
         for part in self._parts.values():
             part.method.decay(factor)
             part.fade(factor)
+        self._drop_forgotten()
 
     def note_redesign(self) -> None:
         for part in self._parts.values():
             before = part.method.pages
             part.method.note_redesign()
             part.fade(part.method.pages / before if before else 1.0)
+        self._drop_forgotten()
+
+    def _drop_forgotten(self) -> None:
+        """Free parts of too few pages, of which no label pair is left, for new templates."""
+        self._parts = {k: p for k, p in self._parts.items() if p.method.pages >= FORGOTTEN}
 
     def model(self) -> TemplateModel:
         templates = []
@@ -114,7 +120,8 @@ class TemplateMethod(Method):
         for key in order:
             part = self._parts[key]
             for group in groups:
-                if _jaccard(group[0].typical(), part.typical()) >= SAME_TEMPLATE:
+                # Two parts without label pairs are alike in nothing.
+                if part.typical() and _jaccard(group[0].typical(), part.typical()) >= SAME_TEMPLATE:
                     group.append(part)
                     break
             else:
