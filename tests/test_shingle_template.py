@@ -247,6 +247,18 @@ def test_bytes() -> None:
     assert again.clean(f"{MENU}<p>three</p>").text == "three"
 
 
+def test_a_menu_of_two_pages_is_template_until_both_are_half_forgotten() -> None:
+    pages = [page_of(f"{MENU}<p>{word}</p>") for word in ("one", "two")]
+    method = learn(pages)
+    method.decay(0.6)
+    assert kept(method, pages[0]) == ["one"]
+    method.decay(0.8)
+    assert kept(method, pages[0]) == ["Home", "News", "Sport", "one"]
+    alone = learn(pages[:1])
+    alone.decay(0.99)
+    assert "Home" in kept(alone, pages[0])
+
+
 GOOD = "00000000000000ff"
 
 

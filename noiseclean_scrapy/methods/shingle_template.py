@@ -106,7 +106,8 @@ class ShingleTemplateModel(Model):
     def __init__(self, counts: Mapping[int, float], links: int, published: bool) -> None:
         self.links = links
         self.published = published
-        self._templates = {f: n for f, n in counts.items() if n >= TEMPLATE_PAGES}
+        # After `decay` pages count less than 1: the sum of fewer pages is never above this.
+        self._templates = {f: n for f, n in counts.items() if n > TEMPLATE_PAGES - 1}
 
     def judge(self, page: Page) -> PageVerdict:
         verdicts = [Verdict(True, 1.0, {})] * len(page.blocks)
