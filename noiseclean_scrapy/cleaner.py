@@ -178,7 +178,7 @@ class SiteCleaner:
             "templates": self.templates,
             "headline": self.headline,
             "markup": asdict(self.markup),
-            "options": self._options,
+            "options": dict(sorted(self._options.items())),
             "state": self._method.state(),
         }
         payload = zlib.compress("".join(_json_pieces(state)).encode(), 6)

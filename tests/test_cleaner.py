@@ -126,6 +126,11 @@ def test_halves_merge_to_the_whole(cleaner: SiteCleaner) -> None:
     assert halves[1].clean(story_page(3)) == cleaner.clean(story_page(3))
 
 
+def test_options_in_another_order_give_the_same_bytes() -> None:
+    one = SiteCleaner(lean="precision", include_comments=True)
+    assert SiteCleaner(include_comments=True, lean="precision").to_bytes() == one.to_bytes()
+
+
 def test_round_trip_of_bytes(cleaner: SiteCleaner) -> None:
     copy = SiteCleaner.from_bytes(cleaner.to_bytes())
     assert copy.to_bytes() == cleaner.to_bytes()

@@ -163,6 +163,21 @@ def test_what_all_pages_lose_alike_changes_no_verdict(method: str) -> None:
         assert [s for _, s in after] == pytest.approx([s for _, s in before], abs=allowed)
 
 
+@pytest.mark.parametrize("method", ["style-tree", "feature-weighting", "block-entropy"])
+@pytest.mark.parametrize("published", [False, True])
+@pytest.mark.parametrize("factors", [(0.3,), (0.25,) * 11])
+def test_a_page_that_fades_alone_stays_one_page(
+    method: str, published: bool, factors: tuple[float, ...]
+) -> None:
+    cleaner = SiteCleaner(method, published=published)
+    cleaner.observe(varying(1))
+    before = cleaner.clean(varying(1))
+    for factor in factors:
+        cleaner.decay(factor)
+    after = cleaner.clean(varying(1))
+    assert (after.text, after.weights) == (before.text, before.weights)
+
+
 def varying(number: int) -> str:
     """A menu, and a story of whose words some are on several pages."""
     words = [f"{word}{'abcdefgh'[number * place % 8]}" for place, word in enumerate(WORDS, 1)]

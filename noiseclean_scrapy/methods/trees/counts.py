@@ -15,6 +15,7 @@ _QUANTUM = 2.0**32  # sums are exact up to 2^21
 _LARGEST = 2.0**53  # above it one more page changes nothing
 _LARGEST_SUM = _LARGEST * 64
 _SMALL = 256
+_ROUNDED = 1e-9  # a single page that faded is no more off; 1 / ln m of such an m is noise
 
 
 def check_factor(factor: float) -> None:
@@ -66,7 +67,8 @@ def effective_pages(counts: Iterable[tuple[float, float]]) -> float:
     40.0
     """
     pages, logs = map(math.fsum, zip(*counts, strict=True))
-    return pages * math.exp(-logs / pages) if logs and pages else pages
+    equal = pages * math.exp(-logs / pages) if logs and pages else pages
+    return 1.0 if abs(equal - 1) < _ROUNDED else equal
 
 
 class FeatureCounts:
