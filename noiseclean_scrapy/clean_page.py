@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import datetime
 from functools import cached_property, partial
 from typing import Any
@@ -60,6 +60,10 @@ class CleanPage:
         return (
             f"CleanPage(url={self.url!r}, title={self.title!r}, characters={self.kept_characters})"
         )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields alone: what they give is made again where it is asked for."""
+        return {part.name: getattr(self, part.name) for part in fields(self)}
 
     @property
     def other(self) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 import re
 from collections.abc import Iterator
 from datetime import datetime, timezone
@@ -17,6 +19,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from lxml import etree
 from markdown_it import MarkdownIt
+from parsel import Selector
 
 from example_project.demo import DemoSite
 from noiseclean_scrapy import CleanPage, SiteCleaner
@@ -475,3 +478,22 @@ def test_a_block_is_shown_as_the_text_has_it() -> None:
     shown = [page.shown_text(block) for block in page.blocks]
     assert shown == ["By Jane 28 March", "Fog closes", "One Two"]
     assert [row["text"] for row in page_view(page, "").rows] == shown
+
+
+@pytest.mark.parametrize("method", ["evidence", "style-tree"])
+def test_a_block_is_copied_without_its_page(method: str) -> None:
+    html = f"<h1>Fog closes the port</h1>{'<p>Ferries ran late until noon.</p>' * 500}"
+    page = SiteCleaner(method).clean(Selector(html))
+    block = page.blocks[0]
+    pickled = pickle.dumps(block)
+    assert len(pickled) < 2000
+    for copied in (pickle.loads(pickled), copy.deepcopy(block), copy.copy(block)):
+        assert copied == block
+        assert block.evidence == copied.evidence != {}
+
+
+def test_a_page_that_was_looked_at_is_copied_with_its_texts() -> None:
+    page = SiteCleaner("style-tree").clean("<p><b>Jane</b><time>28 March</time></p>")
+    assert page.shown_text(page.blocks[0]) == "Jane 28 March"
+    copied = pickle.loads(pickle.dumps(page))
+    assert copied.shown_text(copied.blocks[0]) == "Jane 28 March"

@@ -65,4 +65,6 @@ class LocatedBlock(Block):
         return place(self._elements, self._element)
 
     def __reduce__(self) -> tuple[type[Block], tuple[Any, ...]]:
-        return Block, tuple(getattr(self, part.name) for part in fields(Block))
+        """Its own values: the page that it is of stays where it is."""
+        values = {part.name: getattr(self, part.name) for part in fields(Block)}
+        return Block, tuple({**values, "evidence": dict(self.evidence)}.values())
