@@ -338,7 +338,7 @@ def clean_page(
         again = headline_again(page, title_block, kept)
         for number in again:
             kept[number] = False
-        kept[title_block] = headline
+        kept[title_block] = headline or table.rules[title_block] == "keep"
         hidden[title_block] = False
     return CleanPage(
         url=page.url,

@@ -100,6 +100,15 @@ def test_what_was_dropped_is_kept(read: Any) -> None:
     assert "Sign up Two metres" in kept.text.splitlines()
 
 
+def test_a_headline_that_a_rule_keeps_is_kept_in_its_place(read: Any) -> None:
+    html = "<p>Monday</p><h1>The flood</h1><p>It rose by two metres, people in the harbour said.</p>"
+    cleaner = SiteCleaner("style-tree", headline=False)
+    assert "The flood" not in cleaner.clean(html, url=URL).text
+    kept = cleaner.clean(html, url=URL, overrides=read('["example.com"]\nkeep = "h1"'))
+    assert kept.text.splitlines()[:2] == ["Monday", "The flood"]
+    assert (kept.title, kept.headline) == ("The flood", None)
+
+
 def test_rules_hold_for_pictures_and_hidden_ones_are_left_out(read: Any) -> None:
     story = "The river rose by two metres on Monday, and people in the harbour moved upstairs. " * 3
     html = (
