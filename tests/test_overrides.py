@@ -101,7 +101,9 @@ def test_what_was_dropped_is_kept(read: Any) -> None:
 
 
 def test_a_headline_that_a_rule_keeps_is_kept_in_its_place(read: Any) -> None:
-    html = "<p>Monday</p><h1>The flood</h1><p>It rose by two metres, people in the harbour said.</p>"
+    html = (
+        "<p>Monday</p><h1>The flood</h1><p>It rose by two metres, people in the harbour said.</p>"
+    )
     cleaner = SiteCleaner("style-tree", headline=False)
     assert "The flood" not in cleaner.clean(html, url=URL).text
     kept = cleaner.clean(html, url=URL, overrides=read('["example.com"]\nkeep = "h1"'))

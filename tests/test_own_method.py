@@ -6,12 +6,14 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import ConfigurationError, TreeDataError, UnknownMethodError
+from noiseclean_scrapy.methods import method_parameters
 from noiseclean_scrapy.methods.style_tree import StyleTreeMethod, StyleTreeModel
 from noiseclean_scrapy.store import Store
 from tests.support import crawl_site, crawling
@@ -73,6 +75,31 @@ def test_its_options_are_checked(folder: Path) -> None:
     assert config.all_method_options == {"most": 0.25}
     with pytest.raises(ConfigurationError, match=r"'most' .* must be a number from 0 to 1, not 2"):
         SiteCleaner(PATH, most=2)
+
+
+class Open(StyleTreeMethod):
+    """Has options that are annotated in ways of its own."""
+
+    def __init__(  # type: ignore[no-untyped-def]
+        self,
+        least=3,
+        *,
+        names: list[str] | None = None,
+        ratio: float = 0.5,
+        of: Any = None,
+        **others: Any,
+    ) -> None:
+        super().__init__(**others)
+
+
+def test_options_may_be_annotated_in_any_way_or_not_at_all() -> None:
+    assert method_parameters(f"{__name__}.Open") == ("least", "names", "ratio", "of")
+    SiteCleaner(Open, least=4, names=["a"], ratio=1, of=[], threshold=0.5)
+    SiteCleaner(Open, names=None, ratio=0.3)
+    with pytest.raises(ConfigurationError, match=r"must be list\[str\] or None, not 'a'"):
+        SiteCleaner(Open, names="a")
+    with pytest.raises(ConfigurationError, match="must be float, not True"):
+        SiteCleaner(Open, ratio=True)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.methods.base import Method, Model, PageVerdict, Verdict
-from noiseclean_scrapy.methods.options import check_options
+from noiseclean_scrapy.methods.options import check_options, options_of
 
 __all__ = [
     "METHODS",
@@ -95,7 +95,7 @@ def create_method(name: str, **options: Any) -> Method:
 
 def method_parameters(name: str) -> tuple[str, ...]:
     """Names of the options of a method; raises ConfigurationError for an unknown one."""
-    return tuple(inspect.signature(find_method(name)).parameters)
+    return tuple(options_of(find_method(name)))
 
 
 def find_method(name: str) -> type[Method]:

@@ -40,11 +40,20 @@ def renamed_options(method: str, options: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def options_of(method: type) -> dict[str, inspect.Parameter]:
+    """The options of a method by name; what `**options` takes is not known."""
+    found = inspect.signature(method, eval_str=True).parameters
+    return {name: option for name, option in found.items() if option.kind not in _ANY_NUMBER}
+
+
 def check_options(name: str, method: type, options: Mapping[str, Any]) -> None:
     """Raise ConfigurationError for an option that the method has not, or that cannot be so."""
-    known = inspect.signature(method, eval_str=True).parameters
+    known = options_of(method)
+    takes_others = inspect.getfullargspec(method).varkw is not None
     for option, value in options.items():
         if option not in known:
+            if takes_others:
+                continue
             new = (_RENAMED | _REVERSED).get(option, "") if name == "evidence" else ""
             hint = f"it is {new!r} now" if new else f"its options are: {', '.join(known) or 'none'}"
             hint += ", and says the opposite" if option in _REVERSED and new else ""
@@ -58,15 +67,22 @@ def check_options(name: str, method: type, options: Mapping[str, Any]) -> None:
 
 
 def _fits(value: Any, hint: Any) -> bool:
-    if get_origin(hint) is Literal:
+    origin = get_origin(hint)
+    if origin is Literal:
         return isinstance(value, str) and value in get_args(hint)
-    if get_origin(hint) is not Annotated:
-        choices = _choices(hint)
-        return any(_fits(value, choice) for choice in choices) if choices else type(value) is hint
-    kind, limits = get_args(hint)
-    # True is an int, and no number here.
-    is_number = type(value) is int or (kind is float and type(value) is float)
-    return is_number and limits.least <= value <= limits.most and abs(value) <= _LARGEST
+    if choices := _choices(hint):
+        return any(_fits(value, choice) for choice in choices)
+    kind, limits = get_args(hint) if origin is Annotated else (origin or hint, None)
+    if kind in (int, float):  # True is an int, and no number here
+        is_number = type(value) in (int, kind)
+        return is_number and (limits is None or _is_within(value, limits))
+    # Of `list[str]` the list is checked, and nothing of what has no type.
+    is_any = kind in (Any, inspect.Parameter.empty) or not isinstance(kind, type)
+    return is_any or isinstance(value, kind)
+
+
+def _is_within(value: float, limits: Range) -> bool:
+    return limits.least <= value <= limits.most and abs(value) <= _LARGEST
 
 
 def _expected(hint: Any) -> str:
@@ -78,7 +94,9 @@ def _expected(hint: Any) -> str:
         if limits.most == math.inf:
             return f"{number} of at least {limits.least}"
         return f"{number} from {limits.least} to {limits.most}"
-    return " or ".join(map(_expected, _choices(hint))) or _NAMES.get(hint, str(hint))
+    if choices := _choices(hint):
+        return " or ".join(map(_expected, choices))
+    return _NAMES.get(hint) or inspect.formatannotation(hint)
 
 
 def _choices(hint: Any) -> tuple[Any, ...]:
@@ -88,3 +106,4 @@ def _choices(hint: Any) -> tuple[Any, ...]:
 _LARGEST = 2.0**80
 """Beyond it a number is a slip, and larger ones have no floating-point value."""
 _NAMES = {bool: "True or False", type(None): "None"}
+_ANY_NUMBER = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
