@@ -56,6 +56,12 @@ def test_entropies_by_hand() -> None:
     assert verdict.weights == {"a": 2, "c": 1}
 
 
+def test_a_block_without_terms_is_at_home_everywhere() -> None:
+    model = learn([page_of("<p>fog")]).model()
+    assert model.judge(page_of("<p>fog</p><p>...")).fit == 1
+    assert model.judge(page_of("<p>fog</p><p>new")).fit == 0.5
+
+
 def test_strings_of_nested_tables_are_not_in_the_outer_one() -> None:
     page = page_of(
         "one<table><tr><td>two<table><tr><td>three</td></tr></table>four</td></tr></table><p>five"

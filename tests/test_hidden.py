@@ -147,6 +147,20 @@ def test_a_body_that_a_script_unhides_stays() -> None:
         assert "On Thursday the fog" in SiteCleaner().clean(f"{wrapper}<h1>Fog</h1>{STORY}").text
 
 
+def test_a_long_list_of_links_that_is_hidden_stays_so() -> None:
+    links = f"<p style='display:none'>{'<a href=/x>All the news of the harbour</a> ' * 50}</p>"
+    page = build_page(f"<body>{STORY}{links}")
+    assert [block.text for block in zip_hidden(page)] == [page.blocks[-1].text]
+
+
+def test_a_hidden_headline_is_that_of_the_page() -> None:
+    html = f"<title>Fog closes the port</title><h1 hidden>Fog closes the port</h1>{STORY}"
+    page = SiteCleaner().clean(html)
+    assert page.headline is not None
+    assert (page.headline.kept, page.headline.hidden) == (True, False)
+    assert page.text.startswith("Fog closes the port\n")
+
+
 @pytest.mark.parametrize("label", ["tab-pane", "accordion-body", "slide", "faq"])
 def test_what_a_reader_opens_stays(label: str) -> None:
     folded = f"<div class={label} style='display:none'><p>{SECRET}</p></div>"

@@ -29,7 +29,7 @@ from noiseclean_scrapy.metadata import (
 )
 from noiseclean_scrapy.page import build_page
 from noiseclean_scrapy.page.authors import named_authors
-from noiseclean_scrapy.page.days import months, read_time, shown_days
+from noiseclean_scrapy.page.days import months, read_time, read_written, shown_days
 from noiseclean_scrapy.page.facts import page_facts, text_of
 from noiseclean_scrapy.page.headline import choose_title
 from noiseclean_scrapy.page.publication import _stated_author, _stated_time
@@ -973,6 +973,13 @@ def test_the_hour_and_the_offset_come_from_where_they_are_told(stated: str, publ
 def test_names_of_zones_are_read_in_every_form(value: str, time: str | None) -> None:
     found = read_time(value)
     assert (found.isoformat() if found else None) == time
+
+
+def test_minutes_of_a_zone_have_the_sign_of_its_hours() -> None:
+    for written, zone in (("-0330", "-03:30"), ("GMT-09:30", "-09:30"), ("+0545", "+05:45")):
+        found = read_written(f"Fri May 03 2024 08:00:00 {written}")
+        assert found is not None
+        assert found.isoformat() == f"2024-05-03T08:00:00{zone}"
 
 
 @pytest.mark.parametrize("text", ["CO₂ 15 2024", "½¼¾ 12 2024", "m²ab 12, 2024", "①②③ 1 2024"])

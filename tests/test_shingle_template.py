@@ -116,6 +116,11 @@ def test_an_anchor_around_blocks_is_one_hyperlink() -> None:
     assert [p.links for p in pagelets(twice, 3)] == [3]
 
 
+def test_links_in_an_anchor_without_a_target_are_hyperlinks() -> None:
+    page = page_of("<a name=top><p><a href=/1>One</a></p><p><a href=/2>Two</a></p></a>")
+    assert sum(hyperlinks(page)) == 2
+
+
 def test_a_pagelet_without_words_is_left_alone() -> None:
     icons = "<p><a href=/1><img src=1></a><a href=/2><img src=2></a><a href=/3><img src=3></a></p>"
     assert pagelets(page_of(icons), 3) == []

@@ -101,6 +101,17 @@ def test_composite_importance_of_two_styles() -> None:
     assert elements[()].importance == pytest.approx(0.583321, abs=1e-6)
 
 
+def test_a_dropped_style_is_one_of_importance_1() -> None:
+    # The tree above, without the names of the style (h3,): h3 had importance 1.
+    tree = learn(layout_of(f"<p>a</p><h2>{word}</h2>") for word in ("k", "l", "m"))
+    tree.observe(layout_of("<h3>z</h3>"))
+    tree._drop_rare_styles(tree.nodes - 1)
+    body = measure(tree)[0]
+    assert list(body.styles) == [("p", "h2")]
+    assert body.node_importance == pytest.approx(0.405639, abs=1e-6)
+    assert body.importance == pytest.approx(0.583321, abs=1e-6)
+
+
 def test_leaf_on_some_pages_is_one_more_style() -> None:
     # div: leaf with "a" on two of four pages (H = 1, leaf 0), (p,) on two, p = "a" (leaf 0).
     # NodeImp = -2 * 1/2 log_4 1/2 = 0.5; CompImp = 0.19 * 0.5 + 0.81 * 0 = 0.095.
