@@ -49,7 +49,7 @@ class Potential:
     def promise(self) -> float:
         """What the link would count in an informative block."""
         own = self.terms * max(self.anchor, self.context)
-        prior = PRIOR_TERMS * min(1.0, self.inherited + EXPECTATION)
+        prior = PRIOR_TERMS * (self.inherited + EXPECTATION)
         return (own + prior) / (self.terms + PRIOR_TERMS)
 
     @property
