@@ -139,7 +139,7 @@ def crawl_to_a_failing_end(
     pages = {f"/{number}": story(number) for number in range(5)}
     settings = {
         "ITEM_PIPELINES": {f"{__name__}.{pipeline.__name__}": 300},
-        "NOISECLEAN_FIELDS": {"url": "url", "text": "text"},
+        "NOISECLEAN_FIELDS": {"url": "url", "text": "text", "tree": "tree_version"},
         "NOISECLEAN_SAMPLE_QUOTA": 50,
         **more,
     }
@@ -175,10 +175,12 @@ def test_all_is_stored_though_a_pipeline_fails_at_its_end(
         f"sqlite:///{tmp_path}/noiseclean.db",
         "SELECT url, text, clean_version FROM noiseclean_page",
     )
-    texts = {url: text for url, text, version in rows if version == 1}
-    assert sorted(texts.values()) == sorted(story_text(number) for number in range(5))
-    assert {item["url"]: item["text"] for item in json.loads(feed.read_bytes())} == texts
-    head, _, _ = crawled.log.partition("items.json have got their final texts")
+    assert sorted(text for _, text, _ in rows) == sorted(map(story_text, range(5)))
+    assert {version for *_, version in rows} == {1}
+    items = json.loads(feed.read_bytes())
+    assert sorted((item["url"], item["text"], item["tree"]) for item in items) == sorted(rows)
+    head, found, _ = crawled.log.partition("items.json have got their final texts")
+    assert found
     assert "noiseclean: 5 pages seen" in head
 
 
