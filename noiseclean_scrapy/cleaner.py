@@ -90,15 +90,19 @@ class SiteCleaner:
         return self._method.pages
 
     def observe(self, html: Html, *, url: str = "") -> None:
-        """Learn one page; what is not HTML teaches nothing. See `clean` for what it may be."""
+        """Learn one page; what is not HTML, or shows nothing, teaches nothing.
+
+        See `clean` for what it may be.
+        """
         page = build_page(html, url=_checked(url) or address(html), budget=self.budget)
         if not page.other:
             self.observe_page(page)
 
     def observe_page(self, page: Page) -> None:
-        """Learn one page that is built already."""
-        self._method.observe(page)
-        self._model = None
+        """Learn one page that is built already; one without text or pictures teaches nothing."""
+        if page.table.texts:
+            self._method.observe(page)
+            self._model = None
 
     def clean(self, html: Html, *, url: str = "", overrides: Overrides = NO_OVERRIDES) -> CleanPage:
         """Clean a page with all that has been learned. Whatever the page holds, it raises nothing.

@@ -119,6 +119,16 @@ def test_order_and_halves_do_not_matter(method: str, pages: list[Page]) -> None:
 
 
 @every_method
+@pytest.mark.parametrize("is_by_template", [False, True])
+def test_a_page_without_text_teaches_nothing(method: str, is_by_template: bool) -> None:
+    cleaner = SiteCleaner(method, templates=is_by_template)
+    before = cleaner.clean("<p>Fog closes the port</p>")
+    cleaner.observe("<title>Loading</title><body><script>start()</script></body>")
+    after = cleaner.clean("<p>Fog closes the port</p>")
+    assert (cleaner.pages, after.fit, after.text) == (0, before.fit, before.text)
+
+
+@every_method
 def test_bytes_hold_all_that_was_learned(method: str, pages: list[Page]) -> None:
     cleaner = learn(method, pages)
     copy = SiteCleaner.from_bytes(cleaner.to_bytes())

@@ -122,7 +122,7 @@ class Method(ABC):
 
     @abstractmethod
     def observe(self, page: Page) -> None:
-        """Learn one page."""
+        """Learn one page, which has text blocks."""
 
     @abstractmethod
     def merge(self, other: Self) -> None:

@@ -75,9 +75,7 @@ class EvidenceMethod(Method):
         return self.site.pages
 
     def observe(self, page: Page) -> None:
-        has_blocks = bool(page.table.texts)
-        scores = load_model().read(page, self.left_out).scores if has_blocks else np.zeros(0)
-        self.site.observe(page, scores)
+        self.site.observe(page, load_model().read(page, self.left_out).scores)
 
     def merge(self, other: EvidenceMethod) -> None:
         self.site.merge(other.site)

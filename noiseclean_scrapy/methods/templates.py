@@ -44,8 +44,6 @@ class TemplateMethod(Method):
         return sum(part.method.pages for part in self._parts.values())
 
     def observe(self, page: Page) -> None:
-        if not page.blocks:
-            return
         structure = page_structure(page)
         part = self._part(_min_hash(structure), structure)
         part.method.observe(page)
