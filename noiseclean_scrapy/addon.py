@@ -39,7 +39,7 @@ class Addon:
     def update_settings(self, settings: BaseSettings) -> None:
         self.config = config = read_config(settings)
         if not config.enabled:
-            raise NotConfigured("NOISECLEAN_ENABLED is False")
+            raise NotConfigured  # with a reason Scrapy would warn of what was asked for
         if not config.topic and (config.site_budget or config.revisits):
             logger.warning(
                 "NOISECLEAN_SITE_BUDGET and NOISECLEAN_REVISITS change nothing without "

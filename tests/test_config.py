@@ -381,3 +381,16 @@ def test_a_callable_is_the_same_to_every_process_of_a_job() -> None:
     assert first == second
     assert f"{__name__}.by_last_digit" in first
     assert " at 0x" not in first
+
+
+def test_the_spool_of_a_database_is_found_however_its_url_is_spelled() -> None:
+    spellings = [
+        "postgresql://root@127.0.0.1/news",
+        "postgresql+psycopg2://other:word@127.0.0.1:5432/news?sslmode=prefer",
+        "postgresql+psycopg://127.0.0.1/news?application_name=a&connect_timeout=3",
+    ]
+    paths = {Config(database_url=url).spool_path for url in spellings}
+    assert len(paths) == 1
+    schema = "127.0.0.1/news?options=-csearch_path=a"
+    for other in ("127.0.0.1/other", "127.0.0.1:5433/news", schema):
+        assert Config(database_url=f"postgresql://{other}").spool_path not in paths

@@ -149,6 +149,7 @@ def test_it_steps_aside(tmp_path: Path, site: PageServer) -> None:
     assert crawled.items == [{"path": path} for path in PATHS]
     assert not crawled.ours
     assert not crawled.lines("INFO")
+    assert "WARNING" not in crawled.log
     assert not list(tmp_path.glob("*.db"))
 
 
@@ -176,6 +177,7 @@ def test_components_that_the_project_placed_stay_and_work_without_the_add_on(
         assert tail.startswith("]\n")
     switched_off = Plan(ChainSpider, settings | {"NOISECLEAN_ENABLED": False}, arguments)
     (off,) = crawling.crawl(tmp_path, switched_off, addons={})
+    assert "WARNING" not in off.log
     assert off.items == [{"path": path} for path in PATHS]
 
 

@@ -55,6 +55,28 @@ def test_what_cannot_be_read_is_told_and_the_last_value_stays() -> None:
     assert value.get() == "read"
 
 
+def test_an_error_that_lasts_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
+    errors: list[Exception] = []
+
+    def read() -> str:
+        if errors:
+            raise errors[0]
+        return "read"
+
+    value = Refreshing(read, seconds=0)
+    assert value.get() == "read"
+    for error in (StoreError("it is gone"), StoreError("it is gone"), StoreError("it is locked")):
+        errors[:] = [error]
+        value.expire()
+        assert value.get() == "read"
+        wait_for(lambda: value.error, lambda found: found is errors[0])
+    assert [record.getMessage() for record in caplog.records] == [
+        "Could not be read: it is gone",
+        "Could not be read: it is locked",
+    ]
+    assert not any(record.exc_info for record in caplog.records)
+
+
 def test_a_page_that_two_reasons_name_is_in_the_queue_once(tmp_path: Path) -> None:
     with Store(f"sqlite:///{tmp_path / 'a.db'}") as store:
         for key, kept in (("both", 0), ("fit", 800)):

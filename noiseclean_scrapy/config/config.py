@@ -22,6 +22,8 @@ from noiseclean_scrapy.service_urls import database_url, shown_url
 from noiseclean_scrapy.topic import Topic
 
 _TEMPLATES = "+templates"
+_PLACES = ("host", "port", "options")
+"""What in the query of a database URL says where pages go: its servers, and the schema."""
 
 
 def _setting(read: Callable[[str, Any], Any]) -> Mapping[str, object]:
@@ -232,7 +234,9 @@ class Config:
             return Path(self.spool).absolute()
         if url.get_backend_name() == "sqlite" and url.database and "uri" not in url.query:
             return Path(f"{url.database}-spool").absolute()
-        place = f"{url.host} {url.port} {url.database} {sorted(url.query.items())}"
+        # Not how it is connected to: another spelling of the URL finds the same pages.
+        place = f"{url.host} {url.port or 5432} {url.database}"
+        place += "".join(f" {key}={url.query[key]}" for key in _PLACES if key in url.query)
         name = hashlib.blake2b(place.encode(), digest_size=4).hexdigest()
         return Path(f"noiseclean-{name}.db-spool").absolute()
 

@@ -39,7 +39,7 @@ class CrawlComponent:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         if not config_of(crawler).enabled:
-            raise NotConfigured("NOISECLEAN_ENABLED is False")
+            raise NotConfigured
         return cls(crawler)
 
     @property

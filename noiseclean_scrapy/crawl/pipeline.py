@@ -85,7 +85,7 @@ class CleanPipeline:
     def from_crawler(cls, crawler: Crawler) -> Self:
         config = config_of(crawler)
         if not config.enabled:
-            raise NotConfigured("NOISECLEAN_ENABLED is False")
+            raise NotConfigured
         if is_trial(crawler):
             config = replace(config, read_only=True)
         pipeline = cls(crawler, config)

@@ -8,6 +8,8 @@ from threading import Event, Lock, Thread
 from time import monotonic
 from typing import Generic, TypeVar
 
+from noiseclean_scrapy.errors import NoiseCleanError
+
 logger = logging.getLogger(__name__)
 Value = TypeVar("Value")
 
@@ -28,7 +30,7 @@ class Refreshing(Generic[Value]):
         self._lock = Lock()
         self._first = Event()
         self._value: Value | None = None
-        self._error: Exception | None = None
+        self.error: Exception | None = None  # of the last time
         self._is_reading = False
         self._read_at = -1e9
         self._took = 0.0
@@ -45,8 +47,8 @@ class Refreshing(Generic[Value]):
         if thread is not None and self._took < _SHORT:
             thread.join(_SHORT * 5)
         self._first.wait()
-        if self._value is None and self._error is not None:
-            raise self._error
+        if self._value is None and self.error is not None:
+            raise self.error
         return self._value  # type: ignore[return-value]
 
     def expire(self) -> None:
@@ -67,10 +69,12 @@ class Refreshing(Generic[Value]):
     def _refresh(self) -> None:
         started = monotonic()
         try:
-            self._value, self._error = self._read(), None
+            self._value, self.error = self._read(), None
         except Exception as error:
-            logger.warning("Could not be read: %s", error, exc_info=True)
-            self._error = error
+            if str(error) != str(self.error):  # while it lasts it is told once
+                is_told = isinstance(error, NoiseCleanError)
+                logger.warning("Could not be read: %s", error, exc_info=not is_told)
+            self.error = error
         with self._lock:
             self._read_at = monotonic()
             self._took = self._read_at - started
