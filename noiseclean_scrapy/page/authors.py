@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from noiseclean_scrapy.page.characters import without_controls
 from noiseclean_scrapy.page.days import MONTHS
@@ -184,14 +184,15 @@ def named_authors(found: str | None, *, are_told: bool = False) -> str:
     return author if len(author) <= _LONGEST else ""
 
 
-def with_dots(names: str, text: str) -> str:
+def with_dots(names: str, read_text: Callable[[], str]) -> str:
     """Names whose initials have their dots, where the text has these: libraries leave them out.
 
-    >>> with_dots("Ana D Sousa; Rui Melo", "By Ana D. Sousa and Rui Melo")
+    >>> with_dots("Ana D Sousa; Rui Melo", lambda: "By Ana D. Sousa and Rui Melo")
     'Ana D. Sousa; Rui Melo'
     """
     if not _INITIAL.search(names):
         return names
+    text = read_text()
     return "; ".join(
         " ".join(found[0].split()) if (found := re.search(_dotted(name), text)) else name
         for name in names.split("; ")

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from datetime import datetime, timedelta, timezone
-from functools import cache
+from functools import cache, partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -281,7 +281,7 @@ def _found_author_and_date(
         logger.debug("The author and date of %s could not be read", url, exc_info=True)
         return "", None
     names = (without_by(name.strip()) for name in (found.author or "").split(";"))
-    author = with_dots(named_authors("; ".join(names)), inner_text(facts))
+    author = with_dots(named_authors("; ".join(names)), partial(inner_text, facts))
     return author, _date(found.date, latest)
 
 
