@@ -181,7 +181,10 @@ def test_components_that_the_project_placed_stay_and_work_without_the_add_on(
     assert off.items == [{"path": path} for path in PATHS]
 
 
+@pytest.mark.extras
 def test_settings_of_components_that_are_missing_are_told(tmp_path: Path, site: PageServer) -> None:
+    pytest.importorskip("redis", reason="needs the extra redis")
+    pytest.importorskip("prometheus_client", reason="needs the extra prometheus")
     package = "noiseclean_scrapy"
     settings: dict[str, Any] = {
         "ITEM_PIPELINES": {f"{package}.pipeline.CleanPipeline": 10},

@@ -590,6 +590,9 @@ LARGE = {
     "one text": "word " * (4 * MEGABYTE),
     "one attribute": f"<p title='{'x ' * (10 * MEGABYTE)}'>text",
     "attributes": f"<p {'a=b c ' * (MEGABYTE // 3)}>text",
+    "drawings": f"<p>{'-' * MEGABYTE}x<a>{'<b><svg><g/></svg></b>' * 8000}</a> text",
+    "lines of code": f"<pre>{'<span class=line>a</span>' * 40_000}",
+    "empty lines": f"<pre>{'<div> </div>' * 24_000}x",
 }
 
 

@@ -195,7 +195,7 @@ def test_clean_counts_what_is_no_page(tmp_path: Path) -> None:
     assert "without text: 2 PDF, 1 JSON" in done.stderr
     lone = noiseclean(tmp_path, "clean", "pages/04.html", code=1)
     assert lone.stdout.strip() == ""
-    assert "not HTML: 1 PDF" in lone.stderr
+    assert "without text: 1 PDF" in lone.stderr
 
 
 @pytest.mark.parametrize("page", ["https://courier.example/1", "pages/1.html"])

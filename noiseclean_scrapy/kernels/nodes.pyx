@@ -404,6 +404,7 @@ cdef class NodeReader:
 
     cdef bint _holds_block(self, xmlNode* top, bint is_loose) except -1:
         cdef xmlNode* node = top.children
+        cdef dict in_sentence = {}
         while True:
             if node.type == XML_ELEMENT_NODE:
                 if self._is_block(node, is_loose):
@@ -414,7 +415,7 @@ cdef class NodeReader:
                         node = node.parent
                     return True
                 if node.children != NULL and not (
-                    self._infos[self._tag(node)].kind & SKIPPED and self._is_drawing(node, top)
+                    self._infos[self._tag(node)].kind & SKIPPED and self._is_drawing(node, top, in_sentence)
                 ):
                     node = node.children
                     continue
@@ -424,14 +425,18 @@ cdef class NodeReader:
                     return False
             node = node.next
 
-    cdef bint _is_drawing(self, xmlNode* node, xmlNode* outermost) except -1:
+    cdef bint _is_drawing(
+        self, xmlNode* node, xmlNode* outermost, dict in_sentence
+    ) except -1:
         """See `page.reader.NodeReader._is_drawing`."""
         cdef int count
         if self._parts_sentences:
             return False
         for count in range(MOST_AROUND):
             node = node.parent
-            if _stands_in_sentence(node, MOST_COMMENTS):
+            if <size_t> node not in in_sentence:
+                in_sentence[<size_t> node] = _stands_in_sentence(node, MOST_COMMENTS)
+            if in_sentence[<size_t> node]:
                 return True
             if node == outermost:
                 break

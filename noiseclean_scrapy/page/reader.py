@@ -230,10 +230,11 @@ class NodeReader:
         more than twice.
         """
         tags, special = self._tags, self._special
+        in_sentence: dict[_Element, bool] = {}
         descendants = node.iterdescendants()
         for below in descendants:
             kind = special.get(below, tags[below.tag][2])
-            if kind & IS_SKIPPED and len(below) and self._is_drawing(below, node):
+            if kind & IS_SKIPPED and len(below) and self._is_drawing(below, node, in_sentence):
                 inside = sum(1 for _ in below.iterdescendants())
                 next(islice(descendants, inside, inside), None)
                 continue
@@ -247,15 +248,19 @@ class NodeReader:
                 return True
         return False
 
-    def _is_drawing(self, node: _Element, outermost: _Element) -> bool:
+    def _is_drawing(
+        self, node: _Element, outermost: _Element, in_sentence: dict[_Element, bool]
+    ) -> bool:
         """Whether what is not read of an element stands in a sentence, as an icon in a link does.
 
-        The inline elements around it are looked at, up to the outermost.
+        The inline elements around it are looked at, up to the outermost, each once.
         """
         if self._parts_sentences:
             return False
         for around in islice(node.iterancestors(), MOST_AROUND):
-            if stands_in_sentence(around, texts_around):
+            if around not in in_sentence:
+                in_sentence[around] = stands_in_sentence(around, texts_around)
+            if in_sentence[around]:
                 return True
             if around is outermost:
                 break
