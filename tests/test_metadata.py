@@ -927,6 +927,19 @@ def test_the_first_image_that_has_an_address(head: str, image: str) -> None:
     assert read(head).image == expected
 
 
+@pytest.mark.parametrize(
+    ("link", "image"),
+    [
+        ("/a b.jpg?x=1&amp;y=ñ", "https://news.example.com/a%20b.jpg?x=1&y=%C3%B1"),
+        ("/a%20b.jpg", "https://news.example.com/a%20b.jpg"),
+    ],
+)
+def test_the_address_of_an_image_is_one(link: str, image: str) -> None:
+    assert read(f'<meta property=og:image content="{link}">').image == image
+    broken = read(story(image="/\ud800.jpg", author="Ana Lima"))
+    assert (broken.image, broken.author) == ("", "Ana Lima")
+
+
 def test_what_is_to_be_loaded_takes_no_room_of_what_tells() -> None:
     loaded = "<link rel=modulepreload href=a.js><link rel='Preload icon' href=b.png>" * 300
     told = '<link rel="Canonical nofollow" href=/flood><meta property=og:image content=/a.jpg>'

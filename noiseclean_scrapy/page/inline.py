@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from html import escape
 from typing import Any, Literal, NamedTuple
-from urllib.parse import quote, urljoin, urlsplit
+from urllib.parse import urljoin, urlsplit
 
 import numpy as np
 
 from noiseclean_scrapy.page.characters import JOINERS, with_blanks, without_controls
-from noiseclean_scrapy.page.urls import LONGEST_ADDRESS, host_name
+from noiseclean_scrapy.page.urls import LONGEST_ADDRESS, host_name, quoted
 
 BEGIN, NAMED, END, BREAK = "\x01", "\x02", "\x03", "\x04"
 MARKS = re.compile(f"[{BEGIN}-{BREAK}]")
@@ -46,7 +46,6 @@ _WITHIN_NUMBERS = frozenset(".:")
 _QUOTES = frozenset("\"'“”„‘’‚«»‹›「『")
 _ODD_SPACE = re.compile("[\x0b\x0c\x1c-\x1f\x85\u2028\u2029]")
 """White space that is a control character or breaks lines, but not in HTML."""
-_SAFE = "!#$&'*+,-./:;=?@_~%"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +92,7 @@ class References:
                 netloc = f"{user}{at}{host_name(name)}{colon}{port}"
                 joined = parts._replace(netloc=netloc).geturl()
             is_web = parts.scheme in {"http", "https"} and bool(parts.netloc)
-            return quote(joined, safe=_SAFE) if is_web and len(joined) <= LONGEST_ADDRESS else ""
+            return quoted(joined) if is_web and len(joined) <= LONGEST_ADDRESS else ""
         except (IndexError, ValueError):  # what UTF-8 has not is a ValueError too
             return ""
 

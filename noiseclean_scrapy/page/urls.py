@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
-from urllib.parse import urldefrag, urlsplit
+from urllib.parse import quote, urldefrag, urlsplit
 
 if TYPE_CHECKING:
     from tldextract import TLDExtract
@@ -18,6 +18,7 @@ LONGEST_HOST = 253
 """Characters of the longest name of a host (RFC 1035): no index of a database has longer ones."""
 
 HOST_NAME = re.compile(r"[\w-]+(?:\.[\w-]+)*\.?")
+_SAFE = "!#$&'*+,-./:;=?@_~%"
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -47,6 +48,15 @@ def host_name(name: str) -> str:
         return name.encode("idna").decode()
     except UnicodeError:  # it is none
         return name
+
+
+def quoted(address: str) -> str:
+    """An address of ASCII without blanks and brackets; UnicodeEncodeError for lone surrogates.
+
+    >>> quoted("https://fog.example/ä b.jpg?a=1&b=%20")
+    'https://fog.example/%C3%A4%20b.jpg?a=1&b=%20'
+    """
+    return quote(address, safe=_SAFE)
 
 
 def asked_address(url: str) -> str:

@@ -155,11 +155,14 @@ class CrawlWatch:
                 body += chunk
                 if len(body) > _MOST_BYTES:
                     raise ValueError("its answer is too long")
-            if monotonic() > deadline:
-                raise ValueError("its answer takes too long")
+        except (OSError, http.client.HTTPException):
+            if monotonic() <= deadline:
+                raise  # else it was cut off here
         finally:
             end.cancel()
             connection.close()
+        if monotonic() > deadline:
+            raise ValueError("its answer takes too long")
         return body.decode("utf-8", "replace")
 
 
