@@ -60,11 +60,14 @@ def table_holes(arrays: PageArrays, kept: NDArray[np.bool_], lengths: Floats) ->
 
     A reader cannot tell a cell that was left out from an empty one.
     """
+    none = np.zeros(len(kept), dtype=bool)
     is_table = arrays.tagged({"table"})
+    if not is_table.any():
+        return none
     nearest = arrays.nearest(is_table)[arrays.element]
     inside = is_table[nearest]
     if not (inside & kept).any():
-        return np.zeros(len(kept), dtype=bool)
+        return none
     cells, chosen, size = (
         np.bincount(nearest[inside], values[inside], len(is_table))
         for values in (np.ones(len(kept)), kept, lengths)
