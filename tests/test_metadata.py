@@ -209,6 +209,11 @@ def test_the_number_of_an_account_is_no_name() -> None:
     assert named_authors("ana_lima_1985") == "ana_lima_1985"
 
 
+def test_degrees_are_no_names_and_families_are() -> None:
+    assert named_authors("Ana Lima; MA; Ph.D.") == "Ana Lima"
+    assert named_authors("Ma; Jack") == "Ma; Jack"
+
+
 def test_initials_have_their_dots_wherever_the_name_stands() -> None:
     marked = "<span itemprop=author>Ana D. Lima</span>"
     for body in (marked, f"<p>Ana E. Lima</p>{marked}", marked.replace("D. Lima", "D.\n Lima")):

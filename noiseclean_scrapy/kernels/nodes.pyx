@@ -415,7 +415,8 @@ cdef class NodeReader:
                         node = node.parent
                     return True
                 if node.children != NULL and not (
-                    self._infos[self._tag(node)].kind & SKIPPED and self._is_drawing(node, top, in_sentence)
+                    self._infos[self._tag(node)].kind & SKIPPED
+                    and self._is_drawing(node, top, in_sentence)
                 ):
                     node = node.children
                     continue

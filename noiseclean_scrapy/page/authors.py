@@ -58,7 +58,7 @@ _PLAIN_NAME = re.compile(
 )
 _MONTH = rf"(?:{'|'.join(name[:3] for name in MONTHS)})[a-z]*"
 _NAMED_AS_MONTHS = {"april", "may", "june"}
-_TITLE = r"(?:[js]r|ph\.? ?d|m\.? ?[ad]|mba|esq)\.?"
+_TITLE = r"(?:[js]r|ph\.? ?d|(?-i:M\.? ?[AD]|MBA)|esq)\.?"
 """What stands behind a name, after a comma."""
 _WEEKDAY = "(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _NOBODY = re.compile(
