@@ -25,7 +25,7 @@ from benchmarks.reporting import publish_figures, report_parser
 from benchmarks.tables import Table
 from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.metadata import extract_metadata
-from noiseclean_scrapy.page.parse import decode
+from noiseclean_scrapy.page.decoding import decode
 
 CORPUS = "fundus-dev"
 FACTS = ("title", "authors", "day")

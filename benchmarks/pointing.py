@@ -37,9 +37,10 @@ from benchmarks.reporting import publish_figures, report_parser
 from benchmarks.tables import Table
 from noiseclean_scrapy import CleanPage, SiteCleaner
 from noiseclean_scrapy.page.block import Block
+from noiseclean_scrapy.page.decoding import decode
 from noiseclean_scrapy.page.element_paths import ElementPaths
 from noiseclean_scrapy.page.overrides import NO_OVERRIDES, Overrides
-from noiseclean_scrapy.page.parse import decode, parse_html
+from noiseclean_scrapy.page.parse import parse_html
 from noiseclean_scrapy.web.boxes import PlaceCounts, blocks_in, levels
 from noiseclean_scrapy.web.rules import Rule, with_rule
 

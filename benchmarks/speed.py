@@ -38,7 +38,8 @@ from noiseclean_scrapy import kernels
 from noiseclean_scrapy.cleaner import SiteCleaner
 from noiseclean_scrapy.methods import METHODS
 from noiseclean_scrapy.page import Element, TextBlock, build_page
-from noiseclean_scrapy.page.parse import decode, parse_html
+from noiseclean_scrapy.page.decoding import decode
+from noiseclean_scrapy.page.parse import parse_html
 
 FLOOR = "lxml-parse"
 PEERS = (FLOOR, "trafilatura", "resiliparse", "readability", "justext", "deboiler")

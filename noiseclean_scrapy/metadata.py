@@ -125,7 +125,7 @@ def read_facts(
             published=published,
             language=spoken,
             canonical_url=next(filter(None, map(address, own)), ""),
-            image=next(filter(None, map(_quoted, map(address, images))), ""),
+            image=next(filter(None, map(quoted, map(address, images))), ""),
         )
     except Exception as error:  # of its metadata, which cost no page
         logger.error("The metadata of %s could not be read", url, exc_info=error)
@@ -176,13 +176,6 @@ def _declared(facts: _Element) -> dict[str, str]:
 def _declared_language(declared: Mapping[str, str]) -> str:
     codes = (language_code(declared.get(name, "")) for name in _LANGUAGE_NAMES)
     return next(filter(None, codes), "")
-
-
-def _quoted(address: str) -> str:
-    try:
-        return quoted(address)
-    except UnicodeEncodeError:  # a lone surrogate
-        return ""
 
 
 def _address(base: str, link: str) -> str:

@@ -15,6 +15,8 @@ _PASSWORD = re.compile(r"([^:/@]*):(?!//).*@", re.DOTALL)
 _PARAMETER = re.compile(r"([?&;])([^=&;#]*)=([^&;#]*)")
 _SECRET = re.compile(r"pass|pwd|secret|token|key|auth|credential|signature|odbc", re.IGNORECASE)
 
+MASK = "***"
+"""What stands for a secret."""
 _WILDCARD = re.compile(r"[*?[]")
 
 
@@ -28,12 +30,12 @@ def shown_url(url: str) -> str:
     """
     if url.startswith("sqlite:///") and "?" not in url:
         return unquote(url)
-    return _PARAMETER.sub(_masked, _PASSWORD.sub(r"\1:***@", url))
+    return _PARAMETER.sub(_masked, _PASSWORD.sub(rf"\1:{MASK}@", url))
 
 
 def _masked(parameter: re.Match[str]) -> str:
     before, name, value = parameter.groups()
-    return f"{before}{name}={'***' if _SECRET.search(unquote(name)) else value}"
+    return f"{before}{name}={MASK if _SECRET.search(unquote(name)) else value}"
 
 
 def host_in_url(host: str) -> str:

@@ -28,14 +28,8 @@ from noiseclean_scrapy.page import (
     Rules,
     build_page,
 )
-from noiseclean_scrapy.page.parse import (
-    characters_lost,
-    decode,
-    inner_text,
-    is_utf8,
-    mended,
-    parse_html,
-)
+from noiseclean_scrapy.page.decoding import decode, is_utf8, mended
+from noiseclean_scrapy.page.parse import characters_lost, inner_text, parse_html
 from noiseclean_scrapy.page.presentation import Layout
 
 RUSSIAN = "Привет, мир. Новости дня"

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from w3lib.encoding import http_content_type_encoding
 
-from noiseclean_scrapy.page.parse import is_utf8
+from noiseclean_scrapy.page.decoding import is_utf8
 
 if TYPE_CHECKING:
     from scrapy.http import HtmlResponse

@@ -37,7 +37,7 @@ from noiseclean_scrapy.commands.forms import document_bytes, form_of, row_bytes
 from noiseclean_scrapy.commands.lines import continue_lines
 from noiseclean_scrapy.commands.output import for_stdout, json_bytes, tell
 from noiseclean_scrapy.page.characters import counted
-from noiseclean_scrapy.page.parse import decode
+from noiseclean_scrapy.page.decoding import decode
 from noiseclean_scrapy.service_urls import sqlite_url
 
 if TYPE_CHECKING:

@@ -21,6 +21,7 @@ from noiseclean_scrapy.commands.base import (
 from noiseclean_scrapy.commands.output import tell
 from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.page.characters import counted
+from noiseclean_scrapy.service_urls import MASK
 
 if TYPE_CHECKING:
     from scrapy import Spider
@@ -144,7 +145,7 @@ def _report(call: Call, stats: StatsCollector) -> bool:
         database = call.config.display_url
         path = database.removeprefix("sqlite:///")
         database = shlex.quote(path if Path(path).is_file() else database)
-        if "***" in database:  # what it stands for is not shown
+        if MASK in database:  # what it stands for is not shown
             database = "URL"
         there = f" --database {database}" if call.opts.database_url else ""
         tell(f"Try next: noiseclean sites{there}\n          noiseclean search WORDS{there}")

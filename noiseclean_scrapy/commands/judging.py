@@ -11,7 +11,7 @@ from noiseclean_scrapy.cleaner import SiteCleaner
 from noiseclean_scrapy.clusters.maintenance import load_model
 from noiseclean_scrapy.commands.files import read_file
 from noiseclean_scrapy.errors import NotStoredError
-from noiseclean_scrapy.page.parse import decode
+from noiseclean_scrapy.page.decoding import decode
 from noiseclean_scrapy.store import PageRecord
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from scrapy.http import HtmlResponse
 from scrapy.utils.response import get_base_url
 
 from noiseclean_scrapy.page import PageBudget
-from noiseclean_scrapy.page.parse import decode, is_wrongly_wide, mended
+from noiseclean_scrapy.page.decoding import decode, is_wrongly_wide, mended
 from noiseclean_scrapy.page.sources import is_charset
 from noiseclean_scrapy.page.urls import LONGEST_ADDRESS
 

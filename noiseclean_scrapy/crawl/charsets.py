@@ -5,7 +5,7 @@ from __future__ import annotations
 from scrapy import Request
 from scrapy.http import Response, TextResponse
 
-from noiseclean_scrapy.page.parse import guessed_charset, is_utf8
+from noiseclean_scrapy.page.decoding import guessed_charset, is_utf8
 from noiseclean_scrapy.page.sources import is_charset
 
 CHARSET_PLACE = 585

@@ -24,7 +24,7 @@ from lxml.includes.tree cimport (
 
 from array import array
 
-from noiseclean_scrapy.page import attributes, characters, facts, inline, reader, sentences
+from noiseclean_scrapy.page import attributes, characters, facts, inline, reader, sentences, tags
 from noiseclean_scrapy.page.code_language import code_language
 from noiseclean_scrapy.page.hidden import LONGEST_SIGN, is_sign, is_unseen, numbers_line, style_hides
 from noiseclean_scrapy.page.page import PageTable
@@ -63,8 +63,8 @@ cdef enum:
 
 cdef int BLOCK = IS_BLOCK, SKIPPED = IS_SKIPPED, LINK = IS_LINK
 cdef int MARKED = IS_MARKED, VERBATIM = IS_VERBATIM, LOOSE = IS_LOOSE, LINE = IS_LINE
-cdef int ANCHOR = reader.ANCHOR, IMAGE = reader.IMAGE
-cdef int LINE_BREAK = reader.LINE_BREAK, KEEPS_SPACE = reader.VERBATIM, CODE = reader.CODE
+cdef int ANCHOR = tags.ANCHOR, IMAGE = tags.IMAGE
+cdef int LINE_BREAK = tags.LINE_BREAK, KEEPS_SPACE = tags.VERBATIM, CODE = tags.CODE
 cdef bytes FORMULA = reader.FORMULA.encode()
 cdef Py_ssize_t MOST_MARKS = reader.MOST_MARKS
 cdef bytes BEGIN = inline.BEGIN.encode(), NAMED = inline.NAMED.encode()
@@ -73,12 +73,12 @@ cdef unsigned char FIRST_MARK = min(BEGIN + NAMED + END + BREAK)
 cdef unsigned char LAST_MARK = max(BEGIN + NAMED + END + BREAK)
 cdef int MOST_STYLINGS = reader.MOST_STYLINGS
 cdef int DEEPEST = reader.DEEPEST
-cdef int MOST_AROUND = reader.MOST_AROUND
+cdef int MOST_AROUND = sentences.MOST_AROUND
 cdef int MOST_COMMENTS = sentences.MOST_COMMENTS
-cdef Py_ssize_t LONGEST_VALUE = reader.LONGEST_VALUE
+cdef Py_ssize_t LONGEST_VALUE = attributes.LONGEST_VALUE
 cdef size_t LONGEST_KEPT = reader.LONGEST_KEPT
 cdef size_t MOST_SIGN_BYTES = 4 * LONGEST_SIGN
-cdef frozenset NEVER_HIDDEN = reader.NEVER_HIDDEN
+cdef frozenset NEVER_HIDDEN = tags.NEVER_HIDDEN
 cdef dict STARTS = {tag: name.encode() for tag, name in attributes.STARTS.items()}
 cdef frozenset SPANNING = attributes.SPANNING
 cdef bytes COLUMNS = attributes.SPANS[0].encode(), ROWS = attributes.SPANS[1].encode()
@@ -132,7 +132,7 @@ cdef struct TagInfo:
     char test  # a number of the node test
     char is_star
     char may_hide
-    char role  # one of reader.ROLES, or 0
+    char role  # one of tags.ROLES, or 0
 
 
 cdef struct Frame:
@@ -387,7 +387,7 @@ cdef class NodeReader:
             self._tests[test] = len(self._node_tests)
             self._node_tests.append(test)
         self._infos[number] = TagInfo(
-            kind, self._tests[test], test == "*", name not in NEVER_HIDDEN, reader.ROLES.get(name, 0)
+            kind, self._tests[test], test == "*", name not in NEVER_HIDDEN, tags.ROLES.get(name, 0)
         )
         return number
 
@@ -429,7 +429,7 @@ cdef class NodeReader:
     cdef bint _is_drawing(
         self, xmlNode* node, xmlNode* outermost, dict in_sentence
     ) except -1:
-        """See `page.reader.NodeReader._is_drawing`."""
+        """See `page.sentences.is_drawing`."""
         cdef int count
         if self._parts_sentences:
             return False
@@ -576,7 +576,7 @@ cdef class NodeReader:
         if self._verbatim:
             if is_span and _ends_line(node):
                 kind |= LINE
-        elif _has_own_lines(node):
+        elif _has_lines(node):
             kind |= LINE
             self._mark(BREAK)
         if role == ANCHOR:
@@ -850,7 +850,7 @@ cdef bint _stands_in_sentence(xmlNode* node, int comments=0) except -1:
     )
 
 
-cdef bint _has_own_lines(xmlNode* node) except -1:
+cdef bint _has_lines(xmlNode* node) except -1:
     style = _attribute(node, b"style")
     return bool(style) and sentences.has_own_lines(style[:LONGEST_VALUE])
 
@@ -860,13 +860,13 @@ cdef str _class(xmlNode* node):
 
 
 cdef bint _ends_line(xmlNode* node) except -1:
-    """See `page.reader.ends_line`."""
+    """See `page.sentences.ends_line`."""
     cdef xmlNode* after = node.next
     if after == NULL or after.type != XML_ELEMENT_NODE:
         return False
     if strcmp(<const char*> after.name, b"span") != 0:
         return False
-    return _has_own_lines(node) or (
+    return _has_lines(node) or (
         sentences.is_line(_class(node)) and sentences.is_line(_class(after))
     )
 

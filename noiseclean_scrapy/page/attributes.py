@@ -8,6 +8,8 @@ IMAGE_SOURCES = (
     *("src", "data-src", "data-original", "data-lazy-src"),
     *("data-srcset", "data-lazy-srcset", "srcset"),
 )
+LONGEST_VALUE = 2000
+"""Characters of a value that are read."""
 _PLACEHOLDER = "data:"
 STARTS = {"ol": "start", "li": "value"}
 SPANNING = frozenset({"td", "th"})

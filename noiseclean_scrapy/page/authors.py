@@ -47,13 +47,14 @@ _NAME_AND_ROLE = re.compile(rf"(\S+(?: \S+){{1,3}}?)(?: {_DESK})* (?:{_WRITER})"
 """A name with what somebody is behind it, without a sign between them, as in a box of both."""
 _NAME_AND_MONTH = re.compile(rf"(\S+(?: \S+)+) (?:{'|'.join(MONTHS)})", re.IGNORECASE)
 """A name before a day of which the figures were taken for no part of it."""
-_SIGNS = " •|·,;:–—-/"
+_EDGES = " •|·,;:–—-/"
 _NO_NAME = re.compile(r"https?:|www\.|@|^\W*(?:\d+\W*)?$")
 _LETTER = r"[^\W\d_]"
 _INITIAL = re.compile(rf"(?<!\S){_LETTER}(?!\S)")
-_FAMILY_FIRST = re.compile(rf"{_LETTER}(?:{_LETTER}|['’-])*, {_LETTER}(?:{_LETTER}|['’-])*")
+_WORD = rf"{_LETTER}(?:{_LETTER}|['’-])*"
+_FAMILY_FIRST = re.compile(f"{_WORD}, {_WORD}")
 _PLAIN_NAME = re.compile(
-    rf"{_LETTER}(?:{_LETTER}|['’-])*(?: (?:(?:{_LETTER}\.)+|{_LETTER}(?:{_LETTER}|['’-])+)){{1,5}}"
+    rf"{_WORD}(?: (?:(?:{_LETTER}\.)+|{_LETTER}(?:{_LETTER}|['’-])+)){{1,5}}"
     r"|[\u4e00-\u9fff\u3040-\u30ff]{2,8}|[\uac00-\ud7a3]{2,4}"  # Chinese, Japanese, Korean
 )
 _MONTH = rf"(?:{'|'.join(name[:3] for name in MONTHS)})[a-z]*"
@@ -175,7 +176,7 @@ def named_authors(found: str | None, *, are_told: bool = False) -> str:
         for name in map(str.strip, line.split(";"))
     )
     if not are_told:
-        names = (_alone(_NAME_AND_MONTH, name).strip(_SIGNS) for name in names)
+        names = (_alone(_NAME_AND_MONTH, name).strip(_EDGES) for name in names)
     alone = (_alone(_NAME_AND_ROLE, name) for name in names)
     named = [name for name in alone if name and not _NOBODY.fullmatch(name)]
     if any(map(_OF_FORM.fullmatch, named)):

@@ -38,8 +38,8 @@ class PageBudget:
     text blocks. Tags with thousands of attributes are left out: the time that the parser takes for
     them grows with the square of their number. `hidden` tells whether text counts that the page's
     markup hides from readers, `display` that elements are told apart as the papers do, by their
-    display attributes alone, `mended` that characters are put right (see `page.parse.mended`), and
-    sentences not parted by the drawings in them (see `page.reader`).
+    display attributes alone, `mended` that characters are put right (see `page.decoding.mended`)
+    and drawings part no sentence (see `page.sentences.is_drawing`).
 
     Raises ConfigurationError for bounds that are no whole numbers from 1 to a billion.
     """

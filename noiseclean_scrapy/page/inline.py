@@ -93,7 +93,7 @@ class References:
                 joined = parts._replace(netloc=netloc).geturl()
             is_web = parts.scheme in {"http", "https"} and bool(parts.netloc)
             return quoted(joined) if is_web and len(joined) <= LONGEST_ADDRESS else ""
-        except (IndexError, ValueError):  # what UTF-8 has not is a ValueError too
+        except (IndexError, ValueError):
             return ""
 
     def image(self, number: int) -> tuple[str, str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from noiseclean_scrapy.page.attributes import (
     IMAGE_SOURCES,
+    LONGEST_VALUE,
     SPANNING,
     SPANS,
     STARTS,
@@ -26,15 +27,19 @@ from noiseclean_scrapy.page.inline import BEGIN, BREAK, END, MARKS, NAMED
 from noiseclean_scrapy.page.labels import PUBLISHED_ATTRIBUTES, styling
 from noiseclean_scrapy.page.page import PageTable, Rule
 from noiseclean_scrapy.page.sentences import (
-    has_own_lines,
+    class_of,
+    ends_line,
+    has_lines,
     is_break,
+    is_drawing,
     is_line,
     stands_in_sentence,
-    texts_around,
     texts_beside,
 )
 from noiseclean_scrapy.page.tags import (
-    INLINE,
+    ANCHOR,
+    CODE,
+    IMAGE,
     IS_BLOCK,
     IS_LINE,
     IS_LINK,
@@ -42,37 +47,25 @@ from noiseclean_scrapy.page.tags import (
     IS_MARKED,
     IS_SKIPPED,
     IS_VERBATIM,
-    MATHML,
-    VERBATIM_TAGS,
+    LINE_BREAK,
+    NEVER_HIDDEN,
+    ROLES,
+    VERBATIM,
     tags_of,
 )
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-NEVER_HIDDEN = INLINE - set("span font b i em strong small a sup".split())
-"""Inline elements whose style is not read."""
-ANCHOR, IMAGE, LINE_BREAK, VERBATIM, MARKED, CODE = 1, 2, 3, 4, 5, 6
-ROLES = {
-    **dict.fromkeys(INLINE - MATHML - {"wbr", "input", "picture", "source"}, MARKED),
-    "a": ANCHOR,
-    "img": IMAGE,
-    "br": LINE_BREAK,
-    "code": CODE,
-    **dict.fromkeys(VERBATIM_TAGS, VERBATIM),
-}
 FORMULA = "math"
 FORMULA_PICTURE = "katex-html"
 """The class of what KaTeX draws beside the MathML of the same formula."""
 MOST_MARKS = 8
 """Inline elements in each other whose marks are kept: an element that is open marks every run."""
-MOST_AROUND = 4
-"""Inline elements around a drawing that are looked at for a sentence."""
 MOST_STYLINGS = 20_000
 STYLING = frozenset("id class role bgcolor width align itemprop style hidden aria-hidden".split())
 _NOWHERE = 1 << 62
 DEEPEST = 100
-LONGEST_VALUE = 2000
 LONGEST_KEPT = 1000  # characters of the attributes of an element that is remembered
 
 
@@ -234,7 +227,8 @@ class NodeReader:
         descendants = node.iterdescendants()
         for below in descendants:
             kind = special.get(below, tags[below.tag][2])
-            if kind & IS_SKIPPED and len(below) and self._is_drawing(below, node, in_sentence):
+            is_hollow = kind & IS_SKIPPED and len(below) and not self._parts_sentences
+            if is_hollow and is_drawing(below, node, in_sentence):
                 inside = sum(1 for _ in below.iterdescendants())
                 next(islice(descendants, inside, inside), None)
                 continue
@@ -246,24 +240,6 @@ class NodeReader:
                     special.setdefault(around, tags[around.tag][2] & ~IS_LOOSE | IS_BLOCK)
                     around = around.getparent()
                 return True
-        return False
-
-    def _is_drawing(
-        self, node: _Element, outermost: _Element, in_sentence: dict[_Element, bool]
-    ) -> bool:
-        """Whether what is not read of an element stands in a sentence, as an icon in a link does.
-
-        The inline elements around it are looked at, up to the outermost, each once.
-        """
-        if self._parts_sentences:
-            return False
-        for around in islice(node.iterancestors(), MOST_AROUND):
-            if around not in in_sentence:
-                in_sentence[around] = stands_in_sentence(around, texts_around)
-            if in_sentence[around]:
-                return True
-            if around is outermost:
-                break
         return False
 
     def _open_element(self, node: _Element, name: str, test: str, number: int) -> None:
@@ -333,14 +309,14 @@ class NodeReader:
                 number = self._detail(shown, node.get("alt") or "")
                 self._mark(f"{BEGIN}{name}{number}{NAMED}")
             return 0
-        if name == "span" and not node.text and not len(node) and is_break(_class(node)):
+        if name == "span" and not node.text and not len(node) and is_break(class_of(node)):
             self._mark(BREAK)
             return 0
         kind = IS_MARKED
         if self._verbatim:
             if name == "span" and ends_line(node):
                 kind |= IS_LINE
-        elif (style := node.get("style")) and has_own_lines(style[:LONGEST_VALUE]):
+        elif has_lines(node):
             kind |= IS_LINE
             self._mark(BREAK)
         href = node.get("href") if role == ANCHOR else None
@@ -382,7 +358,7 @@ class NodeReader:
         element = self._open[-1]
         has_block = bool(self.table.owners) and self.table.owners[-1] == element
         is_innermost = element == len(self.table.tags) - 1
-        if is_innermost and not has_block and (node.text or len(node) or is_line(_class(node))):
+        if is_innermost and not has_block and (node.text or len(node) or is_line(class_of(node))):
             self._empty_lines += 1
             self._marked = self._marks[:MOST_MARKS]
 
@@ -452,21 +428,6 @@ class NodeReader:
             lines, self._empty_lines = self._empty_lines, 0
             table.sources[len(table.texts)] = BREAK * lines + "".join(self._marked)
         table.add_block(element, text, linked, tuple(self._images), tuple(self._links), rule)
-
-
-def _class(node: _Element) -> str:
-    return (node.get("class") or "")[:LONGEST_VALUE]
-
-
-def ends_line(node: _Element) -> bool:
-    """Whether a SPAN of code is a line, right beside the next one."""
-    after = node.getnext()
-    if node.tail or after is None or after.tag != "span":
-        return False
-    style = node.get("style")
-    if style and has_own_lines(style[:LONGEST_VALUE]):
-        return True
-    return is_line(_class(node)) and is_line(_class(after))
 
 
 _kept_styling = lru_cache(maxsize=MOST_STYLINGS)(styling)

@@ -10,6 +10,8 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from noiseclean_scrapy.page.attributes import LONGEST_VALUE
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -17,8 +19,8 @@ if TYPE_CHECKING:
 
 SENTENCES = frozenset({"p", "h1", "h2", "h3", "h4", "h5", "h6"})
 """Elements that hold a sentence, not boxes."""
-MOST_COMMENTS = 4
-"""Comments beside an element that are looked past."""
+MOST_COMMENTS, MOST_AROUND = 4, 4
+"""Comments beside an element that are looked past, and inline elements around a drawing."""
 _LETTER = re.compile(r"[^\W_]")
 _OF_SENTENCE = re.compile(r"[^\W_]|[.,;:!?()\[\]«»“”…]")
 _BOX = re.compile(
@@ -56,6 +58,22 @@ def stands_in_sentence(
     return above is not None and are_of_sentence(node.tag, above.tag, *texts(node))
 
 
+def is_drawing(node: _Element, outermost: _Element, in_sentence: dict[_Element, bool]) -> bool:
+    """Whether what is not read of an element stands in a sentence, as an icon in a link does.
+
+    The inline elements around it are looked at, up to the outermost, each once: `in_sentence` is
+    what was found.
+    """
+    for around in islice(node.iterancestors(), MOST_AROUND):
+        if around not in in_sentence:
+            in_sentence[around] = stands_in_sentence(around, texts_around)
+        if in_sentence[around]:
+            return True
+        if around is outermost:
+            break
+    return False
+
+
 def are_of_sentence(tag: object, above: object, before: str, after: str) -> bool:
     """Whether an element is within a sentence, by its tag, its parent's and the texts beside it.
 
@@ -75,12 +93,12 @@ def are_of_sentence(tag: object, above: object, before: str, after: str) -> bool
 
 def is_line(name: str) -> bool:
     """Whether a class attribute says that an element is a line of code, as of Shiki's."""
-    return "line" in name and "line" in name.split()
+    return "line" in name.split()
 
 
 def is_break(name: str) -> bool:
     """Whether a class attribute says that an element without content is a line break."""
-    return "br" in name and "br" in name.split()
+    return "br" in name.split()
 
 
 @lru_cache(maxsize=10_000)
@@ -91,3 +109,20 @@ def has_own_lines(style: str) -> bool:
     (True, False)
     """
     return bool(_BOX.search(style))
+
+
+def has_lines(node: _Element) -> bool:
+    """Whether `has_own_lines` holds for an element."""
+    return has_own_lines(node.get("style", "")[:LONGEST_VALUE])
+
+
+def class_of(node: _Element) -> str:
+    return (node.get("class") or "")[:LONGEST_VALUE]
+
+
+def ends_line(node: _Element) -> bool:
+    """Whether a SPAN of code is a line, right beside the next one."""
+    after = node.getnext()
+    if node.tail or after is None or after.tag != "span":
+        return False
+    return has_lines(node) or (is_line(class_of(node)) and is_line(class_of(after)))

@@ -30,6 +30,18 @@ BLOCKS = frozenset(
 than within a sentence: pages name boxes and words as they like."""
 VERBATIM_TAGS = frozenset({"pre", "textarea"})
 """What keeps line breaks and blanks."""
+NEVER_HIDDEN = INLINE - set("span font b i em strong small a sup".split())
+"""Inline elements whose style is not read."""
+ANCHOR, IMAGE, LINE_BREAK, VERBATIM, MARKED, CODE = 1, 2, 3, 4, 5, 6
+ROLES = {
+    **dict.fromkeys(INLINE - MATHML - {"wbr", "input", "picture", "source"}, MARKED),
+    "a": ANCHOR,
+    "img": IMAGE,
+    "br": LINE_BREAK,
+    "code": CODE,
+    **dict.fromkeys(VERBATIM_TAGS, VERBATIM),
+}
+"""What an element is besides its text."""
 _XPATH_NAME = re.compile(r"[a-z_][\w-]{0,60}", re.IGNORECASE | re.ASCII)
 _LONGEST_NAME, _MOST_KEPT = 64, 1000
 # What a node is to the page, as bits; 0 is inline content.

@@ -51,12 +51,15 @@ def host_name(name: str) -> str:
 
 
 def quoted(address: str) -> str:
-    """An address of ASCII without blanks and brackets; UnicodeEncodeError for lone surrogates.
+    """An address of ASCII without blanks and brackets; empty where it has lone surrogates.
 
     >>> quoted("https://fog.example/ä b.jpg?a=1&b=%20")
     'https://fog.example/%C3%A4%20b.jpg?a=1&b=%20'
     """
-    return quote(address, safe=_SAFE)
+    try:
+        return quote(address, safe=_SAFE)
+    except UnicodeEncodeError:
+        return ""
 
 
 def asked_address(url: str) -> str:
