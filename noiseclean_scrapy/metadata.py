@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, partial
@@ -105,11 +105,12 @@ def read_facts(
     url: str,
     text: str,
     language: Callable[[str, str], str],
-    lines: Callable[[], Sequence[str]],
+    lines: Callable[[], Iterable[str]],
 ) -> Metadata:
     """What `page_facts` took from a page tells, and the `text`; see `extract_metadata`.
 
-    `lines` gives the lines of all blocks: it is asked where no mark tells of the author or the day.
+    `lines` gives the lines of the blocks: it is asked where no mark tells of the author or the day,
+    and for no more than stand before the text and at its beginning.
     """
     try:
         declared = _declared(facts)

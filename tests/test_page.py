@@ -284,6 +284,20 @@ def test_any_bytes_give_a_page(body: bytes) -> None:
     assert_sound(build_page(body))
 
 
+ENDS = st.sampled_from(
+    ["", " ", "\n", "\v", "\x1c", "\x85", "\xa0", "\u3000", "\0", " \0 ", "ü", "Ã¼\x80"]
+)
+
+
+@given(ENDS, st.lists(st.sampled_from(FRAGMENTS) | st.text(max_size=5), max_size=9), ENDS)
+def test_bytes_of_utf_8_are_read_as_their_text(start: str, parts: list[str], end: str) -> None:
+    text = "".join((start, "<p>Größe\0 ", *parts, end))
+    assume(text.encode("utf-8", "ignore").decode() == text)
+    given, read = parse_html(text.encode()), parse_html(text)
+    assert etree.tostring(given.root.getroottree()) == etree.tostring(read.root.getroottree())
+    assert given.characters_lost == read.characters_lost
+
+
 def test_parsed_sources_are_used_and_left_alone() -> None:
     response = HtmlResponse("http://s.example/", body=b"<title>T</title><p>a<p>b<a href=x>c</a>d")
     before = etree.tostring(response.selector.root)

@@ -28,7 +28,8 @@ def bounded_response(response: HtmlResponse, budget: PageBudget) -> tuple[HtmlRe
         response = HtmlResponse(response.url, body=decode(response.body), encoding="utf-8")
     part = budget.cut_text(response.text)
     is_part = is_part or part is not response.text
-    text = mended(part)
+    is_utf8 = response.encoding == "utf-8" and part is response.text
+    text = mended(part, response.body if is_utf8 else None)
     if text is not response.text:
         body = text.encode("utf-8", "replace")
         response = HtmlResponse(response.url, body=body, encoding="utf-8")

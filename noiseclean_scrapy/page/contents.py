@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 
 from noiseclean_scrapy.page.inline import BEGIN, BREAK, Inline, References
@@ -19,7 +20,7 @@ class Contents:
 
     >>> from noiseclean_scrapy.page import build_page
     >>> contents = Contents(build_page("<h1><b>Weather</b><i>Fog closes the port</i></h1><p>On"))
-    >>> contents[0].plain, contents.lines
+    >>> contents[0].plain, list(contents.lines)
     ('Weather Fog closes the port', ['Weather Fog closes the port', 'On'])
     """
 
@@ -35,10 +36,10 @@ class Contents:
         return Inline(self._table.texts[block], source, is_verbatim, self._references)
 
     @property
-    def lines(self) -> list[str]:
+    def lines(self) -> Iterator[str]:
         """The lines of all blocks as they are shown."""
         blocks = range(len(self._table.texts))
-        return [line for block in blocks for line in self[block].plain.splitlines()]
+        return (line for block in blocks for line in self[block].plain.splitlines())
 
     @cached_property
     def _has_too_many_marks(self) -> bool:

@@ -11,7 +11,7 @@ from lxml import etree
 from lxml.html import html_parser
 
 from noiseclean_scrapy.page.budget import DEFAULT_BUDGET, PageBudget
-from noiseclean_scrapy.page.decoding import decode, mended
+from noiseclean_scrapy.page.decoding import decode, mended, whole_utf8
 from noiseclean_scrapy.page.sources import Html, load, other_than_html
 from noiseclean_scrapy.page.tags import local_name
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _FOLLOWS_HTML = etree.LIBXML_VERSION >= (2, 14)
 _BLANKS = " \t\n\f\r"
+_STRIPPED = _BLANKS + "\v"
 _GAP = 1000
 _CONTENT_LOST = 0.05
 _CHARACTERS_LOST = 200
@@ -90,16 +91,26 @@ def parse_html(
 def _parse_markup(source: bytes | str, budget: PageBudget) -> ParsedHtml:
     if other := other_than_html(source):
         return ParsedHtml(_nothing(), 0, other=other)
-    if isinstance(source, bytes):
-        data = budget.cut_bytes(source)
-        parsed = _parse_markup(decode(data), budget)
-        return replace(parsed, truncated=True) if data is not source else parsed
-    part = budget.cut_text(source)
-    read = mended(part) if budget.mended else part
-    tree, is_verbatim = _parse_text(read)
+    if isinstance(source, str):
+        return _parse_text(source, None, budget)
+    data = budget.cut_bytes(source)
+    text = whole_utf8(data)
+    if text is None:
+        parsed = _parse_text(decode(data), None, budget)
+    else:
+        parsed = _parse_text(text, data, budget)
+    return replace(parsed, truncated=True) if data is not source else parsed
+
+
+def _parse_text(text: str, data: bytes | None, budget: PageBudget) -> ParsedHtml:
+    """Parse a text; `data` are its bytes in UTF-8, where they are at hand."""
+    part = budget.cut_text(text)
+    data = data if part is text else None
+    read = mended(part, data) if budget.mended else part
+    tree, is_verbatim = _tree(read, data if read is part else None)
     is_whole = is_verbatim and _has_lost_nothing(tree, read)
     lost = 0 if is_whole else characters_lost(tree, read)
-    return ParsedHtml(tree, lost, len(part) < len(source))
+    return ParsedHtml(tree, lost, len(part) < len(text))
 
 
 def _nothing() -> _Element:
@@ -174,11 +185,11 @@ def _opens_value(text: str, at: int) -> bool:
     return before.rstrip(_BLANKS)[-1:] == "=" or (len(before) == _GAP and before.isspace())
 
 
-def _parse_text(text: str) -> tuple[_Element, bool]:
+def _tree(text: str, data: bytes | None) -> tuple[_Element, bool]:
     """The root, and whether the parser was given the text as it is."""
     try:
         try:
-            return _root(text), True
+            return _root(text, data), True
         except UnicodeEncodeError:  # lxml refuses lone surrogates
             clean = text.encode("utf-8", "replace").decode()
             return _root(clean), False
@@ -186,12 +197,20 @@ def _parse_text(text: str) -> tuple[_Element, bool]:
         return _nothing(), False
 
 
-def _root(text: str) -> _Element:
+def _root(text: str, data: bytes | None = None) -> _Element:
     """As `parsel.Selector` makes it."""
-    data = text.strip().replace("\0", "").encode() or b"<html/>"
+    if data is None or _has_other_blanks(text):
+        data = text.strip().encode()
+    data = data.strip().replace(b"\0", b"") or b"<html/>"
     parser = etree.HTMLParser(recover=True, encoding="utf-8", huge_tree=True)
     root = etree.fromstring(data, parser)
     return etree.fromstring(b"<html/>", parser) if root is None else root
+
+
+def _has_other_blanks(text: str) -> bool:
+    """Whether white space that `bytes.strip` does not know begins or ends a text."""
+    inner = text.strip(_STRIPPED)
+    return inner[:1].isspace() or inner[-1:].isspace()
 
 
 def _text_length(root: _Element) -> int:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import deepcopy
 from datetime import datetime, timedelta, timezone
 from functools import cache, partial
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from noiseclean_scrapy.page.authors import (
@@ -43,7 +44,7 @@ _CHANGE = re.compile(r'"dateModified"\s*:\s*"[^"]*"')
 _OF_PICTURE = re.compile("caption|credit|photo", re.IGNORECASE)
 _URL_DAY = re.compile(r"[/_-]\d{4}[/_-]?\d\d[/_-]?\d\d(?!\d)", re.ASCII)
 _BESIDE = 4  # parts that tell of author or date, behind the headline
-_BEHIND, _BEFORE = 5, 8  # texts from the headline on, and before it
+_BEHIND, _BEFORE = 4, 8  # lines behind the headline, and before it
 _LONGEST_LINE = 150
 _TIMES = (
     *("article:published_time", "og:article:published_time", "datepublished"),
@@ -317,18 +318,23 @@ def _date(found: str | None, latest: datetime) -> datetime | None:
     return date if _EARLIEST <= date <= latest else None
 
 
-def lines_beside(text: str, lines: Sequence[str]) -> tuple[list[str], list[str]]:
+def lines_beside(text: str, lines: Iterable[str]) -> tuple[list[str], list[str]]:
     """The short lines of a page right behind the headline, and those before it, nearest first.
 
     The headline is the first line of the page that is one of the clean text as well.
     """
     kept = set(filter(None, text.splitlines()))
-    first = next((number for number, line in enumerate(lines) if line in kept), None)
-    if first is None:
-        return [], []
-    parts = lines[first + 1 : first + _BEHIND], lines[max(first - _BEFORE, 0) : first][::-1]
-    behind, before = ([line for line in part if len(line) <= _LONGEST_LINE] for part in parts)
-    return behind, before
+    before: deque[str] = deque(maxlen=_BEFORE)
+    lines = iter(lines)
+    for line in lines:
+        if line in kept:
+            return _short(islice(lines, _BEHIND)), _short(reversed(before))
+        before.append(line)
+    return [], []
+
+
+def _short(lines: Iterable[str]) -> list[str]:
+    return [line for line in lines if len(line) <= _LONGEST_LINE]
 
 
 @cache
