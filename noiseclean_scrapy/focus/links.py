@@ -12,6 +12,7 @@ from lxml import etree
 from w3lib.url import canonicalize_url
 
 from noiseclean_scrapy.page import Page, TextBlock
+from noiseclean_scrapy.page.tags import local_name
 from noiseclean_scrapy.page.urls import LONGEST_ADDRESS
 
 if TYPE_CHECKING:
@@ -112,12 +113,14 @@ def _anchor_texts(root: _Element | None) -> dict[str, str]:
 
 
 def _begin(node: _Element) -> str:
-    """The beginning of an element's text: anchors may stand in anchors, each with all of it."""
+    """The beginning of an anchor's text, up to the next anchor: with that browsers end it."""
     pieces: list[str] = []
     length = 0
     for event, part in islice(
         etree.iterwalk(node, events=("start", "end", "comment")), 2 * _MOST_CHARACTERS
     ):
+        if event == "start" and part is not node and local_name(part.tag) == "a":
+            break
         tail = part.tail if part is not node else None
         piece = part.text if event == "start" else tail
         pieces.append((piece or "")[:_MOST_CHARACTERS])
