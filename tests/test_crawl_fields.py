@@ -130,6 +130,31 @@ def test_feeds_have_every_value(feeds: tuple[Path, str], name: str) -> None:
     assert weights["fog"] > 0
 
 
+ODD = (
+    '<script type="application/ld+json">{"@type": "NewsArticle", "headline": "Fog \\ud83d at 1'
+    '\\u001b[2J\\u0000", "author": {"name": "Ana \\ud800 Lima"}}</script><p>The port was closed on '
+    "Monday, said the harbour master, since fog lay over the water."
+)
+
+
+@pytest.mark.slow
+def test_no_feed_loses_an_item_of_a_page_whose_json_holds_no_characters(tmp_path: Path) -> None:
+    written = ("csv", "jsonlines", "xml")
+    settings = {
+        "FEEDS": {str(tmp_path / f"items.{name}"): {"format": name} for name in written},
+        "FEED_EXPORT_ENCODING": "utf-8",
+        "NOISECLEAN_FIELDS": {"title": "title", "author": "author"},
+    }
+    with crawl_site.serve({f"/{n}": ODD for n in range(1, PAGES + 1)}) as server:
+        (result,) = crawling.crawl(tmp_path, Plan(ValuesSpider, settings, {"url": server.url}))
+    assert result.lines("ERROR", "scrapy") == result.lines("ERROR") == []
+    for name in written:
+        items = READERS[name](tmp_path / f"items.{name}")
+        assert [(item["title"], item["author"]) for item in items] == 2 * PAGES * [
+            ("Fog \ufffd at 1[2J", "Ana \ufffd Lima")
+        ]
+
+
 def test_the_documentation_names_every_value() -> None:
     text = Path(__file__).parents[1].joinpath("docs", "fields.md").read_text("utf-8")
     table = text.partition("| value |")[2].partition("\n\n")[0]

@@ -39,6 +39,20 @@ def without_controls(text: str) -> str:
     return _CONTROLS.sub("", text)
 
 
+def paired(text: str) -> str:
+    """The text with U+FFFD for lone surrogates, which UTF-8 lacks.
+
+    >>> paired("b\\ud800c"), paired("\\ud83d\\ude00") == "\\U0001f600"
+    ('b\ufffdc', True)
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        # Through UTF-16 the two halves of a split pair become their character again.
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
+
+
 def inert(text: str) -> str:
     """The text without characters that steer a terminal, or turn the order of others.
 

@@ -14,25 +14,19 @@ from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from noiseclean_scrapy.page.block import Block
+from noiseclean_scrapy.page.characters import paired
 from noiseclean_scrapy.store.compression import compress, decompress
 from noiseclean_scrapy.store.html_objects import ObjectName
 from noiseclean_scrapy.store.stored_blocks import StoredBlocks
 
 
 def storable_text(text: str) -> str:
-    """Text with U+FFFD for NUL, which PostgreSQL refuses, and lone surrogates, which UTF-8 lacks.
+    """Text with U+FFFD for NUL, which PostgreSQL refuses, and for lone surrogates.
 
     >>> storable_text("a\\x00b\\ud800c")
     'a\ufffdb\ufffdc'
-    >>> storable_text("\\ud83d\\ude00") == "\\U0001f600"
-    True
     """
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        # Through UTF-16 the two halves of a split pair become their character again.
-        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return text.replace("\x00", "\ufffd")
+    return paired(text).replace("\x00", "\ufffd")
 
 
 class StorableText(TypeDecorator[str]):
