@@ -30,6 +30,7 @@ from noiseclean_scrapy.methods.evidence_model.threshold import (
     LEANS,
     LEAST_TEXT,
     MUCH_TEXT,
+    behind_the_end,
     reach,
     stand_apart,
     table_holes,
@@ -344,6 +345,38 @@ def test_what_stands_apart_is_what_one_block_at_a_time_tells(
     chances = np.array([chance.choice((0.2, 0.7, 0.75, 0.9)) for _ in page.blocks])
     expected = slow_apart(page, chances.tolist(), lengths.tolist())
     assert stand_apart(PageArrays(page), chances, lengths).tolist() == expected
+
+
+def test_what_is_behind_the_end_by_hand() -> None:
+    noise = "".join(f"<li><a href=/{number}>n</a>" for number in range(4))
+    page = build_page(
+        f"<main><p>It rose.</p><p>It fell.</p><h3>Sums</h3></main><ul>{noise}</ul>"
+        "<div><p>Next</p><pre>x = 1</pre><p hidden>y</p></div><main><p>More</p></main><p>Last</p>"
+    )
+    texts = "It It Sums n n n n Next x y More Last".split()
+    assert [block.text.split()[0] for block in page.blocks] == texts
+    lengths, eligible = np.full(12, 100.0), np.ones(12, dtype=bool)
+    chances = np.array([0.8, 0.75, 0.6, *[0.2] * 4, 0.7, 0.7, 0.7, 0.7, 0.6])
+
+    def behind() -> list[int]:
+        return np.flatnonzero(behind_the_end(page, chances, eligible, lengths)).tolist()
+
+    # Neither code, nor what is hidden, nor what stands in a P in a MAIN as the sure text does.
+    assert behind() == [7, 11]
+    lengths[:2] = 99  # characters that are sure are too few
+    assert behind() == []
+    lengths[:2] = 100
+    chances[5] = 0.25  # the third of four in a row, and "Next" comes behind one
+    assert behind() == []
+    chances[5], chances[2] = 0.2, 0.1  # five in a row
+    assert behind() == [6, 7, 11]
+    eligible[6] = False  # four in a row
+    assert behind() == [7, 11]
+    eligible[5] = False
+    assert behind() == []
+    eligible[:] = True
+    chances[3] = 0.9  # the last sure one, and three behind it
+    assert behind() == []
 
 
 def test_holes_of_tables_by_hand() -> None:

@@ -24,6 +24,7 @@ from noiseclean_scrapy.methods.evidence_model.site_features import SiteEvidence
 from noiseclean_scrapy.methods.evidence_model.threshold import (
     APART,
     LEANS,
+    behind_the_end,
     reach,
     stand_apart,
     table_holes,
@@ -126,7 +127,9 @@ class SiteModel(Model):
         eligible = np.ones(len(scores), dtype=bool)
         for blocks in of_kinds.values():
             eligible &= ~blocks
-        is_apart = stand_apart(page_arrays(page), _chances(scores) * eligible, reading.lengths)
+        chance = _chances(scores)
+        is_apart = stand_apart(page_arrays(page), chance * eligible, reading.lengths)
+        is_apart |= behind_the_end(page, chance, eligible, reading.lengths)
         moves = np.where(is_apart, -APART, 0.0)
         chance = _chances(scores + moves)
         least = threshold(chance[eligible], reading.lengths[eligible], self.lean)

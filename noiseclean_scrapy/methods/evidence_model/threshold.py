@@ -8,7 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noiseclean_scrapy.methods.evidence_model.exclusions import SHORT_CELL
-from noiseclean_scrapy.methods.evidence_model.tree_index import Floats, PageArrays
+from noiseclean_scrapy.methods.evidence_model.tree_index import Floats, PageArrays, page_arrays
+from noiseclean_scrapy.page import Page
+from noiseclean_scrapy.page.hidden import hidden_blocks
+from noiseclean_scrapy.page.page import PageTable
+from noiseclean_scrapy.page.tags import VERBATIM_TAGS
 
 LEANS = {"recall": 0.25, "balanced": 0.5, "precision": 0.75}
 """Least probability of a kept block, by what the user leans to."""
@@ -28,6 +32,9 @@ APART = math.log(SURE / (1 - SURE))
 """Log-odds that a block loses which stands apart: of those, `balanced` keeps what is sure."""
 MOST_APART = 3.5
 """Times the sure text: where more than that stands apart, lists and posts are the content."""
+
+GAP = 4
+"""Blocks of noise in a row, less probable than `recall` keeps, behind which a text has ended."""
 
 LEAST_CELLS, WHOLE = 6, 0.7
 """Of so many blocks in a data table all are kept where this share of them is."""
@@ -53,6 +60,49 @@ def stand_apart(arrays: PageArrays, chances: Floats, lengths: Floats) -> NDArray
     apart: NDArray[np.bool_] = is_outside & ~has_sure[places]
     doubtful = lengths[apart & (chances >= LEANS["balanced"])].sum()
     return none if doubtful > MOST_APART * below[0] else apart
+
+
+def behind_the_end(
+    page: Page, chances: Floats, eligible: NDArray[np.bool_], lengths: Floats
+) -> NDArray[np.bool_]:
+    """Which of B blocks stand behind the end of the text: its last sure block, and then noise.
+
+    What follows is another text, such as the next article. None is code, or where sure text stands
+    at the same path of tags, or on a page without `LEAST_TEXT` of that. What is not `eligible` (B),
+    such as comments, is neither text nor noise.
+    """
+    behind = np.zeros(len(chances), dtype=bool)
+    is_sure = eligible & (chances >= SURE)
+    doubtful = eligible & ~is_sure & (chances >= LEANS["balanced"])
+    last = len(is_sure) - 1 - int(is_sure[::-1].argmax())
+    if lengths[is_sure].sum() < LEAST_TEXT or not doubtful[last + 1 :].any():
+        return behind
+    table, arrays, hidden = page.table, page_arrays(page), hidden_blocks(page)
+    numbers = _tag_paths(table)
+    paths = [numbers[owner] for owner in table.owners]
+    of_sure = {paths[number] for number in np.flatnonzero(is_sure)}
+    is_verbatim = arrays.tagged(VERBATIM_TAGS)
+    is_code = is_verbatim[arrays.nearest(is_verbatim)][arrays.element]
+    noise = 0
+    for number in range(last + 1, len(paths)):
+        if hidden[number] or not eligible[number] or not table.texts[number]:
+            continue
+        if noise < GAP:
+            is_noise = chances[number] < LEANS["recall"] and not is_code[number]
+            noise = noise + 1 if is_noise else 0
+        else:
+            behind[number] = paths[number] not in of_sure and not is_code[number]
+    return behind
+
+
+def _tag_paths(table: PageTable) -> list[int]:
+    """A number for each element, the same where the tags from the root on are the same."""
+    numbers: dict[tuple[int, str], int] = {}
+    found: list[int] = []
+    for parent, tag in zip(table.parents, table.tags, strict=True):
+        above = found[parent] if parent >= 0 else -1
+        found.append(numbers.setdefault((above, tag), len(numbers)))
+    return found
 
 
 def table_holes(arrays: PageArrays, kept: NDArray[np.bool_], lengths: Floats) -> NDArray[np.bool_]:
