@@ -32,7 +32,7 @@ from noiseclean_scrapy.batch.archived_page import ProblemLog
 from noiseclean_scrapy.batch.warc import read_warc_stream
 from noiseclean_scrapy.errors import ArchiveError, ArchiveReadError, ConfigurationError
 from noiseclean_scrapy.page import PageBudget
-from noiseclean_scrapy.page.urls import site_name
+from noiseclean_scrapy.page.urls import host, site_name
 from tests.support.archives import html, responses, row, warc, write_manifest
 from tests.support.corpora import CORPORA, needs_corpora
 
@@ -618,6 +618,16 @@ def test_folders_of_one_name_have_hosts_of_their_own(tmp_path: Path) -> None:
         urls += [page.url for page in read(folder, hosts=hosts)[0]]
     assert urls[0] == urls[2] == "http://news.invalid/1.html"
     assert re.fullmatch(r"http://news-[0-9a-f]{10}\.invalid/1\.html", urls[1])
+
+
+def test_folders_whose_names_lose_letters_have_hosts_of_their_own(tmp_path: Path) -> None:
+    hosts = set()
+    for name in ("bücher", "böcher", "b-cher", "книги"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "1.html").write_bytes(html(name))
+        hosts |= {host(page.url) for page in read(tmp_path / name)[0]}
+    assert len(hosts) == 4
+    assert "b-cher.invalid" in hosts
 
 
 def test_warc_that_is_one_gzip_member_is_read(tmp_path: Path) -> None:

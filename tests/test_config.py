@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import fields
 from pathlib import Path
@@ -188,6 +189,21 @@ def test_dicts_are_written_in_json_on_a_command_line() -> None:
     read = config(method_options='{"lean": "recall"}', fields='{"body": "text"}')
     assert read.method_options == {"lean": "recall"}
     assert read.fields == {"body": "text"}
+
+
+def test_lists_are_written_in_json_or_with_commas_on_a_command_line() -> None:
+    for value in ('["a.example", "b.example"]', "a.example, b.example"):
+        assert config(deny_domains=value).deny_domains == ("a.example", "b.example")
+    urls = "redis://a/0", "redis://b/0"
+    assert config(frontier=json.dumps(urls)).frontier == config(frontier=", ".join(urls)).frontier
+    assert config(deny="[]").deny == config(deny_domains="[]").deny_domains == ()
+
+
+def test_an_empty_value_switches_off_what_is_off_by_default() -> None:
+    names = "topic metrics method_options overrides allow allow_domains html_store warc frontier"
+    assert config(**dict.fromkeys(names.split(), "")) == config()
+    with pytest.raises(ConfigurationError, match="NOISECLEAN_SAMPLE_QUOTA must be"):
+        config(sample_quota="")
 
 
 def test_a_wrong_field_value_is_named_with_the_right_ones() -> None:

@@ -325,6 +325,11 @@ def test_items_that_a_newer_tree_has_cleaned_keep_their_texts(tmp_path: Path) ->
     ]
     assert len(versions[0]) > 1
     assert versions[1] == {max(versions[0])}
+    # Nor does `refresh` bring back the older ones, which the database keeps of unchanged pages.
+    before = (tmp_path / "1.json").read_bytes()
+    done = noiseclean(tmp_path, "refresh", "1.json", "--database", "feeds.db")
+    assert done.stderr.startswith("0 of ")
+    assert (tmp_path / "1.json").read_bytes() == before
 
 
 @pytest.mark.slow

@@ -153,13 +153,14 @@ def made_up_url(host: str, path: str) -> str:
 
 
 def slug(name: str) -> str:
-    """`name` as one label of a host name.
+    """`name` as one label of a host name; where letters are lost, no other name has it.
 
-    >>> slug("forbes-2005"), slug("Blogs_WSJ.com")
-    ('forbes-2005', 'blogs-wsj-com')
+    >>> slug("forbes-2005"), slug("Blogs_WSJ.com"), slug("bücher")
+    ('forbes-2005', 'blogs-wsj-com', 'b-cher-958ec9bf53')
     """
     label = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
-    if not label or len(label) > LONGEST_LABEL:
+    has_others = any(letter.isalnum() and not letter.isascii() for letter in name)
+    if not label or len(label) > LONGEST_LABEL or has_others:
         return _with_digest(label or "site", name)
     return label
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from noiseclean_scrapy.clusters.maintenance import StoredModel, load_model
@@ -50,6 +51,7 @@ class FinalValues:
         """What changes in an item whose values may be ours; `fields` are sources by their names.
 
         A value may be ours if an earlier tree could have given it: all of it is on the page.
+        Nothing changes in an item that says that it has them from a later tree.
         """
         assert record.cleaned
         texts = {" ".join(block.text.split()) for block in record.cleaned.blocks}
@@ -58,7 +60,8 @@ class FinalValues:
             for name, source in fields.items()
             if source in FINAL_VALUES and name in item and _may_be_ours(source, item[name], texts)
         }
-        if set(ours.values()) <= {"tree_version"}:
+        versions = [item[name] for name, source in ours.items() if source == "tree_version"]
+        if len(versions) == len(ours) or any(map(partial(_is_later, record), versions)):
             return {}
         return self.newer(record, item, ours)
 
@@ -93,6 +96,12 @@ class FinalValues:
             assert cluster
             self._models[name] = load_model(self.store, cluster, self.config)
         return self._models[name]
+
+
+def _is_later(record: PageRecord, version: Any) -> bool:
+    """Whether an item has been given its text by a later tree than the page in the store."""
+    assert record.cleaned
+    return str(version).isdecimal() and int(version) > record.cleaned.clean_version
 
 
 def _may_be_ours(source: str, value: Any, texts: Collection[str]) -> bool:

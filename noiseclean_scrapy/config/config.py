@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import MISSING, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -144,6 +144,8 @@ class Config:
             if isinstance(name, str) and name.startswith(PREFIX) and value is not None
         }
         _refuse_unknown(given)
+        # On a command line an empty value switches off what is off without it.
+        given = {name: value for name, value in given.items() if value != "" or name not in _OFF}
         values = {name: _READERS[name](name, value) for name, value in given.items()}
         if given.get("cluster_by") == "template":
             values["templates"] = True
@@ -267,6 +269,11 @@ def _refuse_unknown(given: Mapping[str, Any]) -> None:
             )
 
 
+_OFF = {
+    setting.name
+    for setting in fields(Config)
+    if not (setting.default if setting.default_factory is MISSING else setting.default_factory())
+}
 _READERS: dict[str, Callable[[str, Any], Any]] = {
     setting.name: setting.metadata["read"]
     for setting in fields(Config)

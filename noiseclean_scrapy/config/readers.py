@@ -117,7 +117,7 @@ def read_lease(name: str, value: Any) -> float:
 
 
 def read_redis_urls(name: str, value: Any) -> tuple[str, ...]:
-    if isinstance(value, str):  # a comma may be part of a password
+    if isinstance(value, str) and _listed(value) is None:  # a comma may be part of a password
         value = [part.strip(" ,") for part in _BETWEEN_URLS.split(value)]
     urls = read_strings(name, value)
     for url in urls:
@@ -154,12 +154,24 @@ def read_topic(name: str, value: Any) -> Topic:
 
 
 def read_strings(name: str, value: Any) -> tuple[str, ...]:
-    parts = [part.strip() for part in value.split(",")] if isinstance(value, str) else value
+    parts = value
+    if isinstance(value, str):
+        listed = _listed(value)
+        parts = [part.strip() for part in value.split(",")] if listed is None else listed
     if not isinstance(parts, (list, tuple, set, frozenset)) or not all(
         isinstance(part, str) for part in parts
     ):
         raise wrong(name, value, "a list of strings")
     return tuple(part for part in parts if part)
+
+
+def _listed(value: str) -> list[str] | None:
+    """The list of strings that a command line gives in JSON; None where it gives another text."""
+    with suppress(ValueError, RecursionError):
+        found = json.loads(value)
+        if isinstance(found, list) and all(isinstance(part, str) for part in found):
+            return found
+    return None
 
 
 def read_domains(name: str, value: Any) -> tuple[str, ...]:
@@ -177,10 +189,8 @@ def read_patterns(name: str, value: Any) -> tuple[Pattern, ...]:
     if isinstance(value, str):
         # A comma may be part of a pattern, so a string is one pattern or a list in JSON, which
         # would be the pattern of one letter.
-        with suppress(ValueError, RecursionError):
-            found = json.loads(value)
-            if isinstance(found, list) and all(isinstance(part, str) for part in found):
-                sources = found
+        listed = _listed(value)
+        sources = sources if listed is None else listed
     try:
         return tuple(Pattern(source) for source in sources if source != "")
     except (TypeError, re.error) as error:

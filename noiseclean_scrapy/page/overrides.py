@@ -234,7 +234,9 @@ def _tables(source: str) -> dict[str, Any]:
         if not isinstance(table, dict):
             raise ConfigurationError(f'{site!r} stands outside a site: begin with ["example.com"]')
         if not HOST_NAME.fullmatch(site):
-            raise ConfigurationError(f"{site!r} is no site: give a host name such as example.com")
+            raise ConfigurationError(
+                f"{site!r} is no site: give a host name such as example.com, without a port"
+            )
     return tables
 
 
