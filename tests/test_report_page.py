@@ -272,6 +272,35 @@ def test_each_text_in_deep_inline_elements_has_its_number() -> None:
     assert shown.count(f'{NUMBER}="0"') == shown.count(f'{NUMBER}="1"') == 1
 
 
+@pytest.mark.parametrize(
+    ("level", "block"),
+    [
+        ("<font class=a{}><p>", "<p>x"),
+        ("<li><b class=a{}>", "<li>x"),
+        ("<div><p><b class=a{}>", "<p>x"),
+        ("<p><b class=a{}><div>", "<p>x"),
+        ("<a href=a{}><b class=b>", "<p>x"),
+    ],
+)
+def test_formatting_around_blocks_does_not_multiply_a_page(level: str, block: str) -> None:
+    html = "".join(map(level.format, range(400))) + block * 4000
+    shown = inert_document(html, SiteCleaner("style-tree").clean(html).blocks)
+    assert len(shown) < 400_000  # it were 40 MB
+
+
+def test_long_attributes_around_blocks_do_not_multiply_a_page() -> None:
+    html = f"<p><b class={'c' * 100_000}><div>{'<p>x' * 1000}"
+    shown = inert_document(html, SiteCleaner("style-tree").clean(html).blocks)
+    assert len(shown) < 400_000  # it were 100 MB
+
+
+def test_formatting_around_the_blocks_of_an_ordinary_page_stays() -> None:
+    html = f"<font face=Arial color=navy><a name=top>{'<p>Fog closes the <b>port</b>.' * 500}"
+    shown = inert_document(html, SiteCleaner("style-tree").clean(html).blocks)
+    assert shown.count("<font") == shown.count("<a") >= 1
+    assert shown.count("<b>") == 500
+
+
 def test_elements_are_found_as_xpath_finds_them() -> None:
     html = "<p>a</p><o:p>b</o:p><div><p>c</p>d<br>e<x:y>f</x:y></div><p>g</p><section>h</section>"
     root = parse_html(html).root

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
@@ -146,4 +147,18 @@ def test_places_are_counted_again_after_a_failure(tmp_path: Path) -> None:
         store._database.close()
         away.replace(database)
         assert bench.place_counts(SITE).result().of == 8
+        bench.close()
+
+
+def test_no_more_pages_are_drawn_at_once_than_are_judged() -> None:
+    config = Config(method="style-tree")
+    with Store("sqlite://", store_html=True) as store, ThreadPoolExecutor(1) as pool:
+        learn_site(store, config, range(1, 4))
+        bench = Workbench(store, config)
+        [first, *_] = store.pages.with_text(SITE)
+        page = bench.page(first.key)
+        with bench._judging, bench._judging:
+            drawn = pool.submit(bench.document, page)
+            assert not wait([drawn], timeout=0.5).done
+        assert "data-block" in drawn.result(60)
         bench.close()

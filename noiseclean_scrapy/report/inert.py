@@ -19,6 +19,7 @@ from noiseclean_scrapy.page.block import Block
 from noiseclean_scrapy.page.characters import writable
 from noiseclean_scrapy.page.element_paths import ElementPaths
 from noiseclean_scrapy.page.parse import document_roots, inner_text, parse_html
+from noiseclean_scrapy.report.formatting import bound_formatting
 from noiseclean_scrapy.report.templating import render
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ def inert_document(html: str, blocks: Sequence[Block]) -> str:
     body = next(root.iter("{*}body"), root)
     styles = [inner_text(style) for style in root.iter("style", "{*}style")]
     mark(root, blocks[:MOST_BLOCKS])
+    bound_formatting(root)
     markup = "".join(
         etree.tostring(part, encoding="unicode", method="html") for part in document_roots(root)
     )

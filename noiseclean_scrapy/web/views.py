@@ -13,7 +13,6 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from noiseclean_scrapy.errors import ConfigurationError, QueryError
 from noiseclean_scrapy.output.rows import COLUMNS, page_row
-from noiseclean_scrapy.report.inert import inert_document
 from noiseclean_scrapy.report.page_view import page_view
 from noiseclean_scrapy.report.templating import render
 from noiseclean_scrapy.store import Hit, SearchResults
@@ -169,8 +168,7 @@ def page(request: Request) -> Response:
 def frame(request: Request) -> Response:
     """The page as it looked, for the frame of its view: nothing in it runs or loads."""
     bench: Workbench = request.app.state.bench
-    judged, html = bench.page(request.path_params["key"]).need_html()
-    body = inert_document(html, judged.blocks)
+    body = bench.document(bench.page(request.path_params["key"]))
     return HTMLResponse(body, headers={"content-security-policy": FRAME_POLICY})
 
 

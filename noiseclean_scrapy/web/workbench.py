@@ -18,6 +18,7 @@ from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import ConfigurationError, NotStoredError
 from noiseclean_scrapy.page.overrides import NO_OVERRIDES, Overrides
 from noiseclean_scrapy.page.parse import parse_html
+from noiseclean_scrapy.report.inert import inert_document
 from noiseclean_scrapy.report.templating import minute, number, percent
 from noiseclean_scrapy.store import PageRecord, SiteSummary, Store
 from noiseclean_scrapy.web.boxes import SAMPLE, Level, PlaceCounts, levels
@@ -141,6 +142,12 @@ class Workbench:
             judged = model.judge(replace(record, html=html))
             _ = judged.blocks
         return StoredPage(record, judged, html)
+
+    def document(self, page: StoredPage) -> str:
+        """A page as it looked, marked by its verdicts; raises NotStoredError."""
+        judged, html = page.need_html()
+        with self._judging:
+            return inert_document(html, judged.blocks)
 
     def levels(self, page: StoredPage, number: int) -> list[Level]:
         """The boxes around a block of a page, and on how many pages of the site each stands."""
