@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from noiseclean_scrapy.page.labels import element_label, stable_tokens
+from noiseclean_scrapy.page.locations import steps_of
 
 
 @pytest.mark.parametrize(
@@ -92,4 +96,15 @@ def test_attributes() -> None:
 def test_linear_time(piece: str) -> None:
     begin = time.process_time()
     stable_tokens(piece * (1_000_000 // len(piece)))
+    assert time.process_time() - begin < 5
+
+
+@given(st.text("ab/[]\n", max_size=15))
+def test_a_slash_before_the_end_of_a_bracket_parts_no_labels(place: str) -> None:
+    assert steps_of(place) == re.split(r"/(?![^\[\]]*\])", place)
+
+
+def test_steps_take_linear_time() -> None:
+    begin = time.process_time()
+    assert len(steps_of("/".join(["div"] * 50_000))) == 50_000
     assert time.process_time() - begin < 5

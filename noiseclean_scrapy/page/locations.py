@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 _LONGEST_PLACE = 2000
-_SLASH = re.compile(r"/(?![^\[\]]*\])")
+_TO_BRACKET = re.compile(r"([^\[\]]*)([\[\]]?)")
 _STEP_NUMBER = re.compile(r"\[\d+\]")
 
 
@@ -53,7 +53,13 @@ def steps_of(place: str) -> list[str]:
     >>> steps_of("body/div[itemprop=http://schema.org/articleBody]/p")
     ['body', 'div[itemprop=http://schema.org/articleBody]', 'p']
     """
-    return _SLASH.split(place)
+    steps = [""]
+    for text, bracket in _TO_BRACKET.findall(place):
+        first, *others = [text] if bracket == "]" else text.split("/")
+        steps[-1] += first
+        steps += others
+        steps[-1] += bracket
+    return steps
 
 
 def place_of_xpath(path: str) -> str:
