@@ -29,6 +29,7 @@ from noiseclean_scrapy.page import (
     build_page,
 )
 from noiseclean_scrapy.page.decoding import decode, is_utf8, mended
+from noiseclean_scrapy.page.document import fallback_length
 from noiseclean_scrapy.page.parse import characters_lost, inner_text, parse_html
 from noiseclean_scrapy.page.presentation import Layout
 
@@ -419,6 +420,18 @@ def test_noscript_that_holds_the_page() -> None:
     assert build_page("<p>Long enough.</p><noscript>off</noscript>").text == "Long enough."
     empty = build_page("<body><noscript> </noscript><div></div>")
     assert [element.tag for element in empty.elements] == ["body", "div"]
+
+
+def test_text_in_noscript_is_counted_once_however_deep_it_is() -> None:
+    nested = "<noscript>one<noscript>two</noscript></noscript><noscript>three</noscript>"
+    assert fallback_length(parse_html(nested).root) == len("onetwothree")
+    seconds = []
+    for depth in (1, 1900):
+        root = parse_html("<b>" * depth + "<noscript></noscript>" * 40_000 + "x").root
+        begin = time.process_time()
+        assert not fallback_length(root)
+        seconds.append(time.process_time() - begin)
+    assert seconds[1] < 10 * seconds[0]
 
 
 def by_selector(selectors: dict[str, Rule]) -> Rules:

@@ -85,15 +85,17 @@ def has_content_in_head(root: _Element, skipped: frozenset[str]) -> bool:
     return any(inner_text(part).strip() for part in parts)
 
 
-def fallback_length(parts: DocumentParts) -> int:
+def fallback_length(root: _Element) -> int:
     """Characters of text in NOSCRIPT, those of nested ones counted once."""
-    length = 0
-    seen = set()
-    for node in parts.fallbacks:
-        seen.add(node)
-        if next(node.iterancestors("noscript"), None) not in seen:
-            length += len(collapse([inner_text(node)]))
-    return length
+    return sum(len(collapse([inner_text(node)])) for node in outermost(root, "noscript"))
+
+
+def outermost(top: _Element, name: str) -> Iterator[_Element]:
+    """The elements of a name, in an element and itself, that stand in none of the same name."""
+    walk = etree.iterwalk(top, events=("start",), tag=name)
+    for _, node in walk:
+        yield node
+        walk.skip_subtree()
 
 
 def after_body(body: _Element, root: _Element) -> Iterator[tuple[_Element, str, int]]:

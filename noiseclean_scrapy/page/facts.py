@@ -10,12 +10,12 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, cast
 
-from lxml import etree, html
+from lxml import html
 
 from noiseclean_scrapy import kernels
 from noiseclean_scrapy.page.characters import writable
 from noiseclean_scrapy.page.days import shown_days
-from noiseclean_scrapy.page.document import LANGUAGE_ATTRIBUTES, named_elements
+from noiseclean_scrapy.page.document import LANGUAGE_ATTRIBUTES, named_elements, outermost
 from noiseclean_scrapy.page.linked_data import OTHERS, is_json_ld, is_wrapped, read_json
 from noiseclean_scrapy.page.parse import document_roots, parse_html
 from noiseclean_scrapy.page.sources import Html
@@ -270,10 +270,7 @@ def telling_elements(root: _Element) -> Iterable[_Element]:
 def _outermost(root: _Element, name: str) -> Iterator[_Element]:
     """The elements of a name in the whole document that stand in none of the same name."""
     for part in document_roots(root.getroottree().getroot()):
-        walk = etree.iterwalk(part, events=("start",), tag=name)
-        for _, node in walk:
-            yield node
-            walk.skip_subtree()
+        yield from outermost(part, name)
 
 
 def _telling_in_footers(root: _Element) -> Iterator[_Element]:
