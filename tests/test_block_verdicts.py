@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import struct
 import zlib
@@ -16,7 +17,9 @@ from noiseclean_scrapy.clean_page import CleanPage
 from noiseclean_scrapy.clusters.cleaning import to_record
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.page.overrides import Overrides
+from noiseclean_scrapy.page.reader import DEEPEST
 from noiseclean_scrapy.store import PageRecord, Store, StoredBlocks
+from noiseclean_scrapy.store.compression import compress
 from tests.support.databases import run_statement
 
 NOON = datetime(2031, 5, 1, 12, tzinfo=timezone.utc)
@@ -153,3 +156,38 @@ def test_a_number_of_blocks_that_cannot_be_takes_no_memory() -> None:
     rest = struct.pack("<8sI", b"", 0xFFFFFFFF)
     with pytest.raises(ValueError, match="damaged"):
         StoredBlocks(struct.pack("<BI", 1, zlib.crc32(rest)) + rest)
+
+
+def columns(depth: int, *, name: str = "div", label: str = "div.a", number: int = 1) -> bytes:
+    """One block as it is stored with its text, below so many elements in each other."""
+    value = {
+        "names": [name, label],
+        "parents": list(range(-1, depth - 1)),
+        "tests": [0] * depth,
+        "numbers": [number] * depth,
+        "labels": [1] * depth,
+        "owners": [depth - 1],
+        "texts": ["Fog"],
+        "kept": [True],
+        "scores": [1],
+        "rules": [""],
+        "hidden": [False],
+    }
+    return compress(json.dumps(value))
+
+
+def test_blocks_stand_no_deeper_than_any_page_has_them() -> None:
+    [block] = StoredBlocks(columns(DEEPEST))
+    assert block.xpath == "/div[1]" * DEEPEST
+    for page_html in ("<div>x" * 5000, f"<noscript>{'<div>some words' * 300}", "<p>" * 200 + "x"):
+        blocks = StoredBlocks.of(SiteCleaner().clean(page_html))
+        assert list(StoredBlocks(blocks.packed)) == list(blocks)
+    for packed in (
+        columns(DEEPEST + 1),
+        columns(9, name="x" * 65),
+        columns(9, label="x" * 1001),
+        columns(9, number=10**100),
+        columns(9, number=-1),
+    ):
+        with pytest.raises(ValueError, match="where no page has any"):
+            StoredBlocks(packed)

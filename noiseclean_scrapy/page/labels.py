@@ -31,7 +31,7 @@ _TRANSIENT = re.compile(
 _IDENTITY = re.compile(r"#[\w-]+")
 _MOST_TOKENS = 100
 _LONGEST_VALUE = 100
-_LONGEST_LABEL = 1000
+LONGEST_LABEL = 1000
 _INLINE_STYLE = "{"
 _DISPLAY_ATTRIBUTES = ("role", "bgcolor", "width", "align", "itemprop")
 PUBLISHED_ATTRIBUTES = frozenset(
@@ -58,7 +58,7 @@ def element_label(tag: str, attributes: Mapping[str, str]) -> str:
         for name in sorted(_DISPLAY_ATTRIBUTES)
         if (value := attributes.get(name, "")[:_LONGEST_VALUE])
     ]
-    return "".join(parts)[:_LONGEST_LABEL]
+    return "".join(parts)[:LONGEST_LABEL]
 
 
 def without_identity(label: str) -> str:
@@ -90,7 +90,7 @@ def published_label(tag: str, attributes: Mapping[str, str]) -> str:
         f"{name.strip()}:{' '.join(value.split())}" for name, _, value in declarations if value
     )
     label = tag + "".join(shown).replace(_INLINE_STYLE, "(")
-    return (label + f"{_INLINE_STYLE}{';'.join(style)}}}" * bool(style))[:_LONGEST_LABEL]
+    return (label + f"{_INLINE_STYLE}{';'.join(style)}}}" * bool(style))[:LONGEST_LABEL]
 
 
 def styling(

@@ -43,7 +43,7 @@ ROLES = {
 }
 """What an element is besides its text."""
 _XPATH_NAME = re.compile(r"[a-z_][\w-]{0,60}", re.IGNORECASE | re.ASCII)
-_LONGEST_NAME, _MOST_KEPT = 64, 1000
+LONGEST_NAME, _MOST_KEPT = 64, 1000
 # What a node is to the page, as bits; 0 is inline content.
 IS_BLOCK, IS_SKIPPED, IS_LINK, IS_MARKED, IS_VERBATIM, IS_LOOSE, IS_LINE = 1, 2, 4, 8, 16, 32, 64
 
@@ -57,7 +57,7 @@ class Tags(dict[Any, tuple[str, str, int]]):
     def __missing__(self, tag: Any) -> tuple[str, str, int]:
         if not isinstance(tag, str):  # a comment, a processing instruction, an entity
             return self.setdefault(tag, ("", "", IS_SKIPPED))
-        return self.setdefault(tag, _tag(tag[:_LONGEST_NAME], self.skipped))
+        return self.setdefault(tag, _tag(tag[:LONGEST_NAME], self.skipped))
 
 
 _kept: dict[frozenset[str], Tags] = {}

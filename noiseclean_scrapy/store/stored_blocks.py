@@ -16,7 +16,10 @@ from typing import TYPE_CHECKING, Any, overload
 from noiseclean_scrapy.page import DEFAULT_BUDGET, PageBudget, build_page
 from noiseclean_scrapy.page.block import Block, LocatedBlock
 from noiseclean_scrapy.page.bounded_json import is_bounded
+from noiseclean_scrapy.page.labels import LONGEST_LABEL
 from noiseclean_scrapy.page.locations import place_of_xpath
+from noiseclean_scrapy.page.reader import DEEPEST
+from noiseclean_scrapy.page.tags import LONGEST_NAME
 from noiseclean_scrapy.store.block_verdicts import BlockVerdicts, are_verdicts, text_digest
 from noiseclean_scrapy.store.compression import compress, unpack
 
@@ -37,6 +40,7 @@ _DEFAULTS = {
 _KINDS = {name: type(default) for name, default in _DEFAULTS.items()} | {"score": Real}
 _MOST_SIGNS = {b"[{": (1 << 23, 1), b'"': (3 << 22, 2), b",": (3 << 22, 3)}
 """Lists and objects, quotes, and values: a text of 5 MB may consist of any of the signs."""
+_LARGEST_NUMBER = (1 << 31) - 1
 
 
 class StoredBlocks(Sequence[Block]):
@@ -248,5 +252,20 @@ def _columns(value: dict[str, Any]) -> _Columns:
         or not all(0 <= score <= 1 for score in verdicts[2])
     ):
         raise ValueError("the blocks of a page do not fit each other")
+    if not (
+        all(len(name) <= LONGEST_LABEL for name in names)
+        and all(len(names[test]) <= LONGEST_NAME for test in tests)
+        and all(0 <= number <= _LARGEST_NUMBER for number in numbers)
+        and max(_depths(parents), default=0) <= DEEPEST
+    ):
+        raise ValueError("the blocks of a page stand where no page has any")
     node_tests, marks = ([names[name] for name in found] for found in (tests, labels))
     return _Columns(parents, node_tests, numbers, marks, owners, *verdicts)
+
+
+def _depths(parents: Sequence[int]) -> list[int]:
+    """How many elements are around each, with itself; parents stand before their children."""
+    depths: list[int] = []
+    for parent in parents:
+        depths.append(1 + (depths[parent] if parent >= 0 else 0))
+    return depths
