@@ -238,6 +238,15 @@ def test_the_best_part_is_found_in_one_pass() -> None:
     assert matches.reads < 5 * len(matches)
 
 
+def test_phrases_that_begin_alike_are_compared_so_often() -> None:
+    phrases = [Phrase(("a", f"b{number}"), open=False) for number in range(100)]
+    for repeats, is_found in ((10_000, True), (100_000, False)):
+        text = "a " * repeats + "b7"
+        shown = snippet.make_snippet(text, "en", phrases, Analyzer())
+        assert (MATCH_START in shown) is is_found
+        assert MATCH_START in snippet.make_snippet(text, "en", phrases[7:10], Analyzer())
+
+
 def test_a_word_repeated_endlessly(store: Store) -> None:
     text = "word " * 100_001 + "ferry"
     write(store, page("1", text, language="en"), page("2", "网" * 20_000, language="zh"))

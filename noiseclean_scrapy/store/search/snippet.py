@@ -16,6 +16,7 @@ MATCH_END = "\ue001"
 
 _LOOKED_AT = 500_000
 _MOST_MATCHES = 10_000
+_MOST_COMPARED = 2_000_000
 _CHARACTERS = 240
 _BEFORE = 40
 _WORD = 20
@@ -33,7 +34,8 @@ def make_snippet(text: str, language: str, phrases: Sequence[Phrase], analyzer: 
     """About 240 characters of `text` on one line.
 
     The part that is chosen has the most different phrases, then the most matches; without a match
-    it is the beginning. What stands after 500,000 characters, or 10,000 matches, is not looked at.
+    it is the beginning. What stands after 500,000 characters, 10,000 matches, or two million
+    beginnings of phrases, is not looked at.
     """
     tokens = list(analyzer.tokens(text[:_LOOKED_AT], language))
     matches = list(islice(_find(tokens, phrases), _MOST_MATCHES))
@@ -60,11 +62,15 @@ def _find(tokens: Sequence[Token], phrases: Sequence[Phrase]) -> Iterator[_Match
         starting.setdefault(phrase.terms[0], []).append((written, phrase))
     # Terms have no blanks, and comparing texts takes no time even for long phrases.
     terms = "".join([f"{token.term} " for token in tokens])
-    offset = 0
+    offset, left = 0, _MOST_COMPARED
     for place, token in enumerate(tokens):
         # An open phrase may begin a pair with its one character.
         for first in dict.fromkeys((token.term, token.term[:1])):
-            for written, phrase in starting.get(first, ()):
+            begun = starting.get(first, ())
+            left -= len(begun)
+            if left < 0:
+                return
+            for written, phrase in begun:
                 if terms.startswith(written, offset):
                     last = tokens[place + len(phrase.terms) - 1]
                     yield _Match(token.start, _match_end(last, phrase), phrase)
