@@ -310,6 +310,21 @@ def test_going_back_to_look_for_records_is_bounded(
     assert (1 << 20) / 640 < problems["damaged"] < 5000
 
 
+@pytest.mark.parametrize(
+    "lines",
+    [b"WARC/1.0\r\nA: b\r\n" * 10_000, b"WARC/1.0\r\n" + b"A: xWARC/1.0\r\n" * 10_000],
+    ids=["lines", "values"],
+)
+def test_headers_without_end_are_not_read_from_each_of_their_lines(
+    tmp_path: Path, lines: bytes
+) -> None:
+    source = tmp_path / "headers.warc"
+    source.write_bytes(lines + b"\r\n" + warc(*responses(3), zipped=False))
+    pages, problems = read(source)
+    assert pages[-1].url == "http://a.org/2"
+    assert problems["damaged"] < 1000
+
+
 @pytest.mark.parametrize("data", [b"", gzip.compress(b""), gzip.compress(b"\r\n")])
 def test_an_empty_warc_is_not_damaged(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "empty.warc.gz").write_bytes(data)

@@ -31,6 +31,8 @@ _HELD_BYTES = 32 << 20
 """Pages of a gzip member that wait for its checksum; where there are more, they go unchecked."""
 _MOST_LOST_BYTES = 1 << 30
 """Read in vain, from when on damage is not searched again for what may begin within it."""
+_FREE_BYTES, _MOST_TIMES = 1 << 24, 16
+"""The same of a small archive: so many bytes, and so many for each that lies before the damage."""
 _MOST_DAMAGES = 1000
 """Records of a gzip member that are left out one by one; where there are more, its rest is."""
 _MOST_TRIES = 100_000
@@ -90,6 +92,7 @@ class Records:
         self._on_damage = on_damage
         self._rewinds = rewinds
         self._lost_bytes = 0
+        self._passed_bytes = 0
         self._unzipped_bytes = 0
 
     def __iter__(self) -> Iterator[ArchivedPage]:
@@ -174,7 +177,11 @@ class Records:
         """Go to where the next unit may begin; whether there is such a place."""
         end = self._stream.tell()
         self._lost_bytes += end - start + self._unzipped_bytes + start * self._rewinds
-        is_patient = self._lost_bytes <= _MOST_LOST_BYTES
+        self._passed_bytes += end - start
+        is_patient = (
+            self._lost_bytes <= _MOST_LOST_BYTES
+            and self._passed_bytes <= _FREE_BYTES + _MOST_TIMES * end
+        )
         found = None
         try:
             if is_patient:
