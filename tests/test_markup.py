@@ -563,6 +563,20 @@ def test_of_too_many_inline_elements_none_are_shown() -> None:
         assert ("<strong>x</strong>" in page.html) is is_shown
 
 
+@pytest.mark.parametrize(
+    ("html", "markdown"),
+    [
+        ("<code>a</code><code>b</code><b>!x</b>", "`a`b!x"),
+        ("<code>a</code><code>b</code><del>-x</del>", "`a`b-x"),
+        ("<code>a</code><code>b</code><b>x</b>", "`a`b**x**"),
+        ("<code>a</code><b><code>b</code></b>", "`a`**`b`**"),
+        ("x<b><code>a</code></b><code>b</code><i>!x</i>", "x`a`b!x"),
+    ],
+)
+def test_code_behind_code_is_text_to_what_stands_beside_it(html: str, markdown: str) -> None:
+    assert clean(f"<p>{html}</p>").markdown == markdown
+
+
 def test_a_long_base_cannot_multiply_a_page() -> None:
     head = f"<base href='http://a.example/{'x/' * 900}'>"
     many = f"{head}<p>Word {'<a href=1>b</a> ' * 5000}<a href='http://b.example/'>more</a>"

@@ -91,9 +91,11 @@ def inline_markdown(
             parts += ["$", _code_span(token.value, in_cell) if is_code else token.value, "$"]
         else:
             parts.append(token.value or _Mark(line_break))
+    _part_codes(parts)
     for _ in range(_LOOKS):
         if not _drop_invalid_pairs(parts):
             break
+        _part_codes(parts)
     return _joined(parts)
 
 
@@ -115,6 +117,17 @@ def code_of_cell(text: str) -> str:
 
 def _target(address: str) -> str:
     return _REFERENCE.sub(r"\\&", address)
+
+
+def _part_codes(parts: _Parts) -> None:
+    """Make code that follows code directly text: two code spans would be one."""
+    is_after_code = False
+    for index, part in enumerate(parts):
+        code = part.code if isinstance(part, _Mark) else ""
+        if code and is_after_code:
+            parts[index], code = code, ""
+        if _shown(part):
+            is_after_code = bool(code)
 
 
 def _drop_invalid_pairs(parts: _Parts) -> bool:
@@ -165,7 +178,7 @@ def _is_punctuation(character: str) -> bool:
 
 def _joined(parts: _Parts) -> str:
     pieces: list[str] = []
-    text, begins_line, is_after_code = "", True, False
+    text, begins_line = "", True
     for part in (*parts, _Mark("")):
         if isinstance(part, str):
             text += part
@@ -174,12 +187,10 @@ def _joined(parts: _Parts) -> str:
             is_before_link = part.text == "[" and text.endswith("!")  # together an image
             shown = _escaped(text, begins_line=begins_line)
             pieces.append(f"{shown[:-1]}\\!" if is_before_link else shown)
-            begins_line = is_after_code = False
-        is_code = bool(part.code)
-        text = part.code if is_code and is_after_code else ""
-        if not text and part.text:
+            text, begins_line = "", False
+        if part.text:
             pieces.append(part.text)
-            begins_line, is_after_code = part.text.endswith("\n"), is_code
+            begins_line = part.text.endswith("\n")
     return "".join(pieces)
 
 
