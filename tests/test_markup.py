@@ -577,6 +577,24 @@ def test_code_behind_code_is_text_to_what_stands_beside_it(html: str, markdown: 
     assert clean(f"<p>{html}</p>").markdown == markdown
 
 
+def test_a_link_over_many_blocks_cannot_multiply_a_page() -> None:
+    link = f"<a href='{'x' * 1900}'>{{}}</a>"
+    many = "<p>First <a href=y>b</a>.<p>" + link.format("Word<br><br>" * 5000)
+    page = SiteCleaner("style-tree", include_links=True).clean(many, url=URL)
+    assert "<a" not in page.html
+    assert len(page.markdown) < len(many)
+    few = clean(many.replace("Word<br><br>" * 5000, "Word<br><br>" * 1000), include_links=True)
+    assert few.html.count("<a ") == 1001
+    alone = clean("<p>" + link.format("Word") * 2500, include_links=True)
+    assert alone.html.count("<a ") == 2500  # as long as the page is
+
+
+def test_a_long_base_cannot_multiply_a_link_over_many_blocks() -> None:
+    html = f"<base href='/{'x' * 1900}/'><a href=y>{'Word<br><br>' * 5000}</a>"
+    page = SiteCleaner("style-tree", include_links=True).clean(html, url=URL)
+    assert len(page.html) < 3 * len(html)
+
+
 def test_a_long_base_cannot_multiply_a_page() -> None:
     head = f"<base href='http://a.example/{'x/' * 900}'>"
     many = f"{head}<p>Word {'<a href=1>b</a> ' * 5000}<a href='http://b.example/'>more</a>"

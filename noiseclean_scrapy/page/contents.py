@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cached_property
 
-from noiseclean_scrapy.page.inline import BEGIN, BREAK, Inline, References
+from noiseclean_scrapy.page.inline import BEGIN, BREAK, NAMED, Inline, References
 from noiseclean_scrapy.page.page import Page
 from noiseclean_scrapy.page.tags import VERBATIM_TAGS
 
 MOST_OF_BASES = 1 << 22
 """Characters that a page's base may add to its addresses; above, relative ones are left out."""
+MOST_REPEATED = 1 << 22
+"""Characters of addresses of links that go on in other blocks; above, links are left out."""
 MOST_INLINE = 200_000
 """Inline elements and line breaks that are shown of a page; where it has more, none are."""
+_LINK = re.compile(f"{BEGIN}a([0-9]+){NAMED}")
 
 
 class Contents:
@@ -56,4 +60,20 @@ class Contents:
     @cached_property
     def _references(self) -> References:
         details, base = self._table.details, self._page.base
-        return References(details, base if len(base) * len(details) <= MOST_OF_BASES else "")
+        again = self._links_again
+        is_bounded = len(base) * (len(details) + len(again)) <= MOST_OF_BASES
+        has_links = sum(len(details[number]) for number in again) <= MOST_REPEATED
+        return References(details, base if is_bounded else "", has_links)
+
+    @cached_property
+    def _links_again(self) -> list[int]:
+        """The details of links that began in an earlier block, in each where they go on."""
+        found: list[int] = []
+        latest = -1
+        for source in self._table.sources.values():
+            for match in _LINK.finditer(source):
+                number = int(match[1])
+                if number <= latest:
+                    found.append(number)
+                latest = max(latest, number)
+        return found

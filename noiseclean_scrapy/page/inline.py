@@ -73,10 +73,14 @@ PLAIN = MarkupOptions()
 
 @dataclass(frozen=True, slots=True)
 class References:
-    """What the marks of a page refer to: its details, and the address of the page itself."""
+    """What the marks of a page refer to: its details, and the address of the page itself.
+
+    `has_links` is False where links are left out, for they would be too long together.
+    """
 
     details: Sequence[str] = ()
     base: str = ""
+    has_links: bool = True
 
     def address(self, number: int) -> str:
         """A detail as an absolute web address, empty where it is none, or a place on the page."""
@@ -367,7 +371,7 @@ def _html_image(token: Token, references: References) -> str:
 def element_of(token: Token, references: References, options: MarkupOptions) -> tuple[str, str]:
     """The tag of an element in HTML, empty where it is left out, and where a link leads."""
     if token.value == "a":
-        is_wanted = options.include_links and token.detail >= 0
+        is_wanted = options.include_links and references.has_links and token.detail >= 0
         address = references.address(token.detail) if is_wanted else ""
         return ("a" if address else "", address)
     return _TAGS.get(token.value, "") if options.include_formatting else "", ""
