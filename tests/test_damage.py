@@ -19,12 +19,14 @@ from noiseclean_scrapy.store import Store
 from noiseclean_scrapy.store.pages import ORDERS
 from tests.support.command_line import noiseclean
 from tests.support.crawl_site import story_text
-from tests.support.databases import connected, read_rows, run_statement
+from tests.support.databases import connected, newest_tree, read_rows, run_statement
 from tests.support.fault_points import PAGES, crawl_all, errors, open_crawl, see
 from tests.support.flipped_bits import SITE, damage, make_database, use
 from tests.support.searching import page, write
 
 KEY = f"{SITE}0003"
+LARGEST = (1 << 31) - 1
+"""What a column of PostgreSQL holds at most."""
 GARBAGE = b"x\x9c no zlib at all"
 BLOCKS: list[Any] = [
     [1],
@@ -40,6 +42,9 @@ WRONG = [
     ("fetched_at", 5),
     ("position", "first"),
     ("learned_version", b"1"),
+    ("learned_version", -1),
+    ("visible_characters", (1 << 63) - 1),
+    ("kept_characters", -1),
     ("clean_version", "new"),
     ("fit", "well"),
     ("title", b"T"),
@@ -228,6 +233,64 @@ def test_the_row_of_a_site_is_made_anew(
     assert site.method == "evidence"
 
 
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("learned", LARGEST),
+        ("version", LARGEST),
+        ("covered", LARGEST),
+        ("learned", -LARGEST),
+        ("learned", PAGES - 1),
+        ("version", 1),
+        ("version", 99),
+    ],
+)
+def test_the_row_of_a_site_with_numbers_that_cannot_be_is_made_anew(
+    database_url: str, tmp_path: Path, column: str, value: int
+) -> None:
+    asyncio.run(crawl_all(database_url, {}))
+    query = "SELECT * FROM noiseclean_cluster"
+    before = read_rows(database_url, query)
+    command = ("check", "--database", database_url)
+    change(database_url, "noiseclean_cluster", column, value, SITE)
+    assert noiseclean(tmp_path, *command, code=1).stdout.startswith(f"site {SITE}: ")
+    noiseclean(tmp_path, *command, "--repair")
+    assert noiseclean(tmp_path, *command).stdout == ""
+    assert read_rows(database_url, query) == before
+
+
+@pytest.mark.parametrize("column", ["learned", "version", "covered"])
+def test_a_site_with_a_number_that_cannot_be_costs_no_other_its_pages(
+    database_url: str, column: str
+) -> None:
+    asyncio.run(crawl_all(database_url, {}))
+    is_sqlite = database_url.startswith("sqlite")
+    largest = (1 << 63) - 1 if is_sqlite else LARGEST
+    change(database_url, "noiseclean_cluster", column, largest, SITE)
+    with Store(database_url) as store:
+        new = page("k", "Fog", cluster=SITE, position=1)
+        write(store, new, page("l", "Fog", cluster="b.example", position=1))
+        found = {site.name: (site.learned, site.covered) for site in store.clusters.all()}
+    assert found == {SITE: (PAGES + 1, PAGES), "b.example": (1, 0)}
+    change(database_url, "noiseclean_cluster", column, largest, SITE)
+    before = newest_tree(database_url)
+    crawl(database_url, *range(PAGES, PAGES + 6))
+    assert newest_tree(database_url) != before
+
+
+@pytest.mark.parametrize("position", [-1, LARGEST])
+def test_a_position_that_cannot_be_counts_for_no_site(database_url: str, position: int) -> None:
+    asyncio.run(crawl_all(database_url, {}))
+    query = "SELECT * FROM noiseclean_cluster"
+    before = read_rows(database_url, query)
+    change(database_url, "noiseclean_page", "position", position)
+    change(database_url, "noiseclean_cluster", "learned", LARGEST, SITE)
+    with Store(database_url) as store:
+        store.clusters.mend(SITE)
+        assert [page.key for page in store.pages.damaged()] == [KEY]
+    assert read_rows(database_url, query) == before
+
+
 def test_a_site_made_anew_waits_for_no_page_without_html(sqlite_url: str) -> None:
     html = "<p>A ferry sails to the northern isles."
     with Store(sqlite_url) as store:
@@ -278,6 +341,8 @@ def test_flipped_bits_raise_documented_errors_only(tmp_path: Path, whole: bytes,
         ("fit", "x"),
         ("fit", inf),
         ("visible_characters", "x"),
+        ("visible_characters", (1 << 63) - 1),
+        ("kept_characters", -1),
         ("url", b"x"),
         ("title", b"x"),
         ("cluster", b"x"),
@@ -333,3 +398,15 @@ def test_a_site_without_a_tree_keeps_its_method(sqlite_url: str) -> None:
         assert store.clusters.damaged() == [SITE]
         store.pages.write([page("k2", "Fog", cluster=SITE)], method="style-tree")
         assert store.clusters.damaged() == []
+
+
+def test_the_sums_of_a_site_are_those_of_its_sound_pages(sqlite_url: str, tmp_path: Path) -> None:
+    with Store(sqlite_url) as store:
+        write(store, *(page(f"k{number}", "Fog") for number in range(4)))
+        largest = "visible_characters = 9223372036854775807"
+        run_statement(sqlite_url, f"UPDATE noiseclean_page SET {largest} WHERE key IN ('k1', 'k2')")
+        [site] = store.clusters.summaries()
+        assert (site.pages, site.visible_characters, site.kept_characters) == (4, 6, 6)
+    noiseclean(tmp_path, "sites", "--database", sqlite_url)
+    found = noiseclean(tmp_path, "check", "--database", sqlite_url, code=1).stdout.splitlines()
+    assert [line.split(":")[0] for line in found] == ["page k1", "page k2"]

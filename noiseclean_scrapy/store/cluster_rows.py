@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, ScalarSelect, and_, func, select
 
 from noiseclean_scrapy.errors import DamagedError
-from noiseclean_scrapy.store.records import ClusterRecord
+from noiseclean_scrapy.store.records import MOST, ClusterRecord
 from noiseclean_scrapy.store.schema import (
     cluster_table,
     html_table,
@@ -59,6 +59,33 @@ def read_clusters(connection: Connection, *conditions: ColumnElement[bool]) -> l
     found = [_record(row, None) for row in rows if not is_damaged_cluster(row)]
     # Databases order names by their own language.
     return sorted(found, key=attrgetter("name"))
+
+
+def damaged_clusters(connection: Connection) -> list[str]:
+    """The names of the clusters that cannot be, as they are or beside their pages and trees."""
+    name = cluster_table.c.name
+    query = select(cluster_table, highest_position(name).label("highest"))
+    rows = connection.execute(query.add_columns(newest_version(name).label("newest")))
+    return [
+        row.name
+        for row in rows
+        if is_damaged_cluster(row) or row.learned < row.highest or row.version != row.newest
+    ]
+
+
+def highest_position(cluster: str | ColumnElement[str]) -> ScalarSelect[int]:
+    """The highest position of a cluster's pages, 0 without any."""
+    return _highest(page_table.c.position, page_table.c.cluster == cluster)
+
+
+def newest_version(cluster: str | ColumnElement[str]) -> ScalarSelect[int]:
+    """The version of a cluster's newest tree, 0 without any."""
+    return _highest(tree_table.c.version, tree_table.c.cluster == cluster)
+
+
+def _highest(column: ColumnElement[int], condition: ColumnElement[bool]) -> ScalarSelect[int]:
+    highest = select(func.coalesce(func.max(column), 0))
+    return highest.where(condition, column.between(0, MOST)).scalar_subquery()
 
 
 def is_damaged_cluster(row: Row[Any]) -> bool:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from datetime import datetime
+from datetime import datetime, timezone
 from math import isfinite
 from operator import attrgetter
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, func, select
+from sqlalchemy import Connection, Row, Select, and_, func, select
 
 from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.store import cluster_rows, tree_rows, writing
 from noiseclean_scrapy.store.damage import DamageLog
 from noiseclean_scrapy.store.database import Database
 from noiseclean_scrapy.store.records import (
+    MOST,
     Cleaned,
     ClusterRecord,
     Holds,
@@ -205,15 +206,15 @@ class Clusters:
             return writing.delete_pages_and_trees(connection, name)
 
     def damaged(self) -> list[str]:
-        """The names of the clusters whose rows have values that no cluster can have."""
+        """The names of the clusters whose rows have values that this cluster cannot have."""
         with self._database.transaction() as connection:
-            rows = connection.execute(select(cluster_table)).all()
-            return [row.name for row in rows if cluster_rows.is_damaged_cluster(row)]
+            return cluster_rows.damaged_clusters(connection)
 
     def mend(self, name: str) -> None:
         """Rebuild the row of a damaged cluster from its trees and its pages."""
         with self._database.transaction(write=True) as connection:
-            writing.lock_cluster(connection, name, method="")
+            row = writing.lock_cluster(connection, name, method="")
+            writing.mend_cluster(connection, name, row.method)
 
     def _save(
         self, connection: Connection, row: Row[Any], new: NewTree, *, version: int, upto: int
@@ -261,16 +262,22 @@ def _is_sound(record: TreeVersionRecord) -> bool:
 def _summaries() -> Select[Any]:
     """All clusters by name, with numbers of their pages."""
     page = page_table.c
+    characters = page.visible_characters, page.kept_characters
+    # Values that no page has are left out: they would take the others of their site along.
+    are_counts = and_(*(column.between(0, MOST) for column in characters))
+    visible, kept = (func.sum(column).filter(are_counts) for column in characters)
+    first, last = (time.replace(tzinfo=timezone.utc) for time in (datetime.min, datetime.max))
+    is_time = page.fetched_at.between(first, last)
     counts = select(
         page.cluster,
         func.count().label("pages"),
         func.count(page.clean_version).label("with_text"),
         func.count().filter(is_provisional).label("provisional"),
-        func.sum(page.visible_characters).label("visible_characters"),
-        func.sum(page.kept_characters).label("kept_characters"),
+        visible.label("visible_characters"),
+        kept.label("kept_characters"),
         func.count().filter(page.kept_characters == 0, page.visible_characters > 0).label("empty"),
-        func.min(page.fetched_at).label("first_fetch"),
-        func.max(page.fetched_at).label("last_fetch"),
+        func.min(page.fetched_at).filter(is_time).label("first_fetch"),
+        func.max(page.fetched_at).filter(is_time).label("last_fetch"),
     )
     counted = counts.group_by(page.cluster).subquery()
     age = func.row_number().over(partition_by=page.cluster, order_by=page.fetched_at.desc())

@@ -15,6 +15,8 @@ from noiseclean_scrapy.page.block import Block
 from noiseclean_scrapy.page.characters import share_left_out
 from noiseclean_scrapy.store.stored_blocks import StoredBlocks
 
+MOST = 1 << 30
+"""No count, position or version is higher, so that PostgreSQL's columns can count on from there."""
 _RECORD_BYTES = 1000  # of the objects themselves
 
 _Types: TypeAlias = "Mapping[str, type | tuple[type, ...]]"
@@ -140,6 +142,8 @@ class ClusterRecord:
         _check(self, _CLUSTER_TYPES)
         if not self.method:
             raise ValueError("it has no method")
+        if self.covered > self.learned:
+            raise ValueError(f"{self.covered} pages of {self.learned} are covered")
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,4 +288,6 @@ def _check(record: object, types: _Types) -> None:
         if not isinstance(value, kinds):
             raise ValueError(f"{name} is of the type {type(value).__name__}")
         if isinstance(value, float) and not isfinite(value):
+            raise ValueError(f"{name} is {value}")
+        if isinstance(value, int) and not 0 <= value <= MOST:
             raise ValueError(f"{name} is {value}")

@@ -54,29 +54,24 @@ def lock_cluster(connection: Connection, name: str, *, method: str, learned: int
     row = connection.execute(upsert.returning(*cluster_table.c)).one()
     if cluster_rows.is_damaged_cluster(row):
         known = row.method if isinstance(row.method, str) and row.method else method
-        return _mended_cluster(connection, name, known)
+        return mend_cluster(connection, name, known)
     return row
 
 
-def _mended_cluster(connection: Connection, name: str, method: str) -> Row[Any]:
-    """The row of a cluster, rebuilt from its trees and its pages."""
-    newest = (
-        select(func.coalesce(func.max(tree_table.c.version), 0))
-        .where(tree_table.c.cluster == name)
-        .scalar_subquery()
-    )
+def mend_cluster(connection: Connection, name: str, method: str) -> Row[Any]:
+    """The row of a locked cluster, rebuilt from its trees and its pages."""
+    newest = cluster_rows.newest_version(name)
     kind = (
         select(tree_table.c.method)
         .where(tree_table.c.cluster == name, tree_table.c.version == newest)
         .scalar_subquery()
     )
-    pages = page_table.c.cluster == name
-    learned = select(func.coalesce(func.max(page_table.c.position), 0)).where(pages)
+    learned, waiting = cluster_rows.highest_position(name), cluster_rows.waiting_pages(name)
     values = {
         "method": func.coalesce(kind, method),
         "version": newest,
-        "learned": learned.scalar_subquery(),
-        "covered": learned.scalar_subquery() - cluster_rows.waiting_pages(name),
+        "learned": learned,
+        "covered": case((waiting <= learned, learned - waiting), else_=0),
     }
     mend = update(cluster_table).where(cluster_table.c.name == name).values(values)
     return connection.execute(mend.returning(*cluster_table.c)).one()
