@@ -410,3 +410,46 @@ def test_the_sums_of_a_site_are_those_of_its_sound_pages(sqlite_url: str, tmp_pa
     noiseclean(tmp_path, "sites", "--database", sqlite_url)
     found = noiseclean(tmp_path, "check", "--database", sqlite_url, code=1).stdout.splitlines()
     assert [line.split(":")[0] for line in found] == ["page k1", "page k2"]
+
+
+@pytest.mark.parametrize("time", ["infinity", "-infinity", "12000-01-01", "0044-03-15 BC"])
+def test_a_time_that_python_does_not_know_is_one_damaged_page(
+    postgresql_url: str, tmp_path: Path, caplog: pytest.LogCaptureFixture, time: str
+) -> None:
+    asyncio.run(crawl_all(postgresql_url, {}))
+    with Store(postgresql_url) as store:
+        [site] = store.clusters.summaries()
+    for column in ("fetched_at", "published"):
+        set_time = f"UPDATE noiseclean_page SET {column} = '{time}' WHERE key = '{KEY}'"
+        run_statement(postgresql_url, set_time)
+    run_statement(postgresql_url, f"UPDATE noiseclean_tree SET created_at = '{time}'")
+    with Store(postgresql_url) as store:
+        [now] = store.clusters.summaries()
+        assert now.first_fetch
+        assert now.last_fetch
+        assert site.first_fetch
+        assert site.last_fetch
+        assert site.first_fetch <= now.first_fetch <= now.last_fetch <= site.last_fetch
+        assert len(store.pages.lines()) == PAGES - 1
+        assert store.search("story OR the").hits
+        assert SITE in site_report(store, SITE)
+    for command in ("sites", "export"):
+        noiseclean(tmp_path, command, "--database", postgresql_url)
+    found = noiseclean(tmp_path, "check", "--database", postgresql_url, code=1).stdout
+    assert found.startswith(f"page {KEY}: fetched_at ")
+    check_one_damaged_page(postgresql_url, caplog)
+
+
+@pytest.mark.parametrize("zone", ["Pacific/Auckland", "America/New_York"])
+def test_the_first_and_the_last_times_of_python_are_read_in_any_zone(
+    postgresql_url: str, zone: str
+) -> None:
+    url = postgresql_url.replace("options=", f"options=-ctimezone%3D{zone.replace('/', '%2F')}+")
+    with Store(url) as store:
+        write(store, page("k1", "Fog"), page("k2", "Fog"), page("k3", "Fog"))
+        for key, time in (("k1", "0001-01-01 00:00+00"), ("k2", "9999-12-31 23:59+00")):
+            set_time = f"UPDATE noiseclean_page SET fetched_at = '{time}' WHERE key = '{key}'"
+            run_statement(url, set_time)
+        assert "k3" in {page.key for page in store.pages.with_text()}
+        assert store.clusters.summaries()
+        assert store.clusters.fits(["a.example"], 9)

@@ -127,11 +127,15 @@ class UTCDateTime(TypeDecorator[datetime]):
         return value.astimezone(timezone.utc)
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        if value is None:
+        # A driver may have other values for what is no time of ours.
+        if not isinstance(value, datetime):
             return None
         if value.tzinfo is None:
             return value.replace(tzinfo=timezone.utc)
-        return value.astimezone(timezone.utc)
+        try:
+            return value.astimezone(timezone.utc)
+        except OverflowError:  # in the first or the last hours that there are
+            return None
 
 
 _OBJECT = b"object:"

@@ -72,6 +72,10 @@ def create_store_engine(url: str, *, read_only: bool) -> Engine:
         _set_up_sqlite(engine, read_only=read_only)
     else:
         event.listen(engine, "handle_error", _leave_read_only)
+        if engine.dialect.driver == "psycopg":
+            from noiseclean_scrapy.store.postgresql_times import read_all_times
+
+            event.listen(engine, "connect", read_all_times)
     event.listen(engine, "do_connect", _connect)
     return engine
 
