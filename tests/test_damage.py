@@ -27,6 +27,7 @@ from tests.support.searching import page, write
 KEY = f"{SITE}0003"
 LARGEST = (1 << 31) - 1
 """What a column of PostgreSQL holds at most."""
+BOMB = zlib.compress(b"<p>" + bytes(100_000_000))
 GARBAGE = b"x\x9c no zlib at all"
 BLOCKS: list[Any] = [
     [1],
@@ -126,11 +127,12 @@ def check_one_damaged_page(url: str, caplog: pytest.LogCaptureFixture) -> None:
         assert texts == [story_text(number) for number in range(PAGES + 1)]
 
 
+@pytest.mark.parametrize("html", [GARBAGE, BOMB])
 def test_html_that_cannot_be_read_is_fetched_again(
-    database_url: str, caplog: pytest.LogCaptureFixture
+    database_url: str, caplog: pytest.LogCaptureFixture, html: bytes
 ) -> None:
     asyncio.run(crawl_all(database_url, {"NOISECLEAN_STORE_HTML": True}))
-    change(database_url, "noiseclean_page_html", "html", GARBAGE)
+    change(database_url, "noiseclean_page_html", "html", html)
     with Store(database_url, store_html=True) as store:
         with pytest.raises(DamagedError, match=KEY):
             store.pages.html(KEY)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import fields, replace
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +15,15 @@ from noiseclean_scrapy.clusters.cleaning import to_record
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import QueryError
 from noiseclean_scrapy.metadata import Metadata
-from noiseclean_scrapy.store import Cleaned, PageRecord, SiteSummary, Store, clusters, page_rows
+from noiseclean_scrapy.store import (
+    Cleaned,
+    NewTree,
+    PageRecord,
+    SiteSummary,
+    Store,
+    clusters,
+    page_rows,
+)
 from tests.support import databases
 from tests.support.searching import NOON, page, write
 
@@ -100,6 +109,42 @@ def test_stored_pages_are_cleaned_again_in_chunks(
     assert found.cleaned == Cleaned("", "new4", (), 3, 7, 5, 0.5)
     assert found.metadata == Metadata()
     assert store.pages.find("seen") == replace(seen, html=None)
+
+
+@pytest.mark.parametrize("where", ["rows", "objects"])
+def test_a_chunk_ends_where_its_pages_fill_it(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    monkeypatch.setattr(page_rows, "CHUNK_BYTES", 20_000)
+    html_store = f"file://{tmp_path}" if where == "objects" else ""
+    sizes = {"0": 9, "1": 99_999, "2": 9, "3": 15_000, "4": 15_000, "5": 9, "6": 9}
+    pages = [
+        page(key, "old", position=1 + int(key), html=f"<p>{' ' * size}")
+        for key, size in sizes.items()
+    ]
+    with Store(database_url, store_html=True, html_store=html_store) as store:
+        write(store, *pages)
+        assert list(store.pages.with_html("a.example")) == pages
+        assert list(store.pages.provisional("a.example")) == pages
+        assert list(store.pages.damaged()) == []
+        bare = [replace(page, html=None) for page in pages]
+        assert list(store.pages.with_text()) == bare
+        steps = store.pages.clean_again("a.example", lambda record: record.cleaned)
+        assert list(steps) == [2, 5, 7]
+
+        def train(_: object, keys: list[str], found: Iterator[PageRecord]) -> NewTree:
+            # What somebody else holds is read without HTML.
+            held = [replace(page, html=None) if page.key in "56" else page for page in pages]
+            assert (list(found), keys) == (held, list(sizes))
+            return NewTree("evidence", b"tree", lambda page: page.cleaned, holds)
+
+        def holds(record: PageRecord) -> bool:
+            return record.key in "56"
+
+        made = store.clusters.add_tree(
+            "a.example", method="evidence", limit=9, train=train, holds=holds
+        )
+        assert made.cleaned == tuple(sizes)
 
 
 def test_a_chunk_that_fails_changes_nothing(store: Store) -> None:

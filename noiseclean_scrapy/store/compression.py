@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import struct
 import sys
 import zlib
 from typing import Any
+
+from noiseclean_scrapy.page.bounded_json import most
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -17,7 +20,10 @@ _OPTIONS: dict[int, int] = {
     zstd.CompressionParameter.checksum_flag: 1,
 }
 _MAGIC = b"\x28\xb5\x2f\xfd"
-_LARGEST = 1 << 28
+_MOST_BYTES = 1 << 25, 100
+"""So many at least, and so many for each compressed byte. A page of the default size has 20 MB."""
+_UNREAD = struct.Struct("<II")
+_UNREAD_MAGIC = 0x184D2A50  # of a frame that all readers of Zstandard leave out
 
 
 def compress(text: str) -> bytes:
@@ -31,8 +37,12 @@ def decompress(data: bytes) -> str:
 
 
 def pack(data: bytes) -> bytes:
-    """Bytes made fewer."""
-    return zstd.compress(data, options=_OPTIONS)
+    """Bytes made fewer, as far as `unpack` believes that they can be."""
+    packed = zstd.compress(data, options=_OPTIONS)
+    if len(data) <= most(_MOST_BYTES, len(packed)):
+        return packed
+    unread = len(data) // _MOST_BYTES[1]
+    return packed + _UNREAD.pack(_UNREAD_MAGIC, unread) + bytes(unread)
 
 
 def unpack(data: bytes) -> bytes:
@@ -40,7 +50,7 @@ def unpack(data: bytes) -> bytes:
     try:
         is_zstd = bytes(data[:4]) == _MAGIC
         unpacking: Any = zstd.ZstdDecompressor() if is_zstd else zlib.decompressobj()
-        unpacked: bytes = unpacking.decompress(data, _LARGEST)
+        unpacked: bytes = unpacking.decompress(data, most(_MOST_BYTES, len(data)))
     except (TypeError, zlib.error, zstd.ZstdError) as error:
         raise ValueError(f"no compressed text: {error}") from error
     if not unpacking.eof:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from secrets import token_hex
@@ -80,13 +80,17 @@ class HtmlObjects:
                     self._put_file(path, data)
         return named
 
-    def get(self, names: Sequence[ObjectName]) -> Mapping[str, str | ValueError]:
-        """The HTML by name; of an object that is missing or damaged a ValueError that says so."""
+    def get(self, names: Sequence[ObjectName]) -> Iterator[str | ValueError]:
+        """The HTML of each; of an object that is missing or damaged a ValueError that says so.
+
+        It is unpacked when it is asked for.
+        """
         if not names:
-            return {}
+            return
         with self._refusals():
             found = self._files.cat([self._path(name) for name in names], on_error="return")
-            return {name: self._read(name, found[self._path(name)]) for name in names}
+            for name in names:
+                yield self._read(name, found[self._path(name)])
 
     def _read(self, name: str, data: object) -> str | ValueError:
         if isinstance(data, FileNotFoundError):
@@ -136,9 +140,7 @@ def with_objects(engine: Engine, objects: HtmlObjects | None) -> Engine:
     return engine.execution_options(**{_OBJECTS: objects})
 
 
-def read_objects(
-    connection: Connection, names: Sequence[ObjectName]
-) -> Mapping[str, str | ValueError]:
+def read_objects(connection: Connection, names: Sequence[ObjectName]) -> Iterator[str | ValueError]:
     """What `HtmlObjects.get` gives; raises StoreError as well where no object store is known."""
     objects: HtmlObjects | None = connection.get_execution_options().get(_OBJECTS)
     if objects is None:

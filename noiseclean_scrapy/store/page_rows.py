@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields, replace
+from math import inf
 from typing import Any, TypeAlias, TypeVar
 
 from sqlalchemy import (
@@ -26,8 +27,8 @@ from noiseclean_scrapy.store.html_objects import ObjectName, read_objects
 from noiseclean_scrapy.store.records import Cleaned, PageRecord
 from noiseclean_scrapy.store.schema import html_table, is_provisional, page_table
 
-# Pages with their HTML can be large: a chunk must fit into memory many times over.
-CHUNK_PAGES = 50
+CHUNK_PAGES, CHUNK_BYTES = 50, 1 << 26
+"""Where a chunk ends, whichever it reaches first: it must fit into memory many times over."""
 
 Place = TypeVar("Place")
 StoredPage: TypeAlias = "PageRecord | DamagedPage"
@@ -72,7 +73,7 @@ def read_html(connection: Connection, key: str) -> str | DamagedPage | None:
             raise
         return DamagedPage(key, None, str(error))
     if isinstance(html, ObjectName):
-        found = read_objects(connection, [html])[html]
+        (found,) = read_objects(connection, [html])
         return found if isinstance(found, str) else DamagedPage(key, None, str(found))
     return html
 
@@ -105,12 +106,12 @@ def _read_chunk(
     if cluster is not None:
         query = query.where(page_table.c.cluster == cluster)
     query = query.where(page_table.c.key > after).order_by(page_table.c.key).limit(CHUNK_PAGES)
-    return _read(connection, query)
+    return _read(connection, query, CHUNK_BYTES)
 
 
-def _read(connection: Connection, query: Select[Any]) -> list[StoredPage]:
-    """The pages of a query, with HTML from wherever it is."""
-    pages = _read_rows(connection, query)
+def _read(connection: Connection, query: Select[Any], room: float = inf) -> list[StoredPage]:
+    """The pages of a query, the first that fill the room, with HTML from wherever it is."""
+    pages = _read_rows(connection, query, room)
     names = [
         page.html
         for page in pages
@@ -119,29 +120,43 @@ def _read(connection: Connection, query: Select[Any]) -> list[StoredPage]:
     if not names:
         return pages
     found = read_objects(connection, names)
-    return [_with_html(page, found) for page in pages]
+    return _filling(room, (_with_html(page, found) for page in pages))
 
 
-def _with_html(page: StoredPage, found: Mapping[str, str | ValueError]) -> StoredPage:
+def _with_html(page: StoredPage, found: Iterator[str | ValueError]) -> StoredPage:
     if isinstance(page, DamagedPage) or not isinstance(page.html, ObjectName):
         return page
-    html = found[page.html]
+    html = next(found)
     if isinstance(html, str):
         return replace(page, html=html)
     return DamagedPage(page.key, page.position, str(html))
 
 
-def _read_rows(connection: Connection, query: Select[Any]) -> list[StoredPage]:
-    """The pages of a query; one by one where they cannot be read together."""
+def _filling(room: float, pages: Iterable[StoredPage]) -> list[StoredPage]:
+    """The first of some pages, up to the one that fills the room (in bytes)."""
+    found = []
+    for page in pages:
+        found.append(page)
+        room -= page.size if isinstance(page, PageRecord) else 0
+        if room <= 0:
+            break
+    return found
+
+
+def _read_rows(connection: Connection, query: Select[Any], room: float) -> list[StoredPage]:
+    """The pages of a query that fill the room; one by one where they cannot be read together."""
     try:
-        return [_page_record(row) for row in connection.execute(query)]
+        with connection.execute(query) as rows:
+            # Each is unpacked when its turn comes.
+            return _filling(room, map(_page_record, rows))
     except Exception as error:
         if not is_damage(error):
             raise
     here = query.with_only_columns(
         page_table.c.key, page_table.c.position, maintain_column_froms=True
     )
-    return [_read_alone(connection, query, row) for row in connection.execute(here).all()]
+    places = connection.execute(here).all()
+    return _filling(room, (_read_alone(connection, query, place) for place in places))
 
 
 def _read_alone(connection: Connection, query: Select[Any], place: Any) -> StoredPage:
@@ -174,7 +189,7 @@ def read_provisional(
         .order_by(page_table.c.position, page_table.c.key)
         .limit(CHUNK_PAGES)
     )
-    return _read(connection, query)
+    return _read(connection, query, CHUNK_BYTES)
 
 
 def provisional_place(page: StoredPage) -> tuple[int, str]:

@@ -65,6 +65,10 @@ def _read_chunk(
         return pages
     these = page_table.c.key.in_(keys)
     whole = {page.key: page for page in read_provisional(connection, cluster, after, these)}
+    if whole and not whole.keys() >= set(keys):
+        # What has found no room is for the next chunk.
+        while pages[-1].key not in whole:
+            pages.pop()
     return [whole.get(page.key, page) for page in pages]
 
 

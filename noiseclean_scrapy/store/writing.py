@@ -261,7 +261,8 @@ def clean_chunk(
     stored = page_rows.read_pages_with_html(connection, cluster, after, page_table.c.key.in_(keys))
     pages = renew_damaged(connection, stored, damage)
     write_cleaned(connection, pages, clean, describe, analyzer=analyzer)
-    return len(pages), keys[-1] if keys else None
+    done = [page.key for page in stored] or keys
+    return len(pages), done[-1] if done else None
 
 
 def renew_damaged(
