@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING
 
 from scrapy.exceptions import NotConfigured
@@ -13,13 +12,14 @@ from noiseclean_scrapy.crawl.companions import FRONTIER, PLACE, companions_of
 from noiseclean_scrapy.crawl.pipeline import CleanPipeline
 from noiseclean_scrapy.crawl.progress import CrawlProgress
 from noiseclean_scrapy.crawl.starting import read_config
+from noiseclean_scrapy.page.logs import get_logger
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from noiseclean_scrapy.config import Config
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 
 class Addon:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from functools import cache
 
-logger = logging.getLogger(__name__)
+from noiseclean_scrapy.page.logs import get_logger
+
+logger = get_logger(__name__)
 
 _SAMPLE = 1000
 _SHORTEST_SAMPLE = 50

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,6 +19,7 @@ from noiseclean_scrapy.page.contents import Contents
 from noiseclean_scrapy.page.days import months
 from noiseclean_scrapy.page.facts import language_code, page_facts
 from noiseclean_scrapy.page.linked_data import read_article, read_documents
+from noiseclean_scrapy.page.logs import get_logger
 from noiseclean_scrapy.page.parse import parse_html
 from noiseclean_scrapy.page.publication import (
     META_NAMES,
@@ -32,7 +32,7 @@ from noiseclean_scrapy.page.urls import quoted
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 LIBRARIES_MISSING = (
     "the language of texts, and authors and dates that pages do not mark, need libraries that are "

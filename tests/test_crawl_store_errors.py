@@ -11,10 +11,12 @@ import pytest
 from scrapy.http import Response
 
 from noiseclean_scrapy.page.urls import host
+from noiseclean_scrapy.store import Store
 from tests.support import crawl_site, crawling
 from tests.support.crawl_site import ChainSpider, PageServer, story
 from tests.support.crawling import Crawled, Plan
-from tests.support.databases import read_rows
+from tests.support.databases import read_rows, run_statement
+from tests.support.searching import page, write
 
 PATHS = [f"/{number}" for number in range(12)]
 
@@ -73,6 +75,20 @@ def test_without_a_store_the_crawl_does_not_start(
     assert not crawled.items
     assert not site.requests
     assert not list(tmp_path.glob("*.db"))
+
+
+def test_text_of_the_database_forges_no_line_of_the_log(tmp_path: Path, site: PageServer) -> None:
+    url = f"sqlite:///{tmp_path / 'noiseclean.db'}"
+    with Store(url) as store:
+        write(store, page("k", "Fog"))
+    forged = "'x' || char(27) || ']0;owned' || char(7, 10) || '2026-01-01 [fake] ERROR: forged'"
+    run_statement(url, f"UPDATE noiseclean_cluster SET method = {forged}")
+    arguments = {"url": site.url, "paths": PATHS[:2]}
+    plan = Plan(ChainSpider, {"NOISECLEAN_DATABASE_URL": url}, arguments)
+    (crawled,) = crawling.crawl(tmp_path, plan)
+    assert any("x]0;owned 2026-01-01 [fake]" in line for line in crawled.lines("ERROR"))
+    assert "\x1b" not in crawled.log
+    assert "\n2026-01-01 [fake]" not in crawled.log
 
 
 @pytest.mark.slow

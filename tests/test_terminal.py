@@ -13,11 +13,14 @@ from rich.table import Table
 from rich.text import Text
 
 from noiseclean_scrapy import SiteCleaner
+from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.metadata import Metadata, extract_metadata
 from noiseclean_scrapy.page.characters import inert
+from noiseclean_scrapy.page.logs import get_logger
 from noiseclean_scrapy.store import Cleaned, PageRecord, Store
 from noiseclean_scrapy.terminal import Terminal
-from tests.support.command_line import environment, noiseclean, read_terminal, scrapy_command
+from tests.support.command_line import ROOT, environment, noiseclean, read_terminal, scrapy_command
+from tests.support.databases import run_statement
 
 # A title, a link and the clipboard of xterm; erasing, an 8-bit sequence, an override, a rubout.
 HOSTILE = (
@@ -128,3 +131,46 @@ def test_a_console_keeps_its_own_styles() -> None:
     assert "\x1b[1m" in printed
     assert not CONTROLS.search(STYLES.sub("", printed))
     assert inert("tab\tnewline\n") == "tab\tnewline\n"
+
+
+def test_no_line_of_the_log_steers_a_terminal_or_looks_like_another(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    logger = get_logger("noiseclean_scrapy.hostile")
+    forged = f"x{HOSTILE}\n2026-01-01 [fake] ERROR: forged"
+    logger.error("%s, %r, %d of %.1f: %s", forged, [forged], 3, 0.5, StoreError(forged))
+    logger.error(forged)
+    try:
+        raise StoreError(HOSTILE)
+    except StoreError:
+        logger.exception("told")
+    [told, plain, _] = [record.getMessage() for record in caplog.records]
+    assert told.count("forged") == 3
+    assert told.endswith("ERROR: forged")
+    assert "3 of 0.5: x" in told
+    for line in (told, plain):
+        assert CONTROLS.findall(line) == []
+        assert len(line.splitlines()) == 1
+    assert "StoreError: ]0;owned" in caplog.text
+    assert CONTROLS.findall(caplog.text) == []
+
+
+def test_all_modules_that_log_do_it_so() -> None:
+    own = {"kernels/__init__.py", "commands/registry.py"}  # they log nothing from elsewhere
+    package = ROOT / "noiseclean_scrapy"
+    found = {
+        path.relative_to(package).as_posix()
+        for path in package.rglob("*.py")
+        if "logging.getLogger(__name__)" in path.read_text()
+    }
+    assert found == own
+
+
+def test_damage_that_is_logged(database: str, caplog: pytest.LogCaptureFixture) -> None:
+    run_statement(database, "UPDATE noiseclean_page SET key = key || char(27) || char(10), fit='x'")
+    with Store(database) as store:
+        assert list(store.pages.with_text()) == []
+    [record] = caplog.records
+    assert record.getMessage().startswith("The stored page 1")
+    assert CONTROLS.findall(caplog.text) == []
+    assert len(record.getMessage().splitlines()) == 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -12,11 +11,12 @@ from urllib.parse import urlsplit
 from w3lib.encoding import http_content_type_encoding
 
 from noiseclean_scrapy.page.decoding import is_utf8
+from noiseclean_scrapy.page.logs import get_logger
 
 if TYPE_CHECKING:
     from scrapy.http import HtmlResponse
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 ProblemKind = Literal["missing", "damaged"]
 _LONGEST_MESSAGE = 500

@@ -7,7 +7,6 @@ the pages (`page_rows`) and the trees (`tree_rows`) to the shards and cleans the
 
 from __future__ import annotations
 
-import logging
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -34,11 +33,12 @@ from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import ArchiveError
 from noiseclean_scrapy.methods import Model, find_method, method_parameters
 from noiseclean_scrapy.page.hashes import hash64, hash_name
+from noiseclean_scrapy.page.logs import get_logger
 
 if TYPE_CHECKING:
     from noiseclean_scrapy.batch.archived_page import ArchivedPage, ProblemKind
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 Row: TypeAlias = dict[str, Any]
 Batches: TypeAlias = Iterable[pa.RecordBatch]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import io
-import logging
 import time
 from abc import abstractmethod
 from collections.abc import Callable
@@ -12,8 +11,9 @@ from pathlib import Path
 from typing import IO, Any, TypeAlias, TypeVar
 
 from noiseclean_scrapy.errors import ArchiveReadError
+from noiseclean_scrapy.page.logs import get_logger
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 T = TypeVar("T")
 Reader: TypeAlias = "io.BufferedReader[Any]"

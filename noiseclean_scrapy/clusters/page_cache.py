@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import pickle
 import threading
 from collections import OrderedDict
@@ -10,10 +9,11 @@ from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 from noiseclean_scrapy.page import Page
+from noiseclean_scrapy.page.logs import get_logger
 from noiseclean_scrapy.store import PageRecord
 from noiseclean_scrapy.store.compression import pack, unpack
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 ROOM = 48 << 20
 """Bytes that held pages may take; a page of a newspaper takes 15,000 to 30,000."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
@@ -13,9 +12,10 @@ from noiseclean_scrapy.clusters.page_cache import PageCache
 from noiseclean_scrapy.config import Config, by_domain
 from noiseclean_scrapy.errors import TreeDataError
 from noiseclean_scrapy.page import Page
+from noiseclean_scrapy.page.logs import get_logger
 from noiseclean_scrapy.store import Cleaned, ClusterRecord, NewTree, PageRecord, Store
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 
 @dataclass(slots=True)

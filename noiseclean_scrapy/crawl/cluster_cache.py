@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager
@@ -19,13 +18,14 @@ from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.crawl.writer import Writer
 from noiseclean_scrapy.errors import TreeDataError, UnknownMethodError
 from noiseclean_scrapy.page import Page
+from noiseclean_scrapy.page.logs import get_logger
 from noiseclean_scrapy.page.urls import former_name
 from noiseclean_scrapy.store import ClusterRecord, PageRecord
 
 if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 _CLUSTERS_IN_MEMORY = 256
 _TREE_BYTES_IN_MEMORY = 32 * 2**20

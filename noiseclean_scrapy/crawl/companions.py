@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,11 +10,12 @@ from scrapy.utils.misc import load_object
 from scrapy.utils.python import global_object_name
 
 from noiseclean_scrapy.crawl.starting import is_trial
+from noiseclean_scrapy.page.logs import get_logger
 
 if TYPE_CHECKING:
     from noiseclean_scrapy.config import Config
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 PLACE = 10
 """Of `CleanPipeline` among the item pipelines: others find the text of an item when they see it."""

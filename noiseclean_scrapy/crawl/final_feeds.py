@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,6 +15,7 @@ from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import NoiseCleanError
 from noiseclean_scrapy.items import held
 from noiseclean_scrapy.output.feeds import FORMATS, FeedOptions, Fields, Rewritten, rewrite_feed
+from noiseclean_scrapy.page.logs import get_logger
 from noiseclean_scrapy.page.urls import item_address
 from noiseclean_scrapy.store import Store
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from noiseclean_scrapy.crawl.visits import Visit
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 
 class _Feed(NamedTuple):

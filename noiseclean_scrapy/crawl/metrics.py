@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Iterator, Mapping
 from itertools import accumulate
@@ -12,6 +11,7 @@ from scrapy import signals
 from scrapy.exceptions import NotConfigured
 
 from noiseclean_scrapy.crawl.starting import config_of, is_trial
+from noiseclean_scrapy.page.logs import get_logger
 from noiseclean_scrapy.service_urls import host_in_url
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from typing_extensions import Self
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 HISTOGRAM = "noiseclean/focus/histogram"
 GAUGES = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import AsyncIterator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ from noiseclean_scrapy.crawl.pipeline import CleanPipeline
 from noiseclean_scrapy.crawl.session import Crawl, count_not_html
 from noiseclean_scrapy.crawl.starting import config_of
 from noiseclean_scrapy.crawl.visits import is_success
+from noiseclean_scrapy.page.logs import get_logger
 from noiseclean_scrapy.page.sources import other_than_html
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 
 class CrawlComponent:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import logging
 from collections.abc import Sized
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -42,6 +41,7 @@ from noiseclean_scrapy.metadata import (
     load_libraries,
 )
 from noiseclean_scrapy.page.characters import counted, share_left_out
+from noiseclean_scrapy.page.logs import get_logger
 from noiseclean_scrapy.page.urls import item_address, site_name
 from noiseclean_scrapy.store import Store
 
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from twisted.python.failure import Failure
     from typing_extensions import Self
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 _MOMENT_SECONDS = 0.05
 _LONGEST_REASON = 200  # characters of what an item says to a value

@@ -23,6 +23,7 @@ from scrapy.utils.log import get_scrapy_root_handler
 from noiseclean_scrapy.crawl.middleware import CrawlComponent
 from noiseclean_scrapy.crawl.starting import is_trial, keeps_stats
 from noiseclean_scrapy.page.characters import counted, share_left_out
+from noiseclean_scrapy.page.logs import get_logger
 from noiseclean_scrapy.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
     from noiseclean_scrapy.clusters.cluster import PageCluster
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 _SECONDS_BETWEEN_PICTURES = 0.25
 _CLUSTERS_SHOWN = 8

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import replace
 from functools import partial
 from time import monotonic
@@ -27,6 +26,7 @@ from noiseclean_scrapy.metadata import Metadata, facts_of, load_libraries, read_
 from noiseclean_scrapy.page import Page, build_page
 from noiseclean_scrapy.page.contents import Contents
 from noiseclean_scrapy.page.hashes import digest
+from noiseclean_scrapy.page.logs import get_logger
 from noiseclean_scrapy.store import PageRecord
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from scrapy.http import HtmlResponse, Response
     from scrapy.statscollectors import StatsCollector
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 _MOMENT_SECONDS = 0.02
 _LOOKS_WHILE_IDLE = 4

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import logging
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -13,12 +12,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from noiseclean_scrapy.errors import StoreError
+from noiseclean_scrapy.page.logs import get_logger
 from noiseclean_scrapy.replaced import replace_file
 from noiseclean_scrapy.service_urls import sqlite_url
 from noiseclean_scrapy.store import PageRecord, Store
 from noiseclean_scrapy.store.packing import pack_page, unpack_page
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 _PAGE, _DAMAGED = ".page", ".damaged"
 _SQLITE_ENDINGS = ("-wal", "-shm")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -12,12 +11,13 @@ from scrapy import signals
 
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import ConfigurationError
+from noiseclean_scrapy.page.logs import get_logger
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 _CONFIGS: WeakKeyDictionary[Crawler, Config] = WeakKeyDictionary()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from contextlib import suppress
 from datetime import datetime, timezone
@@ -18,6 +17,7 @@ from scrapy.exceptions import NotConfigured
 
 from noiseclean_scrapy import __version__
 from noiseclean_scrapy.crawl.starting import config_of, count, is_trial
+from noiseclean_scrapy.page.logs import get_logger
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from scrapy.http.headers import Headers
     from typing_extensions import Self
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 _FILE_BYTES = 2**30
 # Bodies come without it, and with a length of their own.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
@@ -17,12 +16,13 @@ from noiseclean_scrapy.crawl.spool import Spool, Spooled, joined
 from noiseclean_scrapy.crawl.writer import Writer, write_pages
 from noiseclean_scrapy.errors import DamagedError, StoreError
 from noiseclean_scrapy.page.characters import counted
+from noiseclean_scrapy.page.logs import get_logger
 from noiseclean_scrapy.store import PageRecord, Written
 
 if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 
 _BATCHES_WAITING = 20

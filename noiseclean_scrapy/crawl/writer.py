@@ -26,10 +26,11 @@ from noiseclean_scrapy.clusters.training import Training, TrainingResult, load_l
 from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.languages import SiteLanguages
 from noiseclean_scrapy.metadata import extract_metadata
+from noiseclean_scrapy.page.logs import get_logger
 from noiseclean_scrapy.store import PageRecord, Store, Written
 from noiseclean_scrapy.store.damage import DamageLog
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 Result = TypeVar("Result")
 

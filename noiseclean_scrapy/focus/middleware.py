@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import AsyncIterator, Iterable, Iterator
 from pathlib import Path
@@ -24,6 +23,7 @@ from noiseclean_scrapy.focus.distribution import Relevances
 from noiseclean_scrapy.focus.focus import Focus, Reading
 from noiseclean_scrapy.focus.job import load_focus, save_focus
 from noiseclean_scrapy.focus.potential import PRIORITY_SCALE
+from noiseclean_scrapy.page.logs import get_logger
 from noiseclean_scrapy.page.urls import site_name
 from noiseclean_scrapy.replaced import replace_file
 from noiseclean_scrapy.topic import page_example
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from typing_extensions import Self
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 META_KEY = "noiseclean_focus"
 """Where a request carries why it has its priority, and a response how relevant its page is."""

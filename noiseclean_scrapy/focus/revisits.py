@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ from scrapy.utils.asyncio import create_looping_call
 from noiseclean_scrapy.crawl.starting import config_of, count
 from noiseclean_scrapy.focus.middleware import META_KEY, FocusComponent, FocusMiddleware
 from noiseclean_scrapy.focus.potential import PRIORITY_SCALE
+from noiseclean_scrapy.page.logs import get_logger
 from noiseclean_scrapy.page.urls import site_name
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from noiseclean_scrapy.focus.hubs import Hub
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 _MOST_SECONDS_BETWEEN_LOOKS = 1.0
 _LOST_AFTER_INTERVALS = 10

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import pickle
 from collections import OrderedDict, deque
 from secrets import token_bytes, token_hex
@@ -22,6 +21,7 @@ from noiseclean_scrapy.frontier.held import HeldSite, HeldSites
 from noiseclean_scrapy.frontier.part import Counts, Exchange, Part, Push, is_refusal
 from noiseclean_scrapy.page.characters import counted
 from noiseclean_scrapy.page.hashes import hash64
+from noiseclean_scrapy.page.logs import get_logger
 from noiseclean_scrapy.page.urls import site_name
 from noiseclean_scrapy.service_urls import shown_url
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from twisted.internet.task import LoopingCall
     from typing_extensions import Self
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 _LOOK_SECONDS = 0.25
 _MOMENT_SECONDS = 0.02

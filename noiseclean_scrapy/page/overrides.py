@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import logging
 import re
 import sys
 from collections.abc import Iterable, Mapping
@@ -16,6 +15,7 @@ from lxml.cssselect import CSSSelector, SelectorError
 
 from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.page.characters import ZERO_WIDTH
+from noiseclean_scrapy.page.logs import get_logger
 from noiseclean_scrapy.page.parse import document_roots
 from noiseclean_scrapy.page.patterns import Pattern
 from noiseclean_scrapy.page.urls import HOST_NAME, host, host_name
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
         path: str
 
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 _BLANKS = re.compile(rf"[\s{''.join(ZERO_WIDTH)}]+")
 _OTHER_TEXTS = {"br": " ", "script": "", "style": ""}

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 import re
 
 import regex  # type: ignore[import-untyped]
 
-logger = logging.getLogger(__name__)
+from noiseclean_scrapy.page.logs import get_logger
+
+logger = get_logger(__name__)
 
 SECONDS = 0.1
 """After so long a pattern counts as not found: a few letters in an address can cost it years."""

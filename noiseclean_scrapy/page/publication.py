@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import re
 import warnings
 from collections import deque
@@ -26,12 +25,13 @@ from noiseclean_scrapy.page.authors import (
 from noiseclean_scrapy.page.days import ShownDay, read_time, read_written, shown_days
 from noiseclean_scrapy.page.facts import text_of
 from noiseclean_scrapy.page.linked_data import Article, plain_line
+from noiseclean_scrapy.page.logs import get_logger
 from noiseclean_scrapy.page.parse import inner_text
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 META_NAMES = ("name", "property", "itemprop", "http-equiv")
 """The attributes in which META says what its content is."""

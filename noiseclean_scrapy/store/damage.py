@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import sqlite3
 import zlib
 from collections.abc import Iterable
@@ -12,11 +11,12 @@ from typing import TypeVar
 from sqlalchemy.exc import DBAPIError
 
 from noiseclean_scrapy.errors import DamagedError
+from noiseclean_scrapy.page.logs import get_logger
 from noiseclean_scrapy.store.records import PageRecord
 
 Found = TypeVar("Found")
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 _ERRORS = (
     ArithmeticError,

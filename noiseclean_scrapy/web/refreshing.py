@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from threading import Event, Lock, Thread
 from time import monotonic
 from typing import Generic, TypeVar
 
 from noiseclean_scrapy.errors import NoiseCleanError
+from noiseclean_scrapy.page.logs import get_logger
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 Value = TypeVar("Value")
 
 _SHARE = 10  # reading takes a tenth of the time at most

@@ -7,7 +7,6 @@ whoever starts the workbench again after a crash goes on with it.
 from __future__ import annotations
 
 import json
-import logging
 import secrets
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping
@@ -22,6 +21,7 @@ from typing import Any, Literal
 from noiseclean_scrapy.clean_page import CleanPage
 from noiseclean_scrapy.clusters.maintenance import clean_again
 from noiseclean_scrapy.errors import ConfigurationError, NoiseCleanError, NotStoredError
+from noiseclean_scrapy.page.logs import get_logger
 from noiseclean_scrapy.page.overrides import Overrides
 from noiseclean_scrapy.page.parse import parse_html
 from noiseclean_scrapy.replaced import replace_file
@@ -30,7 +30,7 @@ from noiseclean_scrapy.web.beside import Line, beside
 from noiseclean_scrapy.web.rules import Rule, read_source, with_rule, without_rule, write_source
 from noiseclean_scrapy.web.workbench import Workbench
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 BESIDE = 20
 """Pages that a proposal shows before and after."""
