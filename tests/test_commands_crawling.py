@@ -193,6 +193,17 @@ def test_a_project_gives_its_settings_and_keeps_its_feeds(
             1,
             f"Nothing from {CLOSED}: Connection was refused",
         ),
+        (("crawl", CLOSED, "-s", "SPIDER_MIDDLEWARES=x"), 2, "SPIDER_MIDDLEWARES='x' cannot be"),
+        (
+            ("crawl", CLOSED, "-s", "DOWNLOAD_DELAY=abc"),
+            2,
+            "Scrapy cannot start: DOWNLOAD_DELAY: ValueError: could not convert",
+        ),
+        (
+            ("crawl", CLOSED, "-s", 'EXTENSIONS={"no.such": 1}'),
+            2,
+            "Scrapy cannot start: ModuleNotFoundError: No module named 'no'",
+        ),
         (("replay", "nothing"), 1, "There is nothing at 'nothing'"),
         (("replay", "http://a.org/"), 2, "noiseclean crawl fetches http://a.org/"),
         (("crawl", CLOSED, "--database", "sqlite://a.db"), 2, "a path has three slashes"),

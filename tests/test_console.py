@@ -58,7 +58,8 @@ def test_a_word_that_is_no_command_and_options_before_one(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("arguments", "code", "reason"),
     [
-        (("sites", "-L", "LOUD"), 2, "'LOUD' is no log level such as INFO"),
+        (("sites", "-L", "LOUD"), 2, "LOG_LEVEL='LOUD' is no log level such as INFO"),
+        (("sites", "-s", "LOG_LEVEL=loud"), 2, "LOG_LEVEL='loud' is no log level such as INFO"),
         (("search", "fog", "--database", f"{'x' * 300}.db"), 1, "File name too long"),
         (("clean", "<p>Fog" * 100), 1, "name too long"),
     ],
@@ -69,6 +70,14 @@ def test_what_is_wrong_is_told_in_one_sentence(
     done = run_console(tmp_path, *arguments, code=code)
     assert reason in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_log_levels_in_small_letters(tmp_path: Path, demo: DemoCrawl) -> None:
+    for level in (("-L", "debug"), ("-s", "LOG_LEVEL=debug")):
+        assert demo.site in noiseclean(tmp_path, "sites", *level).stdout
+        assert demo.site in run_console(tmp_path, "sites", *level).stdout
+    wrong = noiseclean(tmp_path, "sites", "-L", "loud", code=2)
+    assert "LOG_LEVEL='loud' is no log level such as INFO" in wrong.stderr
 
 
 @pytest.mark.parametrize("command", SUBCOMMANDS)

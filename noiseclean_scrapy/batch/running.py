@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import logging
+from traceback import walk_tb
 from typing import TYPE_CHECKING, Any
 
 from scrapy.crawler import AsyncCrawlerProcess
+from scrapy.settings import Settings
 from scrapy.utils.misc import load_object
 
 from noiseclean_scrapy.addon import Addon
 from noiseclean_scrapy.crawl.charsets import CHARSET_PLACE, CharsetMiddleware
+from noiseclean_scrapy.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from scrapy import Spider
-    from scrapy.settings import Settings
     from scrapy.statscollectors import StatsCollector
 
 POLITE: dict[str, Any] = {
@@ -46,7 +48,8 @@ def run_spider(
 ) -> StatsCollector:
     """Crawl with a spider and its arguments, politely; the stats, with the `finish_reason`.
 
-    The settings stay as they are. `with_addon` tells whether pages go through the add-on.
+    The settings stay as they are; where Scrapy cannot start with them, this raises
+    ConfigurationError. `with_addon` tells whether pages go through the add-on.
     """
     settings = settings.copy()
     settings.setdict(POLITE, priority="command")
@@ -65,7 +68,18 @@ def run_spider(
     for name in _TALKATIVE:  # now, since the process resets the levels of Scrapy's loggers
         logging.getLogger(name).setLevel(logging.CRITICAL)
     crawler = process.create_crawler(spider)
-    process.crawl(crawler, **arguments)
+    crawl = process.crawl(crawler, **arguments)
     process.start()
+    # After a second Ctrl-C it has not ended.
+    if crawl.done() and not crawl.cancelled() and (error := crawl.exception()):
+        raise ConfigurationError(f"Scrapy cannot start: {_why(error)}") from error
     assert crawler.stats
     return crawler.stats
+
+
+def _why(error: BaseException) -> str:
+    """What a start has failed of, with the setting that Scrapy was reading."""
+    frames = (frame for frame, _ in walk_tb(error.__traceback__))
+    reading = (frame for frame in frames if frame.f_globals["__name__"] == Settings.__module__)
+    names = [str(frame.f_locals["name"]) for frame in reading if "name" in frame.f_locals]
+    return ": ".join([*names[:1], type(error).__name__, str(error)])

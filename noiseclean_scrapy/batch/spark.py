@@ -34,6 +34,7 @@ from noiseclean_scrapy.commands.base import (
     HelpFormatter,
     add_method_options,
     add_setting_option,
+    put_in,
     whole_number,
 )
 from noiseclean_scrapy.commands.output import tell
@@ -168,7 +169,7 @@ def _run(opts: argparse.Namespace) -> int:
     from scrapy.utils.project import get_project_settings
 
     settings = get_project_settings()
-    settings.setdict(dict(opts.set), priority="cmdline")
+    put_in(settings, dict(opts.set))
     config = Call.of(opts, settings).config
     if "PYSPARK_GATEWAY_PORT" not in os.environ:  # not started by spark-submit
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)

@@ -6,7 +6,7 @@ import argparse
 import json
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -65,7 +65,7 @@ class Call:
         from scrapy.settings import Settings
 
         settings = Settings(DEFAULT_SETTINGS, priority="command")
-        settings.setdict(self.settings, priority="cmdline")
+        put_in(settings, self.settings)
         return with_log(settings)
 
     def nothing_stored(self, what: str) -> str:
@@ -151,13 +151,27 @@ class HelpFormatter(argparse.HelpFormatter):
         return "\n".join(indent + line for line in self._split_lines(text, width - len(indent)))
 
 
+def put_in(settings: Settings, given: Mapping[str, Any]) -> None:
+    """Put in what a command line gives; raises ConfigurationError where Scrapy cannot read it."""
+    try:
+        for name, value in given.items():
+            settings.set(name, value, priority="cmdline")
+    except ValueError as error:
+        raise ConfigurationError(f"{name}={value!r} cannot be read: {error}") from error
+
+
 def with_log(settings: Settings) -> Settings:
-    """The settings, once the log is as they want it.
+    """The settings, once the log is as they want it; raises ConfigurationError for a wrong level.
 
     Nothing in a line of it, such as the name of an archive's page, steers a terminal.
     """
     from scrapy.utils.log import configure_logging, get_scrapy_root_handler
 
+    level = settings.get("LOG_LEVEL")
+    if isinstance(level, str):
+        if not isinstance(logging.getLevelName(level.upper()), int):
+            raise ConfigurationError(f"LOG_LEVEL={level!r} is no log level such as INFO")
+        settings.set("LOG_LEVEL", level.upper(), priority="cmdline")
     configure_logging(settings)
     handler = get_scrapy_root_handler()
     if handler is not None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import logging
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from noiseclean_scrapy.commands.base import (
     DEFAULT_SETTINGS,
     HelpFormatter,
     add_setting_option,
+    put_in,
     with_log,
 )
 from noiseclean_scrapy.commands.registry import (
@@ -53,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if opts.subcommand is None:
         parser.print_help()
         return 2
-    return run_subcommand(_PROG, opts, _settings(opts))
+    return run_subcommand(_PROG, opts, partial(_settings, opts))
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
@@ -62,15 +63,8 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         "-L",
         "--loglevel",
         metavar="LEVEL",
-        type=_log_level,
         help=f"log level (default the project's, else {DEFAULT_SETTINGS['LOG_LEVEL']})",
     )
-
-
-def _log_level(text: str) -> str:
-    if not isinstance(logging.getLevelName(text.upper()), int):
-        raise argparse.ArgumentTypeError(f"{text!r} is no log level such as INFO")
-    return text.upper()
 
 
 def _settings(opts: argparse.Namespace) -> Settings | dict[str, Any]:
@@ -84,7 +78,7 @@ def _settings(opts: argparse.Namespace) -> Settings | dict[str, Any]:
 
     settings = get_project_settings()
     settings.setdict(DEFAULT_SETTINGS, priority="command")
-    settings.setdict(given, priority="cmdline")
+    put_in(settings, given)
     return with_log(settings)
 
 

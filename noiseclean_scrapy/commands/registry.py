@@ -113,14 +113,18 @@ def add_subcommands(
         below.set_defaults(subcommand=subcommand, parser=below)
 
 
-def run_subcommand(prog: str, opts: argparse.Namespace, settings: Settings | dict[str, Any]) -> int:
+def run_subcommand(
+    prog: str, opts: argparse.Namespace, settings: Callable[[], Settings | dict[str, Any]]
+) -> int:
     """Run the subcommand of the options, tell in one sentence what goes wrong; the exit code.
+
+    `settings` gives the settings, or raises an error of this package as well.
 
     0 when it did what was asked, 1 when nothing was found or something is wrong with the data, 2
     when the command line or a setting is wrong.
     """
     try:
-        done = opts.subcommand.run(Call.of(opts, settings))
+        done = opts.subcommand.run(Call.of(opts, settings()))
         sys.stdout.flush()
     except BrokenPipeError:
         # The reader of the pipe has seen enough; Python would complain when it flushes at exit.

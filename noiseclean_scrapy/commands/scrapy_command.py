@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from scrapy.commands import ScrapyCommand
@@ -48,4 +49,4 @@ class Command(ScrapyCommand):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         assert self.settings is not None
-        self.exitcode = run_subcommand(_PROG, opts, with_log(self.settings))
+        self.exitcode = run_subcommand(_PROG, opts, partial(with_log, self.settings))
