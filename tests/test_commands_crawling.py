@@ -22,9 +22,10 @@ from twisted.python.failure import Failure
 from example_project.demo import DemoSite
 from noiseclean_scrapy.batch.listings import Listing, read_listing
 from noiseclean_scrapy.batch.site_spider import SiteSpider
+from noiseclean_scrapy.commands.crawling import _is_wanted_end
 from noiseclean_scrapy.store import Store
 from tests.support.archives import warc
-from tests.support.command_line import enter_project, run_console
+from tests.support.command_line import ROOT, enter_project, run_console
 from tests.support.crawl_site import Answer, PageServer, serve, story, story_text, write_pages
 from tests.support.databases import stored_texts
 
@@ -155,6 +156,62 @@ def test_the_number_of_pages_is_bounded(tmp_path: Path, server: PageServer) -> N
         assert store.pages.count().pages <= 4  # one more may be under way
     assert "3 pages of 1 site stored in sqlite:///noiseclean.db\n" in done.stderr
     assert "Try next: noiseclean sites\n" in done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bound", ["ITEMCOUNT=1", "PAGECOUNT=2"])
+def test_scrapy_may_bound_a_crawl(tmp_path: Path, server: PageServer, bound: str) -> None:
+    run_console(tmp_path, "crawl", f"{server.url}/", *QUICK, "-s", f"CLOSESPIDER_{bound}")
+    assert len(stored_texts(tmp_path / "noiseclean.db")) < 9
+
+
+@pytest.mark.slow
+def test_the_reason_of_an_early_end_is_told(tmp_path: Path, server: PageServer) -> None:
+    limit = ("-s", "MEMUSAGE_LIMIT_MB=1", "-s", "MEMUSAGE_CHECK_INTERVAL_SECONDS=0.1")
+    done = run_console(tmp_path, "crawl", f"{server.url}/", *QUICK, *limit, code=1)
+    assert done.stderr.endswith("The crawl ended early: memusage_exceeded.\n")
+
+
+@pytest.mark.parametrize(
+    ("reason", "is_wanted"),
+    [
+        ("finished", False),
+        ("closespider_timeout", True),
+        ("closespider_errorcount", False),
+        ("memusage_exceeded", False),
+    ],
+)
+def test_errors_are_no_wanted_end(reason: str, *, is_wanted: bool) -> None:
+    assert _is_wanted_end(reason) == is_wanted
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        (("NOISECLEAN_READ_ONLY=1",), "it only reads (NOISECLEAN_READ_ONLY)"),
+        (("NOISECLEAN_DENY_DOMAINS=a.org",), "the settings leave 2 pages out"),
+        (("NOISECLEAN_CLUSTER_BY=clusters.none",), "the settings leave 2 pages out"),
+    ],
+)
+def test_settings_that_store_nothing_are_told(
+    tmp_path: Path, settings: tuple[str, ...], reason: str
+) -> None:
+    (tmp_path / "clusters.py").write_text("def none(response): return None\n")
+    Store(f"sqlite:///{tmp_path / 'noiseclean.db'}").close()
+    pages = [("response", f"http://a.org/{n}", "text/html", story(n).encode()) for n in range(2)]
+    (tmp_path / "a.warc.gz").write_bytes(warc(*pages))
+    given = [part for setting in settings for part in ("-s", setting)]
+    path = {"PYTHONPATH": f"{ROOT}:{tmp_path}"}
+    done = run_console(tmp_path, "replay", "a.warc.gz", *given, code=1, **path)
+    assert done.stderr.endswith(f"Nothing was stored: {reason}.\n")
+
+
+@pytest.mark.slow
+def test_what_is_no_html_is_told_by_its_kind(tmp_path: Path) -> None:
+    (tmp_path / "x.html").write_bytes(b"%PDF-1.7 \x00")
+    done = run_console(tmp_path, "replay", "x.html", code=1)
+    assert done.stderr.endswith("Nothing was stored: no HTML: 1 PDF.\n")
 
 
 @pytest.mark.slow

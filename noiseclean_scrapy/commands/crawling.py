@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
 
 _PAGES = 200
+_NO_HTML = "noiseclean/pages/not_html/"
 
 
 class Crawl(Subcommand):
@@ -126,7 +127,7 @@ def _report(call: Call, stats: StatsCollector) -> bool:
     from noiseclean_scrapy.batch.site_spider import ENOUGH
 
     get = stats.get_value
-    reason = get("finish_reason")
+    reason = get("finish_reason", "")
     if reason == "noiseclean_store_error":
         raise StoreError("nothing was crawled; the log says what the database lacks")
     pages = min(get("item_scraped_count", 0), get("noiseclean/pages/addresses", 0))
@@ -155,10 +156,35 @@ def _report(call: Call, stats: StatsCollector) -> bool:
             "the log above says why."
         )
     elif not pages:
-        tell("Nothing was stored: the log above says why.")
+        tell(f"Nothing was stored: {_why_nothing(call, stats)}.")
     if reason == "shutdown":
         raise KeyboardInterrupt
-    return bool(pages) and not spooled and not lost and reason in ("finished", ENOUGH)
+    is_whole = reason in ("finished", ENOUGH) or _is_wanted_end(reason)
+    if reason and not is_whole:
+        tell(f"The crawl ended early: {reason}.")
+    return bool(pages) and not spooled and not lost and is_whole
+
+
+def _is_wanted_end(reason: str) -> bool:
+    """Whether a bound of Scrapy's settings has ended a crawl, other than that of errors."""
+    return reason.startswith("closespider_") and reason != "closespider_errorcount"
+
+
+def _why_nothing(call: Call, stats: StatsCollector) -> str:
+    """Why nothing is stored; what kept pages from coming is in the log."""
+    pages = stats.get_value("item_scraped_count", 0)
+    if pages and call.config.read_only:
+        return "it only reads (NOISECLEAN_READ_ONLY)"
+    if pages and not stats.get_value("noiseclean/pages/seen"):
+        return f"the settings leave {counted(pages, 'page')} out"
+    kinds = [
+        f"{number} {stat.removeprefix(_NO_HTML)}"
+        for stat, number in stats.get_stats().items()
+        if stat.startswith(_NO_HTML)
+    ]
+    if pages and kinds:
+        return f"no HTML: {', '.join(kinds)}"
+    return "the log above says why"
 
 
 def _address(text: str) -> str:
