@@ -432,6 +432,17 @@ class TestExplain:
             assert line in done.stdout
         assert "known 0" in done.stdout
 
+    def test_what_shows_nothing(self, tmp_path: Path) -> None:
+        for name, body, problem in (
+            ("pdf.html", b"%PDF-1.7 \x00", "not HTML: PDF"),
+            ("png.html", b"\x89PNG\r\n\x1a\n\x00", "not HTML: PNG image"),
+            ("empty.html", b"<p></p>", "no text"),
+        ):
+            (tmp_path / name).write_bytes(body)
+            done = noiseclean(tmp_path, "explain", name, code=1)
+            assert (done.stdout, done.stderr) == ("", f"{name}: {problem}\n")
+            assert noiseclean(tmp_path, "explain", name, "--json", code=1).json["blocks"] == []
+
     def test_missing_file(self, tmp_path: Path) -> None:
         done = noiseclean(tmp_path, "explain", "nothing.html", code=1)
         assert done.stderr == (

@@ -450,6 +450,6 @@ def test_pages_without_text_are_told(tmp_path: Path) -> None:
     for name, body in pages.items():
         (tmp_path / name).write_bytes(body)
     some = noiseclean(tmp_path, "clean", *pages)
-    assert some.stderr == "3 pages of 1 site cleaned; without text: 1 PDF, 1 HTML\n"
+    assert some.stderr == "3 pages of 1 site cleaned; 1 page without text; no HTML: 1 PDF\n"
     none = noiseclean(tmp_path, "clean", "b.html", code=1)
-    assert none.stderr == "1 page of 1 site cleaned; without text: 1 HTML\n"
+    assert none.stderr == "1 page of 1 site cleaned; 1 page without text\n"

@@ -192,10 +192,10 @@ def test_clean_counts_what_is_no_page(tmp_path: Path) -> None:
     assert [row["text"] for row in rows[4:]] == [""] * 3
     assert story_text(2) == rows[2]["text"]
     assert "7 pages of 1 site cleaned" in done.stderr
-    assert "without text: 2 PDF, 1 JSON" in done.stderr
+    assert "no HTML: 2 PDF, 1 JSON" in done.stderr
     lone = noiseclean(tmp_path, "clean", "pages/04.html", code=1)
     assert lone.stdout.strip() == ""
-    assert "without text: 1 PDF" in lone.stderr
+    assert "no HTML: 1 PDF" in lone.stderr
 
 
 @pytest.mark.parametrize("page", ["https://courier.example/1", "pages/1.html"])

@@ -111,7 +111,7 @@ class Clean(Subcommand):
                 cleaned = clean_source_page(page, cleaners[page.site].model(), config)
                 found = page_row(cleaned, content)
                 if not found[content].strip():
-                    without_text[cleaned.page.other or "HTML"] += 1
+                    without_text[cleaned.page.other] += 1
                 return found
 
             with _without_warnings():
@@ -265,9 +265,13 @@ def _with_progress(
 
 def _summary(pages: int, sites: int, output: Path | None, without_text: Counter[str]) -> str:
     where = f", written to {output}" if output and output != STDIO else ""
-    kinds = ", ".join(f"{number} {kind}" for kind, number in without_text.most_common())
-    empty = f"; without text: {kinds}" if kinds else ""
-    return f"{counted(pages, 'page')} of {counted(sites, 'site')} cleaned{where}{empty}"
+    empty = without_text[""]
+    kinds = ", ".join(f"{number} {kind}" for kind, number in without_text.most_common() if kind)
+    return (
+        f"{counted(pages, 'page')} of {counted(sites, 'site')} cleaned{where}"
+        + f"; {counted(empty, 'page')} without text" * bool(empty)
+        + f"; no HTML: {kinds}" * bool(kinds)
+    )
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from noiseclean_scrapy.commands.base import (
     add_json_option,
 )
 from noiseclean_scrapy.commands.judging import Judgement, judge, judge_file
-from noiseclean_scrapy.commands.output import print_json
+from noiseclean_scrapy.commands.output import print_json, tell
 from noiseclean_scrapy.commands.terminal import stdout_console
 from noiseclean_scrapy.report.reasons import (
     block_row,
@@ -69,11 +69,14 @@ class Explain(Subcommand):
                 judgement = judge(store, call.find_page(store, opts.page), call)
         else:
             judgement = judge_file(Path(opts.page), call, opts.site)
+        page = judgement.page
         if opts.json:
             print_json(_page_row(judgement))
-        else:
+        elif page.blocks:
             _print_page(stdout_console(), judgement, full=opts.full, numbers=opts.all)
-        return True
+        if page.problem:
+            tell(f"{opts.page}: {page.problem}")
+        return bool(page.blocks)
 
 
 def account(page: CleanPage) -> str:
