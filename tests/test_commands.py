@@ -289,6 +289,10 @@ class TestSearch:
         done = noiseclean(tmp_path, "search", "harbour", *days, code=1)
         assert done.stderr == "Nothing found.\n--since is later than --until.\n"
 
+    @pytest.mark.parametrize("query", ["", " "])
+    def test_an_empty_query(self, tmp_path: Path, demo: DemoCrawl, query: str) -> None:
+        assert "the query is empty" in noiseclean(tmp_path, "search", query, code=2).stderr
+
     def test_limit(self, tmp_path: Path, demo: DemoCrawl) -> None:
         done = noiseclean(tmp_path, "search", "the", "OR", "der", "--limit", "3")
         assert done.stdout.count(f"\nhttp://{demo.site}") == 3

@@ -35,7 +35,8 @@ def test_it_is_a_script_and_a_module() -> None:
 
 
 def test_it_tells_its_version(tmp_path: Path) -> None:
-    assert run_console(tmp_path, "--version").stdout == f"noiseclean {__version__}\n"
+    for run in (run_console, noiseclean):
+        assert run(tmp_path, "--version").stdout == f"noiseclean {__version__}\n"
 
 
 def test_it_lists_all_commands(tmp_path: Path) -> None:

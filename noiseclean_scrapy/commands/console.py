@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from noiseclean_scrapy import __version__
 from noiseclean_scrapy.commands.base import (
     DEFAULT_SETTINGS,
     HelpFormatter,
@@ -43,7 +42,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         epilog=f"{_PROG} COMMAND --help tells more.",
         formatter_class=HelpFormatter,
     )
-    parser.add_argument("--version", action="version", version=f"{_PROG} {__version__}")
     first = arguments[0] if arguments else ""
     if first.startswith("-") and first not in _ALONE:
         parser.error(f"options stand behind COMMAND, as in {_PROG} sites --database news.db")

@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from noiseclean_scrapy import __version__
 from noiseclean_scrapy.commands.base import Call, Subcommand
 from noiseclean_scrapy.commands.output import tell
-from noiseclean_scrapy.errors import ConfigurationError, NoiseCleanError
+from noiseclean_scrapy.errors import ConfigurationError, NoiseCleanError, QueryError
 
 if TYPE_CHECKING:
     from scrapy.settings import Settings
@@ -92,7 +93,11 @@ def add_subcommands(
     add_common: Callable[[argparse.ArgumentParser], object],
     names: Iterable[str] = SUBCOMMANDS,
 ) -> None:
-    """Give a parser the subcommands; `add_common` adds the options that all of them have."""
+    """Give a parser `--version` and the subcommands.
+
+    `add_common` adds the options that all of them have.
+    """
+    parser.add_argument("--version", action="version", version=f"noiseclean {__version__}")
     parser.set_defaults(subcommand=None)
     subparsers = parser.add_subparsers(
         title="commands", metavar="COMMAND", prog=prog, parser_class=_Parser, action=_Commands
@@ -133,7 +138,7 @@ def run_subcommand(
     except (NoiseCleanError, OSError) as error:
         logging.getLogger(__name__).debug("", exc_info=error)
         tell(f"{prog} {opts.subcommand.name}: {error}")
-        return 2 if isinstance(error, ConfigurationError) else 1
+        return 2 if isinstance(error, (ConfigurationError, QueryError)) else 1
     except KeyboardInterrupt:
         print("Interrupted.", file=sys.stderr)
         return INTERRUPTED
