@@ -27,7 +27,7 @@ from noiseclean_scrapy.output.feeds import FeedError, FeedOptions, Fields, rewri
 from noiseclean_scrapy.page.urls import item_address
 from noiseclean_scrapy.store import Store
 from tests.support import crawl_site, crawling
-from tests.support.command_line import noiseclean
+from tests.support.command_line import DemoCrawl, noiseclean
 from tests.support.crawling import Crawled, Plan
 from tests.support.databases import run_statement
 from tests.support.training import learn_site
@@ -275,7 +275,7 @@ def test_items_of_a_loader_get_the_final_texts(tmp_path: Path, form: str, *, at_
     records = stored(tmp_path)
     if not at_once:
         done = noiseclean(tmp_path, "refresh", f"items.{form}", "--database", "feeds.db")
-        assert "have no stored page" not in done.stderr
+        assert "no stored page" not in done.stderr
     found = read(tmp_path / f"items.{form}", form)
     assert len(found) == PAGES
     for item in found:
@@ -342,7 +342,7 @@ def test_refresh_does_the_same_afterwards(tmp_path: Path) -> None:
         before = read(path, form)
         done = noiseclean(tmp_path, "refresh", path.name, "--database", "feeds.db")
         after = read(path, form)
-        assert "items have got newer texts" in done.stderr
+        assert "items got newer texts" in done.stderr
         assert [item["number"] for item in after] == [item["number"] for item in before]
         assert sum(old != new for old, new in zip(before, after, strict=True)) >= 4
         for old, new in zip(before, after, strict=True):
@@ -370,6 +370,18 @@ def test_refresh_says_what_is_wrong(tmp_path: Path) -> None:
     assert "give --format, one of jsonlines, jsonl" in nameless.stderr
     missing = noiseclean(tmp_path, "refresh", "items.json", code=1)
     assert "there is no file 'items.json'" in missing.stderr
+
+
+def test_refresh_finds_a_front_page_without_its_slash(tmp_path: Path, demo: DemoCrawl) -> None:
+    items = [{"url": f"http://{demo.site}", "text": ""}]
+    (tmp_path / "items.json").write_text(json.dumps(items))
+    done = noiseclean(tmp_path, "refresh", "items.json")
+    assert done.stderr == "1 of 1 item got newer texts\n"
+    for number, told in ((1, "1 item has"), (2, "2 items have")):
+        away = [{"url": "http://away.example/", "text": ""}] * number
+        (tmp_path / "items.json").write_text(json.dumps(items + away))
+        done = noiseclean(tmp_path, "refresh", "items.json")
+        assert done.stderr.endswith(f"got newer texts; {told} no stored page\n")
 
 
 BROKEN: dict[str, tuple[str, bytes]] = {

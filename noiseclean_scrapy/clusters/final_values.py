@@ -12,7 +12,7 @@ from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import DamagedError
 from noiseclean_scrapy.page import build_page
 from noiseclean_scrapy.page.markup import is_written
-from noiseclean_scrapy.page.urls import spellings
+from noiseclean_scrapy.page.urls import stored_addresses
 from noiseclean_scrapy.page.words import words
 from noiseclean_scrapy.store import PageRecord, Store
 
@@ -35,7 +35,8 @@ class FinalValues:
 
     def record_at(self, url: str) -> PageRecord | None:
         """The page last fetched from an address, where it has a text and can be read."""
-        found = (self._with_text(self.store.pages.find_url, address) for address in spellings(url))
+        find = self.store.pages.find_url
+        found = (self._with_text(find, address) for address in stored_addresses(url))
         return next(filter(None, found), None)
 
     def _with_text(self, find: Callable[[str], PageRecord | None], name: str) -> PageRecord | None:

@@ -18,7 +18,7 @@ from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import ConfigurationError, NotStoredError, StoreError
 from noiseclean_scrapy.methods import METHODS, create_method, find_method
 from noiseclean_scrapy.page.characters import inert
-from noiseclean_scrapy.page.urls import host_name, spellings
+from noiseclean_scrapy.page.urls import host_name, stored_addresses
 from noiseclean_scrapy.service_urls import database_url, shown_url, sqlite_url
 
 if TYPE_CHECKING:
@@ -106,8 +106,7 @@ class Call:
 
     def find_page(self, store: Store, url: str) -> PageRecord:
         """The page last fetched from `url`; raises NotStoredError where it is not stored."""
-        given = spellings(url) if is_web_address(url) else [url]
-        addresses = (address for one in given for address in (one, f"{one}/"))
+        addresses = stored_addresses(url) if is_web_address(url) else [url]
         page = next(filter(None, map(store.pages.find_url, addresses)), None)
         if page is None:
             hint = "; noiseclean search finds pages by their words"

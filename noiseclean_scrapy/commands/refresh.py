@@ -60,6 +60,7 @@ class Refresh(Subcommand):
 
             options = FeedOptions(opts.encoding, opts.indent)
             done = rewrite_feed(opts.feed, form, change, options)
-        missing = f"; {unknown} have no stored page at their address" if unknown else ""
-        tell(f"{done.changed} of {counted(done.items, 'item')} have got newer texts{missing}")
+        have = "has" if unknown == 1 else "have"
+        missing = f"; {counted(unknown, 'item')} {have} no stored page" if unknown else ""
+        tell(f"{done.changed} of {counted(done.items, 'item')} got newer texts{missing}")
         return done.items > unknown

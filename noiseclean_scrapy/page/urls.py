@@ -85,6 +85,15 @@ def spellings(url: str) -> list[str]:
     return list(dict.fromkeys([url, asked_address(url)]))
 
 
+def stored_addresses(url: str) -> list[str]:
+    """Where the page of an address is looked up: a front page may lack its slash.
+
+    >>> stored_addresses("https://example.com")
+    ['https://example.com', 'https://example.com/']
+    """
+    return [address for one in spellings(url) for address in (one, f"{one}/")]
+
+
 def is_below(name: str, domain: str) -> bool:
     """Whether a host is a domain, or one of its sub-domains.
 
