@@ -174,6 +174,8 @@ class TestNamesOfSites:
         name = f"{demo.site}."  # as a host may be written; small letters are the other way
         rows = noiseclean(tmp_path, "export", "--site", name).stdout
         assert rows == noiseclean(tmp_path, "export", "--site", demo.site).stdout
+        rows_of_address = noiseclean(tmp_path, "export", "--site", f"http://{demo.site}/")
+        assert rows == rows_of_address.stdout
         noiseclean(tmp_path, "inspect", name, "--no-open", "-o", "report.html")
         assert demo.site in (tmp_path / "report.html").read_text(encoding="utf-8")
         noiseclean(tmp_path, "export-tree", name, "-o", "site.tree")
@@ -272,7 +274,12 @@ class TestTrees:
     def test_a_new_site_is_called_as_crawls_call_it(
         self, tmp_path: Path, demo: DemoCrawl, tree: Path
     ) -> None:
-        for given, name in (("News.Example", "news.example"), ("Sport", "Sport")):
+        for given, name in (
+            ("News.Example", "news.example"),
+            ("Sport", "Sport"),
+            ("https://www.c.org/a", "c.org"),
+            ("http://localhost:8000", "localhost:8000"),
+        ):
             done = noiseclean(tmp_path, "import-tree", given, tree, "--database", "other.db")
             assert done.stderr.startswith(f"{name} has tree version 1")
         done = noiseclean(tmp_path, "import-tree", " ", tree, "--database", "new.db", code=2)

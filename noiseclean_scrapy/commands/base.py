@@ -18,7 +18,7 @@ from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import ConfigurationError, NotStoredError, StoreError
 from noiseclean_scrapy.methods import METHODS, create_method, find_method
 from noiseclean_scrapy.page.characters import inert
-from noiseclean_scrapy.page.urls import host_name, stored_addresses
+from noiseclean_scrapy.page.urls import host_name, site_name, stored_addresses
 from noiseclean_scrapy.service_urls import database_url, shown_url, sqlite_url
 
 if TYPE_CHECKING:
@@ -101,8 +101,8 @@ class Call:
         return site
 
     def known_site(self, store: Store, name: str) -> ClusterRecord | None:
-        """The site of a name as it is given, or as it is stored: the host in small letters."""
-        return store.clusters.find(name) or store.clusters.find(host_name(name))
+        """The site of a name as it is given, or as it is stored, see `crawled_name`."""
+        return store.clusters.find(name) or store.clusters.find(crawled_name(name))
 
     def find_page(self, store: Store, url: str) -> PageRecord:
         """The page last fetched from `url`; raises NotStoredError where it is not stored."""
@@ -177,6 +177,15 @@ def with_log(settings: Settings) -> Settings:
         formatter = handler.formatter or logging.Formatter()
         handler.format = lambda record: inert(formatter.format(record))  # type: ignore[method-assign]
     return settings
+
+
+def crawled_name(name: str) -> str:
+    """A site as crawls name it: the host in small letters, or the site of an address.
+
+    >>> crawled_name("News.Example"), crawled_name("https://news.example.com/a")
+    ('news.example', 'example.com')
+    """
+    return site_name(name) if is_web_address(name) else host_name(name)
 
 
 def add_output_option(parser: argparse.ArgumentParser, default: str = "stdout") -> None:

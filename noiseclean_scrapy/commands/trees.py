@@ -6,6 +6,7 @@ import argparse
 import re
 from pathlib import Path
 
+from noiseclean_scrapy.batch.addresses import is_web_address
 from noiseclean_scrapy.cleaner import SiteCleaner
 from noiseclean_scrapy.clusters.maintenance import import_cleaner
 from noiseclean_scrapy.commands.base import (
@@ -13,11 +14,11 @@ from noiseclean_scrapy.commands.base import (
     Subcommand,
     add_database_option,
     add_output_option,
+    crawled_name,
 )
 from noiseclean_scrapy.commands.files import STDIO, read_file, write_file
 from noiseclean_scrapy.commands.output import tell
 from noiseclean_scrapy.errors import NotStoredError
-from noiseclean_scrapy.page.urls import host_name
 
 _UNUSABLE = re.compile(r"[^\w.-]+")
 """What the names of sites may have and the names of files should not."""
@@ -79,7 +80,8 @@ class ImportTree(Subcommand):
         with call.create_store() as store:
             site = call.known_site(store, opts.site)
             # Names without a dot are those of a NOISECLEAN_CLUSTER_BY of the project.
-            name = host_name(opts.site) if "." in opts.site else opts.site
+            is_host = "." in opts.site or is_web_address(opts.site)
+            name = crawled_name(opts.site) if is_host else opts.site
             name = site.name if site else name
             if site and site.tree:
                 if not (opts.replace or opts.merge):
