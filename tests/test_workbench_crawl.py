@@ -130,7 +130,17 @@ def test_what_is_no_crawl_is_said(status: int, body: bytes, problem: str) -> Non
 
 
 @pytest.mark.parametrize(
-    "url", ["", "127.0.0.1:harbour", "file:///etc/passwd", "http://", "http://a:b/", "http://[/"]
+    "url",
+    [
+        "",
+        "foo",
+        "127.0.0.1:",
+        "127.0.0.1:harbour",
+        "file:///etc/passwd",
+        "http://",
+        "http://a:b/",
+        "http://[/",
+    ],
 )
 def test_an_address_that_cannot_be_asked_is_refused(url: str) -> None:
     with pytest.raises(ConfigurationError, match="is no address of metrics"):

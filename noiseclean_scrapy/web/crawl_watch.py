@@ -90,16 +90,17 @@ class CrawlWatch:
     """
 
     def __init__(self, url: str) -> None:
-        url = url if "://" in url else f"http://{url}/metrics"
+        is_whole = "://" in url
+        asked = url if is_whole else f"http://{url}/metrics"
         try:
-            parts = urlsplit(url)
-            is_web = parts.scheme in ("http", "https") and bool(parts.hostname)
+            parts = urlsplit(asked)
             self._port = parts.port
+            is_web = parts.scheme in ("http", "https") and bool(parts.hostname)
         except ValueError:
             is_web = False
-        if not is_web:
+        if not is_web or not (is_whole or self._port):
             raise ConfigurationError(
-                f"{shown_url(url)!r} is no address of metrics such as http://127.0.0.1:9410/metrics"
+                f"{shown_url(url)!r} is no address of metrics such as 127.0.0.1:9410"
             )
         try:
             from prometheus_client.parser import text_string_to_metric_families
