@@ -37,10 +37,10 @@ class Crawl(Subcommand):
     summary = "Crawl sites politely into the database"
     details = (
         "Visits the sites of the given pages, sitemaps or feeds, and stores their pages with clean "
-        "texts: what the sitemaps and feeds list that robots.txt and the first pages name, and "
-        "what is linked, breadth first. Obeys robots.txt, and asks a site for one page a second "
-        "at most, unless the project says otherwise. Ctrl-C ends it, and what was fetched stays "
-        "stored."
+        "texts: the pages listed in the sitemaps (named by robots.txt) and in the feeds (named by "
+        "the first pages), and what is linked, breadth first. Obeys robots.txt, and asks a site "
+        "for one page a second at most, unless the project says otherwise. Ctrl-C ends it, and "
+        "what was fetched stays stored."
     )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
