@@ -6,6 +6,7 @@ import asyncio
 import json
 import random
 import zlib
+from collections.abc import Iterator
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from sqlalchemy import text
 
 from noiseclean_scrapy.errors import DamagedError
 from noiseclean_scrapy.report.site_report import site_report
-from noiseclean_scrapy.store import Store
+from noiseclean_scrapy.store import NewTree, PageRecord, Store
 from noiseclean_scrapy.store.pages import ORDERS
 from tests.support.command_line import noiseclean
 from tests.support.crawl_site import story_text
@@ -291,6 +292,22 @@ def test_a_position_that_cannot_be_counts_for_no_site(database_url: str, positio
         store.clusters.mend(SITE)
         assert [page.key for page in store.pages.damaged()] == [KEY]
     assert read_rows(database_url, query) == before
+
+
+def test_positions_that_cannot_be_keep_no_site_from_a_tree(database_url: str) -> None:
+    html = "<p>A ferry sails to the northern isles."
+    with Store(database_url) as store:
+        write(store, *(page(f"k{number}", "", position=number, html=html) for number in (1, 2, 3)))
+        wrong = f"UPDATE noiseclean_page SET position = {LARGEST} WHERE key <> 'k1'"
+        run_statement(database_url, wrong)
+        store.clusters.mend("a.example")
+
+        def train(_: object, keys: list[str], found: Iterator[PageRecord]) -> NewTree:
+            assert ([page.key for page in found], keys) == (["k1"], ["k1"])
+            return NewTree("evidence", b"tree", lambda page: page.cleaned)
+
+        made = store.clusters.add_tree("a.example", method="evidence", limit=1, train=train)
+        assert (made.cleaned, made.cluster.version, made.cluster.covered) == (("k1",), 1, 0)
 
 
 def test_a_site_made_anew_waits_for_no_page_without_html(sqlite_url: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, ScalarSelect, and_, func, select
+from sqlalchemy import ColumnElement, Connection, Row, ScalarSelect, and_, case, func, select
 
 from noiseclean_scrapy.errors import DamagedError
 from noiseclean_scrapy.store.records import MOST, ClusterRecord
@@ -43,7 +43,14 @@ def read_cluster(connection: Connection, name: str) -> ClusterRecord | None:
     return record
 
 
-def waiting_pages(cluster: str, upto: int = 0) -> ScalarSelect[int]:
+def covered_pages(cluster: str, learned: ColumnElement[int], upto: int = 0) -> ColumnElement[int]:
+    """How many of the positions that are given no page beyond `upto` waits with."""
+    waiting = _waiting_pages(cluster, upto)
+    # More can wait than there are positions only where somebody else has written some.
+    return case((waiting <= learned, learned - waiting), else_=0)
+
+
+def _waiting_pages(cluster: str, upto: int) -> ScalarSelect[int]:
     """How many pages beyond the position `upto` wait for a tree; without HTML none does."""
     return (
         select(func.count())

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, delete, insert, select, update
 
-from noiseclean_scrapy.store.cluster_rows import waiting_pages
+from noiseclean_scrapy.store.cluster_rows import covered_pages
 from noiseclean_scrapy.store.damage import DamageLog
 from noiseclean_scrapy.store.page_rows import (
     StoredPage,
@@ -113,11 +113,9 @@ def replace_tree(connection: Connection, cluster: Row[Any], tree: bytes, known_v
 
 def count_covered(connection: Connection, cluster: Row[Any], upto: int) -> None:
     """Set how many positions of a locked cluster are covered once those up to ``upto`` are."""
-    remaining = waiting_pages(cluster.name, upto)
+    covered = covered_pages(cluster.name, cluster_table.c.learned, upto)
     connection.execute(
-        update(cluster_table)
-        .where(cluster_table.c.name == cluster.name)
-        .values(covered=cluster_table.c.learned - remaining)
+        update(cluster_table).where(cluster_table.c.name == cluster.name).values(covered=covered)
     )
 
 

@@ -66,12 +66,12 @@ def mend_cluster(connection: Connection, name: str, method: str) -> Row[Any]:
         .where(tree_table.c.cluster == name, tree_table.c.version == newest)
         .scalar_subquery()
     )
-    learned, waiting = cluster_rows.highest_position(name), cluster_rows.waiting_pages(name)
+    learned = cluster_rows.highest_position(name)
     values = {
         "method": func.coalesce(kind, method),
         "version": newest,
         "learned": learned,
-        "covered": case((waiting <= learned, learned - waiting), else_=0),
+        "covered": cluster_rows.covered_pages(name, learned),
     }
     mend = update(cluster_table).where(cluster_table.c.name == name).values(values)
     return connection.execute(mend.returning(*cluster_table.c)).one()
