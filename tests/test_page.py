@@ -800,7 +800,7 @@ def test_metadata_in_head_is_no_content() -> None:
         ("<p>The <b>old <x-term>fog</x-term> lay</b> low", ["The old fog lay low"]),
         ("<p>The <x-box><p>fog</p></x-box> low", ["The", "fog", "low"]),
         ("<p>The <x-box>fog<div>lay</div></x-box> low", ["The", "fog", "lay", "low"]),
-        ("<div>The fog<!-- --><x-box>lay</x-box> low</div>", ["The fog", "lay", "low"]),
+        ("<div>The fog <!-- --><x-box>lay</x-box> low</div>", ["The fog lay low"]),
         ("<div>See (<x-n>3</x-n>, <x-n>4</x-n>) and</div>", ["See (3, 4) and"]),
         ("<p><x-n>3</x-n> litres <x-n>4</x-n>", ["3 litres 4"]),
         ("<p>By <x-a><x-b>Ana</x-b><x-c>Lima</x-c></x-a> here", ["By AnaLima here"]),
@@ -818,6 +818,15 @@ def test_metadata_in_head_is_no_content() -> None:
             "<div>Share: <button>Mail</button> | <button>Print</button></div>",
             ["Share:", "Mail", "|", "Print"],
         ),
+        (
+            "<p>Rated for: <button>a</button>, <button>b</button>, <button>c</button></p>",
+            ["Rated for: a, b, c"],
+        ),
+        (
+            "<div><button>a</button>, <button>b</button> | <button>c</button></div>",
+            ["a, b |", "c"],
+        ),
+        ("<ul><li><x-link>Fog</x-link>.<li>(<x-link>Mist</x-link>)", ["Fog.", "(Mist)"]),
         ("<p>The <x-tip hidden>thick</x-tip> fog", ["The fog"]),
         ("<p>The <x-tip style='display:none'>thick</x-tip> fog", ["The fog"]),
         ("<p>The <section>thick</section> fog", ["The", "thick", "fog"]),
@@ -841,9 +850,14 @@ def test_buttons_and_elements_of_unknown_names_within_a_sentence(
         ("<div>An <span>extension <select><option>a</select></span> is late.</div>", 1, 3),
         ("<div><a>Share <svg><path/></svg></a> <a>Save <svg><path/></svg></a></div>", 2, 2),
         ("<p>An <a href=/x>extension <svg><g/></svg><div>box</div></a> is late.</p>", 4, 4),
+        ("<p><a>Install Fog<span><svg><path/></svg></span></a>.</p>", 1, 2),
+        ("<li><a>Fog <svg><path/></svg></a>, <a>mist <svg><path/></svg></a></li>", 1, 3),
+        ("<p>Rated for: <button>a</button>, <button>b</button>, <button>c</button></p>", 1, 4),
     ],
 )
-def test_a_drawing_parts_no_sentence(html: str, texts: int, trained: int) -> None:
+def test_drawings_and_buttons_in_a_row_part_no_sentence(
+    html: str, texts: int, trained: int
+) -> None:
     for budget, count in ((PageBudget(), texts), (PageBudget(mended=False), trained)):
         page = build_page(html, budget=budget)
         assert len(page.table.texts) == count

@@ -159,7 +159,7 @@ cdef class NodeReader:
     cdef _Element _body
     cdef object _tags
     cdef Py_ssize_t _most
-    cdef bint _reads_hidden, _parts_sentences
+    cdef bint _reads_hidden, _mended
     cdef dict _special  # by the address of the node
     cdef dict _tests
     cdef list _anchors, _images, _links, _marks
@@ -190,7 +190,7 @@ cdef class NodeReader:
         self._tags = tags_of(skipped)
         self._most = budget.elements
         self._reads_hidden = budget.hidden
-        self._parts_sentences = not budget.mended
+        self._mended = budget.mended
         self._special, self._tests = {}, {}
         self._anchors, self._images, self._links, self._marks = [], [], [], []
         self._tag_names, self._node_tests, self._begins = [], [], []
@@ -298,7 +298,9 @@ cdef class NodeReader:
                     else:
                         is_loose = kind & LOOSE
                         if is_loose:
-                            is_inline = depth >= inline_from or _stands_in_sentence(node)
+                            is_inline = depth >= inline_from or _stands_in_sentence(
+                                node, self._mended
+                            )
                             kind = 0 if is_inline else BLOCK
                         if has_children and not kind and depth < inline_from:
                             if self._holds_block(node, is_loose):
@@ -431,12 +433,12 @@ cdef class NodeReader:
     ) except -1:
         """See `page.sentences.is_drawing`."""
         cdef int count
-        if self._parts_sentences:
+        if not self._mended:
             return False
         for count in range(MOST_AROUND):
             node = node.parent
             if <size_t> node not in in_sentence:
-                in_sentence[<size_t> node] = _stands_in_sentence(node, MOST_COMMENTS)
+                in_sentence[<size_t> node] = _stands_in_sentence(node, True)
             if in_sentence[<size_t> node]:
                 return True
             if node == outermost:
@@ -447,7 +449,7 @@ cdef class NodeReader:
         cdef int kind = self._infos[self._tag(node)].kind
         if node == self._body._c_node:
             return True
-        if kind & BLOCK and not (kind & LOOSE and (is_loose or _stands_in_sentence(node))):
+        if kind & BLOCK and not (kind & LOOSE and (is_loose or _stands_in_sentence(node, self._mended))):
             return True
         return bool(self._special) and <size_t> node in self._special
 
@@ -839,14 +841,15 @@ cdef inline bint _is_text(xmlNode* node) noexcept:
     return node.type == XML_TEXT_NODE or node.type == XML_CDATA_SECTION_NODE
 
 
-cdef bint _stands_in_sentence(xmlNode* node, int comments=0) except -1:
-    """See `page.sentences.stands_in_sentence`; `comments` are looked past on each side."""
+cdef bint _stands_in_sentence(xmlNode* node, bint mended) except -1:
+    """See `page.sentences.stands_in_sentence`."""
+    cdef int comments = MOST_COMMENTS if mended else 0  # that are looked past on each side
     before = _text_beside(node.prev, True, comments)
     after = _text_beside(node.next, False, comments)
     if not before and not after:
         return False
     return sentences.are_of_sentence(
-        _tag_name(node), _tag_name(node.parent), before, after
+        _tag_name(node), _tag_name(node.parent), before, after, mended=mended
     )
 
 

@@ -98,7 +98,7 @@ class NodeReader:
         self.table = PageTable()
         self._most = budget.elements
         self._reads_hidden = budget.hidden
-        self._parts_sentences = not budget.mended
+        self._mended = budget.mended
         self._display = budget.display
         self._names = STYLING | PUBLISHED_ATTRIBUTES if budget.display else STYLING
         self._tags = tags_of(skipped)
@@ -146,7 +146,9 @@ class NodeReader:
                     else:
                         is_loose = kind & IS_LOOSE
                         if is_loose:
-                            is_inline = len(stack) >= inline or stands_in_sentence(node)
+                            is_inline = len(stack) >= inline or stands_in_sentence(
+                                node, mended=self._mended
+                            )
                             kind = 0 if is_inline else IS_BLOCK
                         if has_children and not kind and len(stack) < inline:
                             if self._holds_block(node, is_loose):
@@ -227,12 +229,12 @@ class NodeReader:
         descendants = node.iterdescendants()
         for below in descendants:
             kind = special.get(below, tags[below.tag][2])
-            is_hollow = kind & IS_SKIPPED and len(below) and not self._parts_sentences
+            is_hollow = kind & IS_SKIPPED and len(below) and self._mended
             if is_hollow and is_drawing(below, node, in_sentence):
                 inside = sum(1 for _ in below.iterdescendants())
                 next(islice(descendants, inside, inside), None)
                 continue
-            if kind & IS_LOOSE and (is_loose or stands_in_sentence(below)):
+            if kind & IS_LOOSE and (is_loose or stands_in_sentence(below, mended=self._mended)):
                 kind = 0
             if kind & IS_BLOCK:
                 around: Any = below

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING
 from noiseclean_scrapy.page.attributes import LONGEST_VALUE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from lxml.etree import _Element
 
 SENTENCES = frozenset({"p", "h1", "h2", "h3", "h4", "h5", "h6"})
@@ -23,6 +21,7 @@ MOST_COMMENTS, MOST_AROUND = 4, 4
 """Comments beside an element that are looked past, and inline elements around a drawing."""
 _LETTER = re.compile(r"[^\W_]")
 _OF_SENTENCE = re.compile(r"[^\W_]|[.,;:!?()\[\]«»“”…]")
+_STOP = re.compile(r"\s*[.,;:!?)。，、；：！？）]")
 _BOX = re.compile(
     r"(?:^|[;\s])display\s*:\s*(?:block|flex|grid|table|list-item|flow-root)(?![\w-])",
     re.IGNORECASE,
@@ -50,12 +49,11 @@ def texts_around(node: _Element) -> tuple[str, str]:
     return before, after
 
 
-def stands_in_sentence(
-    node: _Element, texts: Callable[[_Element], tuple[str, str]] = texts_beside
-) -> bool:
+def stands_in_sentence(node: _Element, *, mended: bool) -> bool:
     """Whether `are_of_sentence` holds for an element and the texts beside it."""
     above = node.getparent()
-    return above is not None and are_of_sentence(node.tag, above.tag, *texts(node))
+    texts = texts_around if mended else texts_beside
+    return above is not None and are_of_sentence(node.tag, above.tag, *texts(node), mended=mended)
 
 
 def is_drawing(node: _Element, outermost: _Element, in_sentence: dict[_Element, bool]) -> bool:
@@ -66,7 +64,7 @@ def is_drawing(node: _Element, outermost: _Element, in_sentence: dict[_Element, 
     """
     for around in islice(node.iterancestors(), MOST_AROUND):
         if around not in in_sentence:
-            in_sentence[around] = stands_in_sentence(around, texts_around)
+            in_sentence[around] = stands_in_sentence(around, mended=True)
         if in_sentence[around]:
             return True
         if around is outermost:
@@ -74,21 +72,26 @@ def is_drawing(node: _Element, outermost: _Element, in_sentence: dict[_Element, 
     return False
 
 
-def are_of_sentence(tag: object, above: object, before: str, after: str) -> bool:
+def are_of_sentence(
+    tag: object, above: object, before: str, after: str, *, mended: bool = True
+) -> bool:
     """Whether an element is within a sentence, by its tag, its parent's and the texts beside it.
 
     There are words in one of them, and words or punctuation in the other. In a paragraph or a
-    heading words in one are enough, but for a BUTTON: it says "Read more" there.
+    heading words in one are enough, but for a BUTTON: it says "Read more" there. If `mended`,
+    a stop right behind will do as well, and a comma before: "<button>b</button>, <a>c</a>."
 
     >>> are_of_sentence("button", "div", "said ", ", the mayor")
     True
     >>> are_of_sentence("button", "div", "Share: ", " | ")
     False
+    >>> are_of_sentence("a", "li", "", "."), are_of_sentence("button", "div", ", ", "")
+    (True, True)
     """
-    has_words = _LETTER.search(before) or _LETTER.search(after)
-    is_between = _OF_SENTENCE.search(before) and _OF_SENTENCE.search(after)
-    is_at_edge = above in SENTENCES and tag != "button"
-    return bool(has_words) and (bool(is_between) or is_at_edge)
+    if _LETTER.search(before) or _LETTER.search(after):
+        is_between = _OF_SENTENCE.search(before) and _OF_SENTENCE.search(after)
+        return bool(is_between) or (above in SENTENCES and tag != "button")
+    return mended and (bool(_STOP.match(after)) or before.strip() == ",")
 
 
 def is_line(name: str) -> bool:
