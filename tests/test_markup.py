@@ -303,7 +303,27 @@ def test_exponents_quotations_and_what_is_struck_out(html: str, text: str, markd
     assert text_of(shown_by_html(page.html)) == text_of(lxml.html.fromstring(f"<p>Said {html}"))
 
 
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("Les avis<span>de nos clients</span>", "Les avis de nos clients"),
+        ("All of it<span><span>by Ana Lima", "All of it by Ana Lima"),
+        ("Fog on the S<span>treet", "Fog on the Street"),
+        ("Less CO<span>2</span> in the a<span>ir", "Less CO2 in the air"),
+        ("Smart<span>News", "SmartNews"),
+        ("The fog<b>gy</b> day<i>s</i>", "The foggy days"),
+        ("Of FOTO<span>GALERIE", "Of FOTOGALERIE"),
+    ],
+)
+def test_a_second_line_of_a_heading(html: str, text: str) -> None:
+    page = clean(f"<h2>{html}")
+    assert page.text == text
+    assert page.to_html(include_formatting=False) == f"<h2>{text}</h2>"
+
+
 def test_many_elements_side_by_side_are_read() -> None:
+    heading = clean("<h2>Fog of the" + "<span>sea </span>and" * 10_000)
+    assert heading.text.startswith("Fog of the sea and")
     page = clean("<p>" + "<b>Fog</b><i>Port</i>" * 10_000)
     assert page.text.split() == ["Fog", "Port"] * 10_000
 

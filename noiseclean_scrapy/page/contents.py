@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from noiseclean_scrapy.page.inline import BEGIN, BREAK, NAMED, Inline, References
+from noiseclean_scrapy.page.outline import HEADINGS
 from noiseclean_scrapy.page.page import Page
 from noiseclean_scrapy.page.tags import VERBATIM_TAGS
 
@@ -37,7 +38,9 @@ class Contents:
         if source is None or self._has_too_many_marks:
             return Inline(self._table.texts[block])
         is_verbatim = self._keeps_space and self._table.is_verbatim(block)
-        return Inline(self._table.texts[block], source, is_verbatim, self._references)
+        is_heading = self._table.tags[self._table.owners[block]] in HEADINGS
+        text, references = self._table.texts[block], self._references
+        return Inline(text, source, is_verbatim, references, is_heading)
 
     @property
     def lines(self) -> Iterator[str]:
