@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from noiseclean_scrapy import SiteCleaner
+from noiseclean_scrapy import SiteCleaner, kernels
 from noiseclean_scrapy.clusters.cleaning import to_record
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.methods import METHODS
 from noiseclean_scrapy.page import Page, PageBudget, TextBlock, build_page
-from noiseclean_scrapy.page.hidden import FADED, hidden_blocks, hides
+from noiseclean_scrapy.page.hidden import FADED, FOLDED, hidden_blocks, hides
 from noiseclean_scrapy.page.overrides import Overrides
 from noiseclean_scrapy.report.reasons import verdict_in_words
 
@@ -92,6 +92,33 @@ def test_what_a_search_is_to_find_is_not_hidden() -> None:
 
 def zip_hidden(page: Page) -> list[TextBlock]:
     return [b for b, hidden in zip(page.blocks, hidden_blocks(page), strict=True) if hidden]
+
+
+@pytest.mark.parametrize(
+    "control",
+    ["aria-controls='p0 p1'", "data-target='#p1'", "data-bs-target=' #p1'"],
+)
+def test_what_a_control_opens_is_not_hidden(control: str) -> None:
+    answer = (
+        "<div id=p1 hidden><p>It lay until noon, as the pilots of the port said on Monday.</div>"
+    )
+    question = "<h3><button {}>How long did it lay?</button></h3>"
+    html = f"<body><h1>Fog</h1>{STORY}{question.format(control)}{answer}"
+    for other, shown in (
+        (html, True),
+        (f"{html}<div hidden>{SECRET}</div>", True),
+        (f"<body><h1>Fog</h1>{STORY}{question.format('')}{answer}", False),
+        (html.replace(answer, f"<div aria-hidden=true>{answer}</div>"), False),
+        (html.replace("#", ".").replace("p1'", "p2'"), False),
+    ):
+        page = build_page(other)
+        found = [block.text for block in zip_hidden(page)]
+        assert any("noon, as" in text for text in found) is not shown
+        assert (SECRET in found) is (SECRET in other)
+        with kernels.in_python():
+            assert build_page(other).table == page.table
+    assert not any(block.hidden for block in SiteCleaner().clean(html).blocks)
+    assert FOLDED not in build_page(html, budget=PageBudget(hidden=True)).table.hidden
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,16 @@ from array import array
 
 from noiseclean_scrapy.page import attributes, characters, facts, inline, reader, sentences, tags
 from noiseclean_scrapy.page.code_language import code_language
-from noiseclean_scrapy.page.hidden import LONGEST_SIGN, is_sign, is_unseen, numbers_line, style_hides
+from noiseclean_scrapy.page.controls import named_by_controls
+from noiseclean_scrapy.page.hidden import (
+    FOLDED,
+    HIDDEN,
+    LONGEST_SIGN,
+    is_sign,
+    is_unseen,
+    numbers_line,
+    style_hides,
+)
 from noiseclean_scrapy.page.page import PageTable
 from noiseclean_scrapy.page.tags import (
     IS_BLOCK,
@@ -162,6 +171,7 @@ cdef class NodeReader:
     cdef bint _reads_hidden, _mended
     cdef dict _special  # by the address of the node
     cdef dict _tests
+    cdef frozenset _controlled  # ids, once they are asked for
     cdef list _anchors, _images, _links, _marks
     cdef bint _has_pieces, _breaks, _is_marked
     cdef int _verbatim, _empty_lines
@@ -469,6 +479,8 @@ cdef class NodeReader:
             styled = self._styling(node, name)
             if styled is not None:
                 label, hidden = <tuple> styled
+                if hidden == HIDDEN and not self._reads_hidden and self._is_controlled(node):
+                    hidden = FOLDED
                 if node == self._body._c_node:
                     label = name
             self._read_counts(node, name)
@@ -480,6 +492,12 @@ cdef class NodeReader:
         self._labels.append(label)
         self._tests_of.append(test)
         return 0
+
+    cdef bint _is_controlled(self, xmlNode* node) except -1:
+        name = _attribute(node, b"id")
+        if name and self._controlled is None:
+            self._controlled = named_by_controls(self._body)
+        return bool(name) and name in self._controlled
 
     cdef int _read_counts(self, xmlNode* node, str name) except -1:
         start = STARTS.get(name)
@@ -744,15 +762,18 @@ cdef class NodeReader:
         return 0
 
 
-def named(_Element root not None, names):
-    """See `page.document.named_elements`."""
+def named(_Element root not None, names, bint by_attributes=False):
+    """See `page.document.named_elements`; or the elements that have an attribute of these names."""
     cdef list encoded = [(<str> name).encode() for name in names]
     cdef Names wanted = _names(encoded)
     cdef list found = []
     cdef xmlNode* node = root._c_node
     while True:
         if node.type == XML_ELEMENT_NODE:
-            if _is_among(<const char*> node.name, &wanted):
+            if (
+                _has_attribute(node, &wanted) if by_attributes
+                else _is_among(<const char*> node.name, &wanted)
+            ):
                 found.append(elementFactory(root._doc, node))
             if node.children != NULL:
                 node = node.children
@@ -834,6 +855,15 @@ cdef inline bint _is_among(const char* name, const Names* names) noexcept:
     for index in range(names.count):
         if names.names[index][0] == name[0] and strcmp(names.names[index], name) == 0:
             return True
+    return False
+
+
+cdef bint _has_attribute(xmlNode* node, const Names* names) noexcept:
+    cdef xmlAttr* attribute = node.properties
+    while attribute != NULL:
+        if attribute.ns == NULL and _is_among(<const char*> attribute.name, names):
+            return True
+        attribute = attribute.next
     return False
 
 

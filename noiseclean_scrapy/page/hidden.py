@@ -38,11 +38,12 @@ _FOLDED = re.compile(
 )
 
 
-HIDDEN, FADED = 1, 2
-"""What the markup hides; and what is hidden by `opacity: 0` alone, from which scripts fade it in.
+HIDDEN, FADED, FOLDED = 1, 2, 3
+"""What the markup hides; what is hidden by `opacity: 0` alone, from which scripts fade it in; and
+what is hidden until a control of the page, which names its id, shows it.
 
-Of 19 faded blocks that `evidence` keeps, all are in the gold of five corpora. The model reads both
-alike, as it was trained.
+Of 19 faded blocks that `evidence` keeps, all are in the gold of five corpora. The model reads all
+three alike, as it was trained.
 """
 
 
@@ -111,8 +112,9 @@ def is_unseen(name: str) -> bool:
 def hidden_blocks(page: Page) -> list[bool]:
     """For each block whether no reader takes it for text: it is hidden, or numbers lines of code.
 
-    What is called a tab, an accordion, a slide and so on is not hidden: a reader opens it. Nothing
-    is hidden on a page most of whose long text is: a script shows it once it is loaded.
+    What is called a tab, an accordion, a slide and so on is not hidden, nor is what a control of
+    the page names (see `page.controls`): a reader opens it. Nothing is hidden on a page most of
+    whose long text is: a script shows it once it is loaded.
     """
     table = page.table
     found = [False] * len(table.texts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
@@ -20,9 +20,17 @@ from noiseclean_scrapy.page.attributes import (
 )
 from noiseclean_scrapy.page.budget import PageBudget
 from noiseclean_scrapy.page.code_language import code_language
+from noiseclean_scrapy.page.controls import named_by_controls
 from noiseclean_scrapy.page.document import collapse
 from noiseclean_scrapy.page.formula import symbols, tex
-from noiseclean_scrapy.page.hidden import is_sign, is_unseen, numbers_line, style_hides
+from noiseclean_scrapy.page.hidden import (
+    FOLDED,
+    HIDDEN,
+    is_sign,
+    is_unseen,
+    numbers_line,
+    style_hides,
+)
 from noiseclean_scrapy.page.inline import BEGIN, BREAK, END, MARKS, NAMED
 from noiseclean_scrapy.page.labels import PUBLISHED_ATTRIBUTES, styling
 from noiseclean_scrapy.page.page import PageTable, Rule
@@ -262,6 +270,8 @@ class NodeReader:
         read_styling = _kept_styling if is_short else styling
         styled = read_styling(name, attributes, self._display) if attributes else (name, 0)
         label, hidden = styled
+        if hidden == HIDDEN and not self._reads_hidden and self._is_controlled(node):
+            hidden = FOLDED
         label = label if node is not self.body or self._display else name
         table.add_element(parent, name, label, test, number, hidden)
         if items and name in STARTS:
@@ -275,6 +285,14 @@ class NodeReader:
         if self._ruled:
             self._rules.append(self._rule(node, parent))
         self._open.append(index)
+
+    def _is_controlled(self, node: _Element) -> bool:
+        name = node.get("id")
+        return bool(name) and name in self._controlled
+
+    @cached_property
+    def _controlled(self) -> frozenset[str]:
+        return named_by_controls(self.body)
 
     def _is_mere_part(self, node: _Element, kind: int) -> bool:
         """Whether an element that is to be dropped is a part of a sentence, which stays one."""
