@@ -32,7 +32,7 @@ from noiseclean_scrapy.page.authors import named_authors
 from noiseclean_scrapy.page.days import months, read_time, read_written, shown_days
 from noiseclean_scrapy.page.facts import page_facts, text_of
 from noiseclean_scrapy.page.headline import choose_title
-from noiseclean_scrapy.page.publication import _stated_author, _stated_time
+from noiseclean_scrapy.page.publication import _marked_author, _stated_author, _stated_time
 from noiseclean_scrapy.page.urls import site_name
 from noiseclean_scrapy.store import Store
 from tests.support import crawl_site, crawling
@@ -130,6 +130,41 @@ def test_one_plain_name_is_taken_without_the_libraries(
 ) -> None:
     """None: they are asked."""
     assert _stated_author(page_facts(f"<head>{head}<body>{body}")) == (author or "")
+
+
+MEMBER = "<a>F</a> <span>Offline</span> <a>{}</a> <span>wrote</span>"
+
+
+@pytest.mark.parametrize(
+    ("author", "name"),
+    [
+        ("<meta itemprop=name content=Fog_Fan94>" + MEMBER.format("Fog_Fan94"), "Fog_Fan94"),
+        ("<a itemprop=url><span itemprop=name> fog.fan </span></a> <i>3</i>", "fog.fan"),
+        ("<b itemprop='fn name'>By Ana Lima, Courier</b>", "Ana Lima"),
+        ("<i itemprop=name>Ana Lima and Rui Melo | Courier</i>", "Ana Lima; Rui Melo"),
+        ("<i itemprop=url>Por Ana Lima, <b>fotos</b></i>", "Ana Lima"),
+        ("Reuters", "Reuters"),
+        ("<i itemprop=name>7 ways to see fog</i>", ""),
+        ("<i itemprop=name>105092</i>", ""),
+        ("<i itemprop=name>Staff of the Courier</i>", ""),
+        ("<!-- nobody -->", ""),
+    ],
+)
+def test_the_author_of_microdata_is_taken_without_the_libraries(author: str, name: str) -> None:
+    post = f"<h1>Fog</h1><div itemprop='author creator' itemscope>{author}</div>"
+    assert _marked_author(page_facts(post)) == name
+    other = "<p itemprop=author><i itemprop=name>{}</i>"
+    assert _marked_author(page_facts(post + other.format("fogger"))) == name
+    comment = f"<div class=comments>{other.format('fogger')}</div>"
+    assert _marked_author(page_facts(comment + post)) == name
+    assert read('<meta name="author" content="Eva Silva">', post).author == "Eva Silva"
+
+
+def test_several_people_of_microdata_are_for_the_libraries() -> None:
+    marked = "<p itemprop=author><i itemprop=name>{}</i></p>".format
+    assert _marked_author(page_facts(f"{marked('Ana Lima')}{marked('Ana Lima')}")) == "Ana Lima"
+    assert _marked_author(page_facts(f"{marked('Ana Lima')}{marked('Rui Melo')}")) == ""
+    assert _marked_author(page_facts(f"{marked('Ana Lima')}{marked('melo')}")) == "Ana Lima"
 
 
 @pytest.mark.parametrize(

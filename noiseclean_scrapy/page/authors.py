@@ -123,12 +123,30 @@ def byline(line: str) -> str:
     ('Ana Sousa; Rui Melo', '')
     """
     found = _BYLINE.match(line)
-    if found is None:
+    return _people(line[found.end() :]) if found else ""
+
+
+def marked_name(text: str) -> str:
+    """The author in a text that is marked as one: a word as it is, or the people it begins with.
+
+    Empty where it is neither.
+
+    >>> marked_name("Fog_Fan94"), marked_name("By Ana Sousa, Courier"), marked_name("Foto: dpa")
+    ('Fog_Fan94', 'Ana Sousa', '')
+    """
+    name = without_by(text)
+    if " " in name:
+        return _people(name)
+    return "" if _NO_NAME.search(name) else name
+
+
+def _people(line: str) -> str:
+    """The people whose plain names a line begins with."""
+    names = _JOINED.split(_BEHIND_NAME.sub("", line, count=1))
+    if not all(is_plain_name(name) and not _ROLE.search(name) for name in names):
         return ""
-    names = _JOINED.split(_BEHIND_NAME.sub("", line[found.end() :], count=1))
-    is_plain = all(is_plain_name(name) and not _ROLE.search(name) for name in names)
     is_called = all(word[0].isupper() for name in names for word in (name, name.split()[-1]))
-    return "; ".join(names) if is_plain and is_called else ""
+    return "; ".join(names) if is_called else ""
 
 
 def without_roles(names: Sequence[str]) -> list[str]:
