@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timezone
 from itertools import permutations
 from typing import Any
 
@@ -280,6 +280,24 @@ def test_of_several_images_the_first_that_has_an_address(image: Any) -> None:
     data = article(author="Ana Sousa", image=image)
     found = extract_metadata(page(data=data), url=URL)
     assert found.image == "https://courier-online.com/i.jpg"
+
+
+def test_whoever_asks_is_the_author_of_a_page_of_answers() -> None:
+    answer = {"@type": "Answer", "author": {"name": "Rui Melo"}}
+    asked = {"@type": "Question", "name": "Fog?", "author": {"name": "Fog_Fan"}}
+    asked |= {"acceptedAnswer": answer, "datePublished": "2024-05-03T10:00:00Z"}
+    found = extract_metadata(page(data={"@type": "QAPage", "mainEntity": [asked]}), url=URL)
+    assert (found.author, found.published) == (
+        "Fog_Fan",
+        datetime(2024, 5, 3, 10, tzinfo=timezone.utc),
+    )
+    assert title_of(page("A", data={"@type": "QAPage", "mainEntity": asked})) == "A"
+    others = {"@type": "FAQPage", "mainEntity": [asked]}
+    assert extract_metadata(page(data=others), url=URL).author == ""
+    both = [{"@type": "QAPage", "mainEntity": asked}, article(author="Ana Sousa")]
+    assert extract_metadata(page(data=both), url=URL).author == "Ana Sousa"
+    nothing = {"@type": "QAPage", "mainEntity": {"acceptedAnswer": answer}}
+    assert extract_metadata(page(data=nothing), url=URL).author != "Fog_Fan"
 
 
 def test_people_may_be_called_like_a_day() -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from noiseclean_scrapy.page.authors import split_names
@@ -83,6 +84,8 @@ def things(documents: Iterable[Any]) -> Iterator[dict[str, Any]]:
 def read_article(documents: Iterable[Any]) -> Article:
     """The first article that stands for itself, not in a list or as part of another one.
 
+    Without one, the question that the page is about.
+
     >>> author = {"@type": "Person", "name": "Ana Sousa"}
     >>> found = read_article([{"@type": "NewsArticle", "headline": "Fog", "author": [author]}])
     >>> found.headline, found.authors
@@ -91,7 +94,8 @@ def read_article(documents: Iterable[Any]) -> Article:
     found = [thing for value in documents for thing in _objects(value, 0, _ELSEWHERE)]
     article = next(filter(_is_article, found), None)
     if article is None:
-        article = next((thing for thing in found if isinstance(thing.get("headline"), str)), {})
+        headed = (thing for thing in found if isinstance(thing.get("headline"), str))
+        article = next(chain(headed, _questions(found)), {})
     known: dict[str, dict[str, Any]] = {}
     for thing in found:  # of which some only refer to others
         if isinstance(name := thing.get("@id"), str):
@@ -135,6 +139,13 @@ def type_names(thing: Mapping[str, Any]) -> list[str]:
 
 def _is_article(thing: Mapping[str, Any]) -> bool:
     return any(map(_ARTICLE.search, type_names(thing)))
+
+
+def _questions(found: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """What pages of a question and its answers are about; not the questions that others list."""
+    for thing in found:
+        if "QAPage" in type_names(thing):
+            yield from _objects(thing.get("mainEntity"), 0, _ELSEWHERE)
 
 
 def _own_name(thing: Mapping[str, Any]) -> object:
