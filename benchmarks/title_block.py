@@ -13,7 +13,7 @@ from noiseclean_scrapy.page.words import word_counts, words
 
 def find_title_block(page: Page) -> int | None:
     """Its number: of TITLE, else of another title that the page declares, else its only H1."""
-    table, site = page.table, SiteNames(page)
+    table, site = page.table, SiteNames(page.declared.site_names, page.url)
 
     def is_h1(number: int) -> bool:
         return table.tags[table.owners[number]] == "h1"

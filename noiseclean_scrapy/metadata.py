@@ -110,7 +110,7 @@ def read_facts(
     """What `page_facts` took from a page tells, and the `text`; see `extract_metadata`.
 
     `lines` gives the lines of the blocks: it is asked where no mark tells of the author or the day,
-    and for no more than stand before the text and at its beginning.
+    or of the site alone, and for no more than stand before the text and at its beginning.
     """
     try:
         declared = _declared(facts)

@@ -428,6 +428,16 @@ def test_a_day_beside_the_headline_that_nothing_marks(
         ("<p>By Ana Lima Monday, January 16, 2012</p>", "Ana Lima"),
         ("<p>Posted by Ana Lima on March 8 | Fog</p>", "Ana Lima"),
         ("<p>by Ana Lima (AFP) – 17 hours ago</p>", "Ana Lima"),
+        ("<p>by Ana Lima ● March 8</p>", "Ana Lima"),
+        ("<p>By Ana Lima Published March 8</p>", "Ana Lima"),
+        ("<p>von Ana Lima, Kurier</p>", "Ana Lima"),
+        ("<p>Par Ana Lima et Rui Melo</p>", "Ana Lima; Rui Melo"),
+        ("<p>Escrito por Ana Lima | 8 de mayo</p>", "Ana Lima"),
+        ("<p>Door Ana Lima</p>", "Ana Lima"),
+        ("<p>Par thème</p>", ""),
+        ("<p>Por la noche de Lima</p>", ""),
+        ("<p>Von Ana Lima aus Aber</p>", ""),
+        ("<p>Di Maria</p>", ""),
         ("<p>By clicking here you agree</p>", ""),
         ("<p>By fog</p>", ""),
         ("<p>Bye Ana Lima</p>", ""),
@@ -443,6 +453,15 @@ def test_a_byline_beside_the_headline_that_nothing_marks(behind: str, author: st
     assert extract_metadata(page, url=URL).author == ""
     marked = f'<meta name="author" content="Eva Silva">{page}'
     assert extract_metadata(marked, url=URL, text="Fog\nIt rose.").author == "Eva Silva"
+
+
+@pytest.mark.parametrize("name", ["Fog News", "The Courier", "Example", "news.example.com"])
+def test_a_byline_goes_before_the_name_of_the_site(name: str) -> None:
+    head = f'<meta name="author" content="{name}"><meta property="og:site_name" content="Fog News">'
+    head += linked({"@type": "NewsArticle", "author": name, "publisher": {"name": "The Courier"}})
+    text = "Fog\nIt rose."
+    assert read(head, "<p>Fog</p><p>by Ana Lima</p><p>It rose.</p>", text).author == "Ana Lima"
+    assert read(head, "<p>Fog</p><p>It rose.</p>", text).author == name
 
 
 def test_a_file_is_read_once_for_all_facts() -> None:

@@ -17,8 +17,9 @@ _SIGN = re.compile(r"(?<=\S)\s+\([^()]{1,20}\)$")
 _WRITTEN = "(?:posted|published|written)"
 _WRITTEN_BY = rf"(?:(?:{_WRITTEN}|story|words|text) )?by"
 _PARTICIPLE = "escrito|publicado|écrit|publié|geschrieben|scritto|geschreven|skrevet|skriven"
+_BY_ELSEWHERE = rf"(?:(?:{_PARTICIPLE}) )?(?:von|par|por|di|door|av)"
 _BY = re.compile(
-    rf"(?:{_WRITTEN_BY}|(?:(?:{_PARTICIPLE}) )?(?:von|par|por|di|door|av))\s+(?=[^\W\d_])"
+    rf"(?:{_WRITTEN_BY}|{_BY_ELSEWHERE})\s+(?=[^\W\d_])"
     r"|te[kx]st\s?:?\s|(?:redakcja|लेखक|文|文字|撰文|記者|记者)\s?[:：/／＝]\s?"
     r"|(?:بقلم|लेखक)\s+|(?:記者|记者)\s?(?=[\u4e00-\u9fff])",
     re.IGNORECASE,
@@ -86,9 +87,10 @@ _AROUND_NAME = re.compile(
     re.IGNORECASE,
 )
 _NAME_OF_DAY = re.compile(rf"\S+ (?:{_WEEKDAY}|share)", re.IGNORECASE)
-_BYLINE = re.compile(rf"{_WRITTEN_BY}:?\s+(?=[^\W\d_])", re.IGNORECASE)
+_BYLINE = re.compile(rf"(?:{_WRITTEN_BY}:?|({_BY_ELSEWHERE}))\s+(?=[^\W\d_])", re.IGNORECASE)
 _BEHIND_NAME = re.compile(
-    rf"\s*[,;:|•·/(–—\d].*|\s(?:-|on|of|for|at|in|with|{_WEEKDAY}|{_MONTH})\s.*", re.IGNORECASE
+    rf"\s*[,;:|•●·/(–—\d].*|\s(?:-|on|of|for|at|in|with|{_WRITTEN}|{_WEEKDAY}|{_MONTH})\s.*",
+    re.IGNORECASE,
 )
 _LONGEST = 200  # characters of all names
 
@@ -123,7 +125,9 @@ def byline(line: str) -> str:
     ('Ana Sousa; Rui Melo', '')
     """
     found = _BYLINE.match(line)
-    return _people(line[found.end() :]) if found else ""
+    people = _people(line[found.end() :]) if found else ""
+    is_certain = not found or not found[1] or all(word[0].isupper() for word in people.split())
+    return people if is_certain else ""  # the other words begin lines of all kinds
 
 
 def marked_name(text: str) -> str:

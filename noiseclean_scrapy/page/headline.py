@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import compress, count, islice
 
 import numpy as np
@@ -44,7 +44,7 @@ def find_headline(page: Page, common: Sequence[bool] = ()) -> int | None:
     number of the block, are no headlines.
     """
     table = page.table
-    site = SiteNames(page)
+    site = SiteNames(page.declared.site_names, page.url)
 
     def may_show(number: int) -> bool:
         text = table.texts[number]
@@ -95,7 +95,7 @@ def choose_title(page: Page, headline: str) -> str:
     >>> choose_title(build_page(head.format("Courier"), url="http://courier.example/"), "")
     'Fog | Sport'
     """
-    site = SiteNames(page)
+    site = SiteNames(page.declared.site_names, page.url)
     # An attribute ends at a quotation mark that is not escaped.
     cut = [found.partition('"')[0].strip() for found in (headline, page.title) if '"' in found]
     told = (*page.declared.titles, page.declared.wrapped_title)
@@ -212,13 +212,13 @@ def _dice(one: Set[str], other: Set[str]) -> float:
 
 
 class SiteNames:
-    """What the site of a page is called: by the page itself, and by its address."""
+    """What the site of a page is called: as the page has `told`, and by its address."""
 
-    def __init__(self, page: Page) -> None:
-        name = host(page.url)
+    def __init__(self, told: Iterable[str], url: str) -> None:
+        name = host(url)
         # Nearly always that of the registrable domain, whose list takes long to load.
         label = max(name.split(".")[:-1], key=len, default="")
-        names = (*page.declared.site_names, name, name.removeprefix("www."), label)
+        names = (*told, name, name.removeprefix("www."), label)
         self._label = label
         self._names = set(filter(None, map(squashed, names)))
 

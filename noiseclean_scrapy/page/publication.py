@@ -25,6 +25,7 @@ from noiseclean_scrapy.page.authors import (
 )
 from noiseclean_scrapy.page.days import ShownDay, read_time, read_written, shown_days
 from noiseclean_scrapy.page.facts import text_of
+from noiseclean_scrapy.page.headline import SiteNames
 from noiseclean_scrapy.page.linked_data import Article, plain_line
 from noiseclean_scrapy.page.logs import get_logger
 from noiseclean_scrapy.page.parse import inner_text
@@ -64,7 +65,8 @@ def author_and_date(
     """What JSON-LD says of the article, then META, then its marks; and what the libraries find.
 
     Last the day that the page shows in what is marked, or `beside` the headline; where none is
-    marked the first day of a page may be that of today. And a byline beside the headline.
+    marked the first day of a page may be that of today. And a byline beside the headline, for the
+    name of the site as well.
     """
     latest = datetime.now(timezone.utc) + timedelta(days=1)
     told_authors = named_authors("; ".join(article.authors), are_told=True)
@@ -88,8 +90,9 @@ def author_and_date(
         if other_published and _may_be_turned(facts, url, other_published, language):
             other_published = None
         author, published = author or other_author, published or other_published
-    if not author:
-        author = named_authors(next(filter(None, map(byline, beside()[0])), ""))
+    site = SiteNames((article.publisher, declared.get("og:site_name", "")), url)
+    if not author or site.is_name(author):
+        author = named_authors(next(filter(None, map(byline, beside()[0])), "")) or author
     if published is None:
         modified = _modified(article, declared, latest)
         ways = (_shown_days(facts), _days_beside(beside))
