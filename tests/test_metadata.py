@@ -559,6 +559,13 @@ def test_byline_and_time_in_the_text() -> None:
     assert (found.author, found.published) == ("Ana Lima", utc(2020, 3, 4))
 
 
+def test_what_is_named_after_code_does_not_tell() -> None:
+    option = '<dt id="--reset-author"><a class="anchor" href="#a"></a><code>--reset-author</code>'
+    assert read(body=f"<h1>Fog</h1><dl>{option}</dt><dd>It rose.</dd></dl>").author == ""
+    byline = '<p class="byline">By <a rel="author">Ana Lima</a> of <code>fog.c</code></p>'
+    assert read(body=f"<h1>Fog <code>fog.c</code></h1>{byline}").author == "Ana Lima"
+
+
 def test_comments_and_asides_do_not_tell() -> None:
     found = read(
         body='<div id="comments"><p class="author">Troll Face</p><time datetime="2020-03-04">'

@@ -179,6 +179,8 @@ def _telling_parts(root: _Element) -> Iterator[_Element]:
     for node in candidates():
         if not _is_short(node) or node in prose or reviews.nearest(node) is not None:
             continue
+        if _shows_code(node):
+            continue
         if chosen.isdisjoint(node.iterancestors()):
             above = None if _shows_day(text_of(node)) else node.getparent()
             if above is not None and _is_byline(above) and chosen.isdisjoint(above.iter()):
@@ -187,6 +189,11 @@ def _telling_parts(root: _Element) -> Iterator[_Element]:
             yield node
             if len(chosen) == _MOST_TELLING:
                 return
+
+
+def _shows_code(node: _Element) -> bool:
+    """Whether code is what an element is marked for, as an option in a manual."""
+    return node.tag not in TELLING_TAGS and any(True for _ in node.iter("code", "kbd", "samp"))
 
 
 class _Above:
