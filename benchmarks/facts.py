@@ -25,6 +25,7 @@ from benchmarks.reporting import publish_figures, report_parser
 from benchmarks.tables import Table
 from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.metadata import extract_metadata
+from noiseclean_scrapy.page.characters import SOFT_HYPHEN
 from noiseclean_scrapy.page.decoding import decode
 
 CORPUS = "fundus-dev"
@@ -112,7 +113,7 @@ def scores(found: Facts, right: Facts) -> dict[str, float]:
 
 def words(text: str) -> tuple[str, ...]:
     """The words of a text without case and punctuation."""
-    return tuple(_WORD.findall(text.casefold()))
+    return tuple(_WORD.findall(text.replace(SOFT_HYPHEN, "").casefold()))
 
 
 def half(pages: Iterable[CorpusPage], which: str) -> list[CorpusPage]:

@@ -14,7 +14,7 @@ from noiseclean_scrapy.methods.base import LEFT_OUT, Late, Model, PageVerdict
 from noiseclean_scrapy.notebook import page_card
 from noiseclean_scrapy.page import Page, PageTable
 from noiseclean_scrapy.page.block import Block, LocatedBlock
-from noiseclean_scrapy.page.characters import JOINERS, paired, without_controls
+from noiseclean_scrapy.page.characters import JOINERS, one_line
 from noiseclean_scrapy.page.contents import Contents
 from noiseclean_scrapy.page.headline import choose_title, find_headline, headline_again
 from noiseclean_scrapy.page.hidden import hidden_blocks
@@ -362,8 +362,7 @@ def _title(page: Page, headline: int | None) -> str:
     text = "" if headline is None else " ".join(Contents(page)[headline].plain.split())
     is_ruled = headline is not None and page.table.rules[headline] == "title"
     title = text if is_ruled else choose_title(page, text)
-    # JSON may hold what no file in UTF-8 can, and META what steers a terminal.
-    return " ".join(paired(without_controls(title)).split())[:LONGEST_TITLE]
+    return one_line(title)[:LONGEST_TITLE]
 
 
 def _headline(page: Page, verdict: PageVerdict) -> int | None:

@@ -52,6 +52,10 @@ MAYOR = 'Mayor calls port "closed"'
         (page("A", "Fog", {"og:title": "Fog - Sport - Courier Online"}), "Fog"),
         (page("A", "Fog", {"og:title": "Fog | News | DW", "og:site_name": "DW"}), "Fog"),
         (page("A", "", {"og:title": "Fog – C – 30.01.2024", "og:site_name": "C"}), "Fog"),
+        (page("A", "", {"og:title": "Fog | Sea Air News", "og:site_name": "Sea"}), "Fog"),
+        (page("A", "", {"og:title": "Sea Air | Fog", "og:site_name": "Sea"}), "Sea Air | Fog"),
+        (page("A", "", {"og:title": "Fog | Seaside", "og:site_name": "Sea"}), "Fog | Seaside"),
+        (page("A", "", {"og:title": "Fog in the har&shy;bour"}), "Fog in the harbour"),
         (page("A", "雾", {"og:title": "雾：新闻网", "og:site_name": "新闻网"}), "雾"),
         (page("A", "", {"og:title": "雾天_新闻网", "og:site_name": "新闻网"}), "雾天"),
         (page("A", "", {"og:title": "雾，雨！--新闻网", "og:site_name": "新闻网"}), "雾，雨！"),
@@ -200,6 +204,12 @@ def test_numbered_headlines_stay() -> None:
     assert [cleaner.clean(html).text.splitlines()[0] for html in pages] == [
         f"Part {n}" for n in range(6)
     ]
+
+
+def test_the_www_of_an_address_is_no_name() -> None:
+    html = page("Fog | SEA News", "", {"og:title": "Fog | SEA News"})
+    assert choose_title(build_page(html, url="https://www.sea.example/fog"), "") == "Fog"
+    assert choose_title(build_page(html, url="https://www.rain.example/"), "") == "Fog | SEA News"
 
 
 def test_titles_of_pages_without_a_headline() -> None:

@@ -238,6 +238,11 @@ def test_what_stands_around_a_name_is_no_part_of_it(line: str, author: str) -> N
         assert read(head, f'<h1>Flood</h1><p class="byline">{body}</p>').author == author
 
 
+def test_soft_hyphens_are_no_part_of_a_name() -> None:
+    assert named_authors("Ana Sou\u00adsa") == "Ana Sousa"
+    assert read('<meta name="author" content="Ana Sou&shy;sa">').author == "Ana Sousa"
+
+
 def test_the_number_of_an_account_is_no_name() -> None:
     assert named_authors("Ana Lima; UDC7RFYFNRhrH8pI") == "Ana Lima"
     assert named_authors("3d23d65-ddc6-4ce5") == ""

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 
-from noiseclean_scrapy.page.characters import paired, without_controls
+from noiseclean_scrapy.page.characters import one_line
 from noiseclean_scrapy.page.days import MONTHS
 
 _LISTED = re.compile(r"\s*[;|、]\s*")
@@ -192,7 +192,7 @@ def named_authors(found: str | None, *, are_told: bool = False) -> str:
     >>> named_authors("Ann Friday"), named_authors("Ann Friday", are_told=True)
     ('Ann', 'Ann Friday')
     """
-    line = " ".join(paired(without_controls(found or "")).split())
+    line = one_line(found or "")
     names = (
         name if are_told and _NAME_OF_DAY.fullmatch(name) else _AROUND_NAME.sub("", name)
         for name in map(str.strip, line.split(";"))

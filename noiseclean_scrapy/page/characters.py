@@ -12,7 +12,8 @@ _STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 _UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 ZERO_WIDTH = ("\u200b", "\ufeff")
-JOINERS = "\u00ad\u200c\u200d\u2060"
+SOFT_HYPHEN = "\u00ad"
+JOINERS = f"{SOFT_HYPHEN}\u200c\u200d\u2060"
 """Soft hyphens and joiners, which stand in words and are no letters of them."""
 
 
@@ -51,6 +52,15 @@ def paired(text: str) -> str:
         # Through UTF-16 the two halves of a split pair become their character again.
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return text
+
+
+def one_line(text: str) -> str:
+    """A text of metadata as it is given to users: JSON may hold what no file in UTF-8 can.
+
+    >>> one_line("Heli\\u00adkopter\\x1b[2J\\n in\\ud800 the fog")
+    'Helikopter[2J in\ufffd the fog'
+    """
+    return " ".join(paired(without_controls(text)).replace(SOFT_HYPHEN, "").split())
 
 
 def inert(text: str) -> str:

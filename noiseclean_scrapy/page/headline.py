@@ -216,10 +216,10 @@ class SiteNames:
 
     def __init__(self, told: Iterable[str], url: str) -> None:
         name = host(url)
+        short = name.removeprefix("www.")
         # Nearly always that of the registrable domain, whose list takes long to load.
-        label = max(name.split(".")[:-1], key=len, default="")
-        names = (*told, name, name.removeprefix("www."), label)
-        self._label = label
+        label = max(short.split(".")[:-1], key=len, default="")
+        names = (*told, name, short, label)
         self._names = set(filter(None, map(squashed, names)))
 
     def is_name(self, text: str) -> bool:
@@ -252,7 +252,7 @@ class SiteNames:
         own, name = words(part), squashed(part)
         if name in self._names or _DAY.fullmatch(part.strip()):
             return True
-        if not is_first and own and own[0] == self._label and len(own) <= _LONGEST_REST:
+        if not is_first and own and own[0] in self._names and len(own) <= _LONGEST_REST:
             return True
         return len(name) >= _SHORTEST_NAME and any(
             known.endswith(name) or (name.endswith(known) and len(name) < 2 * len(known))
