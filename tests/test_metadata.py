@@ -434,6 +434,13 @@ def test_a_day_beside_the_headline_that_nothing_marks(
         ("<p>Posted by Ana Lima on March 8 | Fog</p>", "Ana Lima"),
         ("<p>by Ana Lima (AFP) – 17 hours ago</p>", "Ana Lima"),
         ("<p>by Ana Lima ● March 8</p>", "Ana Lima"),
+        ("<p>By fog.fan, 2026-03-08(日), in category Weather</p>", "fog.fan"),
+        ("<p>Posted by Ana · March 8, 2026 at 3:00 pm</p>", "Ana"),
+        ("<p>By fog, and by 8 March 2026</p>", ""),
+        ("<p>By fog 8 March 2026</p>", ""),
+        ("<p>By Friday, 8 March 2026</p>", ""),
+        ("<p>By fog, 8 ships</p>", ""),
+        ("<p>By ana@courier.example, 8 March 2026</p>", ""),
         ("<p>By Ana Lima Published March 8</p>", "Ana Lima"),
         ("<p>von Ana Lima, Kurier</p>", "Ana Lima"),
         ("<p>Par Ana Lima et Rui Melo</p>", "Ana Lima; Rui Melo"),
@@ -467,6 +474,8 @@ def test_a_byline_goes_before_the_name_of_the_site(name: str) -> None:
     text = "Fog\nIt rose."
     assert read(head, "<p>Fog</p><p>by Ana Lima</p><p>It rose.</p>", text).author == "Ana Lima"
     assert read(head, "<p>Fog</p><p>It rose.</p>", text).author == name
+    other = name.casefold()
+    assert read(head, f"<p>Fog</p><p>by {other}, 8 March 2026</p><p>It.</p>", text).author == name
 
 
 def test_a_file_is_read_once_for_all_facts() -> None:

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 
 from noiseclean_scrapy.page.characters import one_line
-from noiseclean_scrapy.page.days import MONTHS
+from noiseclean_scrapy.page.days import MONTHS, shown_days
 
 _LISTED = re.compile(r"\s*[;|、]\s*")
 _AND = r"(?:and|und|y|et|e|og|och|en|&)\s+"
@@ -92,7 +92,9 @@ _BEHIND_NAME = re.compile(
     rf"\s*[,;:|•●·/(–—\d].*|\s(?:-|on|of|for|at|in|with|{_WRITTEN}|{_WEEKDAY}|{_MONTH})\s.*",
     re.IGNORECASE,
 )
+_WORD_AND_SIGN = re.compile(rf"([^\s,|]+)\s?[,|·•●–—]\s*(?=\d|{_WEEKDAY}|{_MONTH})", re.IGNORECASE)
 _LONGEST = 200  # characters of all names
+_LONGEST_DAY = 20
 
 
 def split_names(text: str) -> Iterator[str]:
@@ -125,9 +127,22 @@ def byline(line: str) -> str:
     ('Ana Sousa; Rui Melo', '')
     """
     found = _BYLINE.match(line)
-    people = _people(line[found.end() :]) if found else ""
-    is_certain = not found or not found[1] or all(word[0].isupper() for word in people.split())
-    return people if is_certain else ""  # the other words begin lines of all kinds
+    if found is None:
+        return ""
+    rest = line[found.end() :]
+    people = _people(rest)
+    if found[1]:  # such words begin lines of all kinds
+        return people if all(word[0].isupper() for word in people.split()) else ""
+    return people or _account(rest)
+
+
+def _account(line: str) -> str:
+    """The one word that a line begins with before a sign and a day."""
+    found = _WORD_AND_SIGN.match(line)
+    if found is None or _NO_NAME.search(found[1]):
+        return ""
+    day = next(shown_days(line[found.end() :]), None)
+    return found[1] if day and day.end <= _LONGEST_DAY else ""
 
 
 def marked_name(text: str) -> str:

@@ -92,7 +92,9 @@ def author_and_date(
         author, published = author or other_author, published or other_published
     site = SiteNames((article.publisher, declared.get("og:site_name", "")), url)
     if not author or site.is_name(author):
-        author = named_authors(next(filter(None, map(byline, beside()[0])), "")) or author
+        shown = named_authors(next(filter(None, map(byline, beside()[0])), ""))
+        if not author or not site.is_name(shown):
+            author = shown or author
     if published is None:
         modified = _modified(article, declared, latest)
         ways = (_shown_days(facts), _days_beside(beside))
