@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -280,6 +281,33 @@ def test_lists_that_change_are_revisited_first(tmp_path: Path) -> None:
     assert newest in paths(crawled)
     assert crawled.stats["finish_reason"] == "finished"
     assert crawled.lines("ERROR", "") == []
+
+
+class SteppedSpider(FollowingSpider):
+    """Sets the clock back by an hour once a list is read."""
+
+    name = "stepped"
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        if response.url.endswith("/lively"):
+            then = time.time() - 3_600
+            time.time = lambda: then
+        yield from super().parse(response)
+
+
+@pytest.mark.slow
+def test_a_clock_that_is_set_back_stops_no_revisits(tmp_path: Path) -> None:
+    with crawl_site.serve(hub_site()) as server:
+        settings = {
+            **ONE_AT_A_TIME,
+            "NOISECLEAN_REVISITS": 2,
+            "NOISECLEAN_REVISIT_SECONDS": 0.1,
+            "CLOSESPIDER_TIMEOUT": 120,
+        }
+        plan = Plan(SteppedSpider, settings, {"urls": [f"{server.url}/"]})
+        crawled = crawling.crawl(tmp_path, plan)[0]
+    assert crawled.ours["focus/revisits"] == 2
+    assert crawled.stats["finish_reason"] == "finished"
 
 
 @pytest.mark.slow

@@ -453,10 +453,26 @@ def test_hubs_that_cannot_be_kept_are_left_out_of_a_job(tmp_path: Path) -> None:
         ("browser", {"meta": {"playwright_page": threading.Lock()}}),  # what a page object holds
     ):
         request: Any = Request(URL + name, **options)
-        one.hubs.add(Hub(request.url, "news.example", request, time.time()), time.time())
+        one.hubs.add(Hub(request.url, "news.example", request, time.monotonic()), time.monotonic())
     path = tmp_path / "focus"
     path.write_bytes(save_focus(one, spider))
     other = focus()
     load_focus(other, path, Spider("news"))
     assert other.space.pages == 7
     assert [hub.address for hub in other.hubs] == [f"{URL}plain"]
+
+
+@pytest.mark.parametrize(("step", "elapsed"), [(0, 500), (3_000, 3_500), (-3_000, 0)])
+def test_a_job_knows_how_long_ago_a_hub_was_visited(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int, elapsed: int
+) -> None:
+    one, other = focus(), focus()
+    visited = time.monotonic() - 500
+    one.hubs.add(Hub(URL, "news.example", Request(URL), visited), visited)
+    path = tmp_path / "focus"
+    path.write_bytes(save_focus(one, Spider("news")))
+    now = time.time() + step
+    monkeypatch.setattr("time.time", lambda: now)
+    load_focus(other, path, Spider("news"))
+    [hub] = other.hubs
+    assert time.monotonic() - hub.visited == pytest.approx(elapsed, abs=100)

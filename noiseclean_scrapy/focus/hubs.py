@@ -26,6 +26,8 @@ class Hub:
     `request` is what asked for it. At its revisits `changes` link texts were found in `watched`
     seconds that no hub had shown before; both fade by 0.9 a visit. `places` counts them by the
     place they stand at. `value` in [0, 1] is the mean promise of its links.
+
+    `visited` and each `now` are seconds of a clock that does not jump.
     """
 
     address: str

@@ -25,11 +25,14 @@ def save_focus(focus: Focus, spider: Spider) -> bytes:
 
     Pickled, as Scrapy keeps its own state in a job. A hub whose callback is no method of the spider
     cannot be kept, nor one whose meta holds what cannot be pickled. Weights are learned again.
+    Hubs were `visited` in seconds since 1970: the clock of this run says nothing to the next one.
     """
     hubs = []
+    since_1970 = time.time() - time.monotonic()
     for hub in focus.hubs:
         with suppress(Exception):  # pickling raises whatever the objects do
-            kept = replace(hub, request=hub.request.to_dict(spider=spider))
+            request = hub.request.to_dict(spider=spider)
+            kept = replace(hub, request=request, visited=since_1970 + hub.visited)
             pickle.dumps(kept)
             hubs.append(kept)
     return pickle.dumps(
@@ -58,7 +61,9 @@ def load_focus(focus: Focus, path: Path, spider: Spider) -> None:
     focus.spent = Counter(state["spent"])
     focus.revisits = state["revisits"]
     focus.hubs.texts = OrderedDict.fromkeys(state["texts"])
+    now = time.monotonic()
     for hub in state["hubs"]:
         with suppress(Exception):  # the spider may have lost a callback, or a class of its meta
             hub.request = request_from_dict(hub.request, spider=spider)
-            focus.hubs.add(hub, time.time())
+            hub.visited = now - max(0.0, time.time() - hub.visited)
+            focus.hubs.add(hub, now)

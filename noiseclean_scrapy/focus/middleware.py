@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import AsyncIterator, Iterable, Iterator
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urljoin
 
@@ -56,7 +56,7 @@ class FocusMiddleware(CrawlComponent):
         self.readings: ByResponse[Reading] = ByResponse()
         folder = job_dir(crawler.settings)
         self._job = Path(folder) / _JOB_FILE if folder else None
-        self._saved_at = time.monotonic()
+        self._saved_at = monotonic()
         self._relevance = 0.0
         self._relevances = Relevances()
 
@@ -152,10 +152,10 @@ class FocusMiddleware(CrawlComponent):
         }
         if self.config.revisits and request.method == "GET" and response.status == 200:
             site = site_name(request.url)
-            fresh = self.focus.visit_hub(reading, request.url, site, request, time.time())
+            fresh = self.focus.visit_hub(reading, request.url, site, request, monotonic())
             count(self.crawler, "focus/fresh_links", fresh)
             self._set("focus/hubs", len(self.focus.hubs.known))
-        if time.monotonic() > self._saved_at + _SECONDS_BETWEEN_SAVES:
+        if monotonic() > self._saved_at + _SECONDS_BETWEEN_SAVES:
             await self._save()
 
     def _note(self, reading: Reading) -> None:
@@ -170,7 +170,7 @@ class FocusMiddleware(CrawlComponent):
         self._set("focus/histogram", self._relevances.histogram)
 
     async def _save(self) -> None:
-        self._saved_at = time.monotonic()
+        self._saved_at = monotonic()
         if self._job:
             try:
                 assert self.crawler.spider

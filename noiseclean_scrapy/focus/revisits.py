@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from scrapy import signals
@@ -100,13 +100,13 @@ class HubRevisits(FocusComponent):
         """End a revisit, whatever the answer was."""
         middleware, site = self.middleware, site_name(request.url)
         if middleware and _is_revisit(request) and site in self._under_way:
-            self._end(site, middleware, time.time())
+            self._end(site, middleware, monotonic())
 
     def look(self) -> None:
         """Ask for the hubs that are due."""
         try:
             middleware = self.middleware
-            now = time.time()
+            now = monotonic()
             while middleware and self._are_left(middleware):
                 hub = middleware.focus.hubs.next(now, self._busy(middleware, now))
                 if hub is None:
