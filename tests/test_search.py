@@ -258,6 +258,16 @@ def test_a_word_repeated_endlessly(store: Store) -> None:
     assert MATCH_START in hit.snippet
 
 
+def test_behind_the_last_place_of_a_database_no_words_follow_each_other(store: Store) -> None:
+    words = [f"word{number}" for number in range(1, 16_401)]
+    write(store, page("1", " ".join(words)))
+    assert keys(store.search('"word16378 word16379 word16380" word16400')) == ["1"]
+    for first in range(16_378, 16_384):
+        assert keys(store.search(f'"word{first} word16390"')) == [], first
+        assert keys(store.search(f'"word{first} word{first + 2}"')) == [], first
+    assert keys(store.search('word1 -"word16379 word16400"')) == ["1"]
+
+
 def test_what_a_search_cannot_be_asked_for(store: Store) -> None:
     write(store, *searching.text_pages())
     for name, value in searching.WRONG:

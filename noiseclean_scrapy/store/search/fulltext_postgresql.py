@@ -11,8 +11,9 @@ from noiseclean_scrapy.store.column_types import KeyText
 from noiseclean_scrapy.store.search.query import AnalyzedAlternative
 from noiseclean_scrapy.store.search.terms import TITLE_WEIGHT, PageTerms, Phrase
 
-# PostgreSQL refuses a tsvector of a megabyte, and knows no later position than this one.
+# PostgreSQL refuses a tsvector of a megabyte.
 _VECTOR_BYTES = 1_000_000
+# It knows no later position: all words from the one before on share it, and follow nothing.
 _LAST_POSITION = 16_383
 
 TABLE = "noiseclean_search"
@@ -74,7 +75,8 @@ def _vector(page: PageTerms) -> str:
         size += len(term.encode()) + 8 if term not in places else 2
         if size > _VECTOR_BYTES:
             break
-        places.setdefault(term, []).append(f"{min(number, _LAST_POSITION)}{weight}")
+        place = number if number < _LAST_POSITION - 1 else _LAST_POSITION
+        places.setdefault(term, []).append(f"{place}{weight}")
     return " ".join(f"'{term}':{','.join(numbers)}" for term, numbers in places.items())
 
 
