@@ -21,6 +21,8 @@ from noiseclean_scrapy.page.characters import JOINERS
 from noiseclean_scrapy.page.stemming import stemmer_name
 
 _TURKISH_STEMMER = "turkish"
+_STEMMERS_WITH_AE = {"danish", "norwegian"}
+"""To these æ is a letter of its own."""
 _TURKISH = str.maketrans("Iİ", "ıi")
 """Turkish has two letters where others have one; its stemmer follows their vowels."""
 TITLE_WEIGHT = 5.0
@@ -42,9 +44,25 @@ _MARKS = "".join(
 _WORD = re.compile(rf"[{_PAIRED}]+|[^\W_{_PAIRED}]+(?:[{_MARKS}{JOINERS}]+[^\W_{_PAIRED}]*)*")
 _WITHOUT_JOINERS = str.maketrans("", "", JOINERS)
 _IS_PAIRED = re.compile(rf"[{_PAIRED}]")
+_DIGITS = {
+    sign: unicodedata.normalize("NFKC", sign)
+    for sign in map(chr, range(0x3300))
+    if unicodedata.category(sign) == "No"
+}
+"""Superscripts, subscripts, circled digits and fractions, and what they are read as."""
+_FRACTIONS = {
+    sign: re.findall(r"\d+", digits) for sign, digits in _DIGITS.items() if "\u2044" in digits
+}
+_SIGNS, _PARTED = "".join(_DIGITS), "".join(_FRACTIONS)
+_IS_SIGNED = re.compile(f"[{_SIGNS}]")
+_SEAM = rf"(?<=\d)(?=[{_SIGNS}])|(?<=[{_SIGNS}])(?=\d)"
+# A fraction, or what stands up to the next one, or to where such signs meet common digits.
+_PART = re.compile(f"[{_PARTED}]|[^{_PARTED}](?:(?!{_SEAM})[^{_PARTED}])*")
 _HALF_WIDTH = re.compile("[\uff66-\uffdc]")
-_ACCENTS = re.compile("[\u0300-\u036f]+")
-_UNDECOMPOSED = str.maketrans("ıłøđ", "ilod")
+# The nukta of Devanagari as well, a dot that is often left out.
+_ACCENTS = re.compile("[\u0300-\u036f\u093c]+")
+_LIGATURES = {"æ": "ae", "œ": "oe"}
+_UNDECOMPOSED = str.maketrans({"ı": "i", "ł": "l", "ø": "o", "đ": "d", **_LIGATURES})
 
 _TERM_CHARACTERS = 64
 _WORD_CHARACTERS = 256
@@ -97,12 +115,11 @@ class Analyzer:
         vocabulary = self._vocabulary(stemmer_name(language))
         stems = vocabulary.stems
         for match in _WORD.finditer(text):
-            word = match[0]
-            term = stems.get(word)
-            if term is None and _IS_PAIRED.match(word):
-                yield from _pairs(word, match.start())
+            term = stems.get(match[0])
+            if term is None:
+                yield from vocabulary.tokens(match[0], match.start())
             else:
-                yield Token(term or vocabulary.stem(word), match.start(), match.end())
+                yield Token(term, match.start(), match.end())
 
     def terms(self, text: str, language: str) -> tuple[str, ...]:
         """The terms of `text` without their places, which takes half the time."""
@@ -113,10 +130,8 @@ class Analyzer:
             term = stems.get(word)
             if term is not None:
                 found.append(term)
-            elif _IS_PAIRED.match(word):
-                found += [token.term for token in _pairs(word, 0)]
             else:
-                found.append(vocabulary.stem(word))
+                found += [token.term for token in vocabulary.tokens(word, 0)]
         return tuple(found)
 
     def phrase(self, text: str, language: str) -> Phrase:
@@ -150,8 +165,24 @@ class _Vocabulary:
     def __init__(self, stemmer: str) -> None:
         self.stems: dict[str, str] = {}
         self._is_turkish = stemmer == _TURKISH_STEMMER
+        self._ligatures = str.maketrans({} if stemmer in _STEMMERS_WITH_AE else _LIGATURES)
         self._stemmer = snowballstemmer.stemmer(stemmer) if stemmer else None
         self._lock = threading.Lock()
+
+    def tokens(self, word: str, start: int) -> Iterator[Token]:
+        """The terms of a word, most often one, or of a run of characters that are paired.
+
+        >>> [token.term for token in _Vocabulary("").tokens("10½", 0)]
+        ['10', '1', '2']
+        """
+        if _IS_PAIRED.match(word):
+            yield from _pairs(word, start)
+        elif not _IS_SIGNED.search(word):
+            yield Token(self.stem(word), start, start + len(word))
+        else:
+            for part in _PART.finditer(word):
+                for number in _FRACTIONS.get(part[0], [part[0]]):
+                    yield Token(self.stem(number), start + part.start(), start + part.end())
 
     def stem(self, word: str) -> str:
         seen = word[:_WORD_CHARACTERS].translate(_WITHOUT_JOINERS)
@@ -159,7 +190,7 @@ class _Vocabulary:
             seen = seen.translate(_TURKISH)
         folded = unicodedata.normalize("NFKC", seen).casefold()
         # Of the Turkish capital with a dot, casefold leaves the dot as an accent.
-        folded = folded.replace("i\u0307", "i")[:_TERM_CHARACTERS]
+        folded = folded.replace("i\u0307", "i").translate(self._ligatures)[:_TERM_CHARACTERS]
         with self._lock:
             # A stemmer holds the word that it works on, so threads take turns.
             stem = self._stemmer.stemWord(folded) if self._stemmer else folded
