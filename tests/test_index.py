@@ -254,6 +254,9 @@ def test_tantivy_finds_what_the_store_finds(sqlite_url: str, tmp_path: Path) -> 
         assert index.search("quay", site="b.example", until=NOON).total == 1
         assert index.search("quay", since=NOON).total == 0
         assert index.search("ferry", language="en").total == 2
+        for odd in ("\ud800", "e\x00n"):
+            for found in (store.search, index.search):
+                assert found("ferry", language=odd).total == found("ferry", site=odd).total == 0
         assert index.search("ferry", site="a.example", limit=1, offset=2).total == 3
         hit = index.search("quay").hits[0]
         assert replace(hit, score=0.0) == replace(store.search("quay").hits[0], score=0.0)

@@ -11,6 +11,7 @@ from typing import Any
 
 from noiseclean_scrapy.errors import IndexingError
 from noiseclean_scrapy.output.documents import Document
+from noiseclean_scrapy.store.column_types import storable_text
 from noiseclean_scrapy.store.search.query import (
     AnalyzedAlternative,
     LanguageQuery,
@@ -194,7 +195,7 @@ class TantivyIndex:
             yield query.const_score_query(times, 0.0)
 
     def _term(self, field: str, value: str) -> tantivy.Query:
-        return tantivy.Query.term_query(self._schema, field, value)
+        return tantivy.Query.term_query(self._schema, field, storable_text(value))
 
     def _any(self, queries: Iterable[tantivy.Query]) -> tantivy.Query:
         should = tantivy.Occur.Should
