@@ -447,6 +447,14 @@ def test_a_broken_feed_stays_as_it_is(tmp_path: Path, form: str, data: bytes) ->
     assert list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.parametrize("damage", [b'{"url": "b", "text": "c\n', b'{"url": "\xff"}\n', b"{}{}\n"])
+def test_a_damaged_line_is_named_by_its_number(tmp_path: Path, damage: bytes) -> None:
+    path = tmp_path / "feed.jsonl"
+    path.write_bytes(b'{"url": "a"}\n\n' + damage + b'{"url": "c"}\n')
+    with pytest.raises(FeedError, match=r"stays as it is: line 3 cannot be read \((?!.*line)"):
+        rewrite_feed(path, "jsonl", lambda item: {})
+
+
 def test_csv_that_was_added_to_with_other_fields(tmp_path: Path) -> None:
     path = tmp_path / "feed.csv"
     path.write_text(

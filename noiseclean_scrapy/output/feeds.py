@@ -145,10 +145,15 @@ def _may_lease(file: BufferedReader) -> bool:
 
 def _json_lines(feed: BufferedReader, out: IO[bytes], change: Change, options: FeedOptions) -> None:
     encoding = options.encoding or "utf-8"
-    for line in feed:
+    for number, line in enumerate(feed, 1):
         if line.strip():
-            source = line.decode(encoding)
-            item: dict[str, Any] = json.loads(source)
+            try:
+                source = line.decode(encoding)
+                item: dict[str, Any] = json.loads(source)
+            except (RecursionError, ValueError) as error:
+                # What JSON says of its only line would be taken for the feed's first.
+                reason = error.msg if isinstance(error, json.JSONDecodeError) else error
+                raise FeedError(f"line {number} cannot be read ({reason})") from error
             if found := change(item):
                 text = _as_json({**item, **found}, _is_escaped(source, options), None) + "\n"
                 line = text.encode(encoding)
