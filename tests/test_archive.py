@@ -326,9 +326,33 @@ def test_headers_without_end_are_not_read_from_each_of_their_lines(
 
 
 @pytest.mark.parametrize("data", [b"", gzip.compress(b""), gzip.compress(b"\r\n")])
-def test_an_empty_warc_is_not_damaged(tmp_path: Path, data: bytes) -> None:
+def test_an_empty_warc_is_not_damaged(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, data: bytes
+) -> None:
     (tmp_path / "empty.warc.gz").write_bytes(data)
     assert read(tmp_path / "empty.warc.gz") == ([], {})
+    assert caplog.messages == ["empty.warc.gz has no page: 0 records, none of them HTML"]
+
+
+@pytest.mark.parametrize("zipped", [False, True])
+def test_an_archive_without_html_says_so(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, zipped: bool
+) -> None:
+    texts = [("conversion", f"http://a.org/{n}", "text/plain", b"Fog.") for n in range(3)]
+    wet, package = tmp_path / "a.warc", tmp_path / "a.wacz"
+    wet.write_bytes(warc(*texts, zipped=zipped))
+    with zipfile.ZipFile(package, "w") as members:
+        members.write(wet, "archive/a.warc")
+        members.write(wet, "archive/b.warc")
+    for source in (wet, package):
+        assert read(source) == ([], {})
+    assert caplog.messages == [
+        "a.warc has no page: 3 records, none of them HTML",
+        "a.wacz has no page: 6 records, none of them HTML",
+    ]
+    wet.write_bytes(warc(*texts, *responses(1), zipped=zipped))
+    assert len(read(wet)[0]) == 1
+    assert len(caplog.messages) == 2
 
 
 PACKED = {

@@ -72,6 +72,8 @@ class ProblemLog:
 
     on_problem: Callable[[ProblemKind], None] | None = None
     reported: int = 0
+    records: int = 0
+    """How many records of a WARC or WACZ file have been read, pages and others."""
 
     def warn(self, message: str) -> None:
         """Tell what nothing is left out for."""

@@ -17,6 +17,7 @@ from noiseclean_scrapy.batch.archived_page import ArchivedPage, ProblemLog
 from noiseclean_scrapy.batch.streams import BUFFER_BYTES, PositionedStream, Reader, open_file
 from noiseclean_scrapy.batch.unpacking import is_text, read_body
 from noiseclean_scrapy.errors import ArchiveError, ArchiveReadError, ConfigurationError
+from noiseclean_scrapy.page.characters import counted
 from noiseclean_scrapy.page.days import read_time
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def read_warc(path: Path, problems: ProblemLog, most: int) -> Iterator[ArchivedP
     """The HTML pages of a .warc or .warc.gz file, in its order; see `read_warc_stream`."""
     _check_warcio()
     stream = _opened(path)
-    return _closing(stream, read_warc_stream(stream, path.name, problems, most))
+    return _closing(stream, read_warc_stream(stream, path.name, problems, most), path, problems)
 
 
 def read_wacz(path: Path, problems: ProblemLog, most: int) -> Iterator[ArchivedPage]:
@@ -52,7 +53,7 @@ def read_wacz(path: Path, problems: ProblemLog, most: int) -> Iterator[ArchivedP
     except ArchiveError:
         stream.close()
         raise
-    return _closing(stream, read_wacz_stream(stream, path.name, problems, most))
+    return _closing(stream, read_wacz_stream(stream, path.name, problems, most), path, problems)
 
 
 def read_warc_stream(
@@ -129,9 +130,17 @@ class _Stored(PositionedStream):
         return self._stream.read(min(most, max(0, self._size - self._position)))
 
 
-def _closing(stream: Reader, pages: Iterator[ArchivedPage]) -> Iterator[ArchivedPage]:
+def _closing(
+    stream: Reader, pages: Iterator[ArchivedPage], path: Path, problems: ProblemLog
+) -> Iterator[ArchivedPage]:
+    has_pages = False
     with stream:
-        yield from pages
+        for page in pages:
+            has_pages = True
+            yield page
+    if not has_pages:
+        records = counted(problems.records, "record")
+        problems.warn(f"{path.name} has no page: {records}, none of them HTML")
 
 
 def _wacz_members(stream: Reader, name: str) -> tuple[zipfile.ZipFile, list[zipfile.ZipInfo]]:
@@ -164,6 +173,7 @@ def _wacz_members(stream: Reader, name: str) -> tuple[zipfile.ZipFile, list[zipf
 
 def _page(record: Record, place: str, problems: ProblemLog, most: int) -> ArchivedPage | None:
     """The page in the record; None if there is none in it."""
+    problems.records += 1
     kind, status = record.get("WARC-Type"), 200
     if kind == "response":
         http = record.read_http_headers()
