@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.misc import load_object
 
-from noiseclean_scrapy.crawl.charsets import CHARSET_PLACE, CharsetMiddleware
 from noiseclean_scrapy.crawl.companions import FRONTIER, PLACE, companions_of
 from noiseclean_scrapy.crawl.pipeline import CleanPipeline
+from noiseclean_scrapy.crawl.placing import place, place_mends
 from noiseclean_scrapy.crawl.progress import CrawlProgress
 from noiseclean_scrapy.crawl.starting import read_config
 from noiseclean_scrapy.page.logs import get_logger
@@ -51,21 +51,10 @@ class Addon:
         for setting, component, priority in (
             *((one.setting, load_object(one.path), one.priority) for one in needed),
             ("ITEM_PIPELINES", CleanPipeline, PLACE),
-            ("DOWNLOADER_MIDDLEWARES", CharsetMiddleware, CHARSET_PLACE),
             *(_PROGRESS if config.live or settings.getfloat("LOGSTATS_INTERVAL") else ()),
         ):
-            if not _has_subclass(settings, setting, component):
-                settings.setdefault_in_component_priority_dict(setting, component, priority)
+            place(settings, setting, component, priority)
+        place_mends(settings)
 
 
 _PROGRESS = (("EXTENSIONS", CrawlProgress, 500),)
-
-
-def _has_subclass(settings: BaseSettings, setting: str, component: type) -> bool:
-    """Whether the project has placed a component of its own that is made of ours."""
-    return any(
-        isinstance(placed := load_object(one), type)
-        and issubclass(placed, component)
-        and number is not None
-        for one, number in settings.getdict(setting).items()
-    )

@@ -261,6 +261,11 @@ def test_a_project_gives_its_settings_and_keeps_its_feeds(
             2,
             "Scrapy cannot start: ModuleNotFoundError: No module named 'no'",
         ),
+        (
+            ("crawl", CLOSED, "-s", 'DOWNLOADER_MIDDLEWARES={"no.such": 1}'),
+            2,
+            "Scrapy cannot start: ModuleNotFoundError: No module named 'no'",
+        ),
         (("replay", "nothing"), 1, "There is nothing at 'nothing'"),
         (("replay", "http://a.org/"), 2, "noiseclean crawl fetches http://a.org/"),
         (("crawl", CLOSED, "--database", "sqlite://a.db"), 2, "a path has three slashes"),

@@ -11,11 +11,12 @@ from scrapy.settings import Settings
 from scrapy.utils.misc import load_object
 
 from noiseclean_scrapy.addon import Addon
-from noiseclean_scrapy.crawl.charsets import CHARSET_PLACE, CharsetMiddleware
+from noiseclean_scrapy.crawl.placing import place_mends
 from noiseclean_scrapy.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from scrapy import Spider
+    from scrapy.settings import BaseSettings
     from scrapy.statscollectors import StatsCollector
 
 POLITE: dict[str, Any] = {
@@ -43,6 +44,13 @@ _OWN: dict[str, Any] = {
 _TALKATIVE = ("scrapy.downloadermiddlewares.retry", "scrapy.downloadermiddlewares.robotstxt")
 
 
+class _Mends:
+    """In place of the add-on, where pages do not go through it: what it mends of Scrapy itself."""
+
+    def update_settings(self, settings: BaseSettings) -> None:
+        place_mends(settings)
+
+
 def run_spider(
     spider: type[Spider], settings: Settings, *, with_addon: bool, **arguments: Any
 ) -> StatsCollector:
@@ -54,16 +62,13 @@ def run_spider(
     settings = settings.copy()
     settings.setdict(POLITE, priority="command")
     settings.setdict({**_OWN, "NOISECLEAN_ENABLED": with_addon}, priority="cmdline")
-    settings.setdefault_in_component_priority_dict(
-        "DOWNLOADER_MIDDLEWARES", CharsetMiddleware, CHARSET_PLACE
-    )
     addons = settings.getdict("ADDONS")
     ours = [addon for addon in addons if load_object(addon) is Addon]
     if with_addon and not ours:
         settings.set("ADDONS", {**addons, Addon: 300}, priority="cmdline")
     elif not with_addon:
         others = {addon: priority for addon, priority in addons.items() if addon not in ours}
-        settings.set("ADDONS", others, priority="cmdline")
+        settings.set("ADDONS", {**others, _Mends: 300}, priority="cmdline")
     process = AsyncCrawlerProcess(settings)
     for name in _TALKATIVE:  # now, since the process resets the levels of Scrapy's loggers
         logging.getLogger(name).setLevel(logging.CRITICAL)
