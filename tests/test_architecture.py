@@ -107,7 +107,7 @@ def test_only_components_and_spiders_touch_the_crawler() -> None:
     components = {"addon.py", "middleware.py", "pipeline.py", "progress.py", "revisits.py"}
     components |= {"metrics.py", "scheduler.py", "warc_output.py"}
     start = {"companions.py", "starting.py"}  # what the components share when a crawl begins
-    spiders = {"fetching.py", "replay.py", "running.py"}  # and what runs them
+    spiders = {"fetching.py", "replay.py", "running.py", "site_spider.py"}  # and what runs them
     assert sources_with(r"\bcrawler\.\w") <= components | start | spiders
 
 

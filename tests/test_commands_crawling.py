@@ -149,6 +149,61 @@ def test_the_status_of_what_gives_no_page_is_told(tmp_path: Path, server: PageSe
 
 
 @pytest.mark.slow
+def test_a_given_address_may_lead_to_another_host(tmp_path: Path) -> None:
+    pages: dict[str, Answer | str] = {"/2": story(2), "/sitemap.xml": xml(urlset("/2"))}
+    with serve(pages) as server:
+        other = server.url.replace("127.0.0.1", "localhost")
+        pages["/"] = Answer(status=302, headers={"Location": f"{other}/home"})
+        pages["/home"] = story(0).replace("<ul>", "<ul><a href='/1'>One</a>")
+        pages["/1"] = story(1)
+        run_console(tmp_path, "crawl", f"{server.url}/", *QUICK)
+        expected = {f"{other}/{path}" for path in ("home", "1", "2")}
+    assert stored_texts(tmp_path / "noiseclean.db").keys() == expected
+
+
+@pytest.mark.slow
+def test_a_given_address_leads_into_no_private_net(tmp_path: Path) -> None:
+    pages = {
+        "http://news.example/": Answer(status=302, headers={"Location": "http://printer.local/"}),
+        "http://printer.local/": story(1),
+    }
+    with serve(pages) as proxy:
+        url, proxied = "http://news.example/", {"http_proxy": proxy.url, "no_proxy": ""}
+        done = run_console(tmp_path, "crawl", url, *QUICK, code=1, **proxied)
+        assert "http://printer.local/" not in proxy.requests
+    line = f"Nothing from {url}: it redirects to http://printer.local/, which is in a private net"
+    assert line in done.stderr
+
+
+@pytest.mark.slow
+def test_an_address_may_send_to_itself_for_a_while(tmp_path: Path) -> None:
+    itself = Answer(status=302, headers={"Location": "/"})
+    with serve({"/": lambda visit: story(1) if visit > 2 else itself}) as server:
+        run_console(tmp_path, "crawl", f"{server.url}/", *QUICK)
+    assert len(stored_texts(tmp_path / "noiseclean.db")) == 1
+    with serve({"/": itself}) as server:
+        url = f"{server.url}/"
+        done = run_console(tmp_path, "crawl", url, *QUICK, code=1)
+    assert f"Nothing from {url}: max redirections reached" in done.stderr
+
+
+@pytest.mark.slow
+def test_of_dead_pages_that_a_site_names_no_traceback_is_shown(tmp_path: Path) -> None:
+    dead = ("127.0.0.1:1/", "127.0.0.1:1/listed")
+    pages: dict[str, Answer | str] = {
+        "/": story(0).replace("<ul>", f"<ul><a href='//{dead[0]}'>1</a><a href='/2'>2</a>"),
+        "/2": Answer("no gzip", headers={"Content-Encoding": "gzip"}),
+        "/sitemap.xml": xml(urlset(f"http://{dead[1]}")),
+    }
+    with serve(pages) as server:
+        arguments = (f"{server.url}/", *QUICK, "-s", "RETRY_ENABLED=0")
+        assert "Nothing from" not in run_console(tmp_path, "crawl", *arguments).stderr
+        told = run_console(tmp_path, "crawl", *arguments, "-L", "INFO").stderr
+    for url in (*(f"http://{address}" for address in dead), f"{server.url}/2"):
+        assert f"Nothing from {url}: " in told
+
+
+@pytest.mark.slow
 def test_the_number_of_pages_is_bounded(tmp_path: Path, server: PageServer) -> None:
     done = run_console(tmp_path, "crawl", f"{server.url}/", *QUICK, "--pages", "3")
     assert len(stored_texts(tmp_path / "noiseclean.db")) == 3

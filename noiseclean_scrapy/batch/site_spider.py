@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urljoin
 
-from scrapy import Request, Spider
+from scrapy import Request, Spider, signals
 from scrapy.exceptions import CloseSpider, IgnoreRequest
 from scrapy.http import HtmlResponse, Response
 from scrapy.linkextractors import IGNORED_EXTENSIONS
@@ -24,12 +24,14 @@ from noiseclean_scrapy.page import DEFAULT_BUDGET
 from noiseclean_scrapy.page.urls import LONGEST_ADDRESS, is_below
 
 if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
     from twisted.python.failure import Failure
+    from typing_extensions import Self
 
 ENOUGH = "enough_pages"
 """Why a crawl ends that has as many pages as it was to have."""
-_ROOT = "root"
-"""The key of `Request.meta` that has the front page of a site that was given."""
+_GIVEN = "given"
+"""The key of `Request.meta` that tells of an address that it was given."""
 _MOST_LISTINGS = 100
 _MOST_ADDRESSES = 50 * _MOST_LISTINGS
 """Of listings that one page names; some are looked at and not asked for."""
@@ -69,9 +71,15 @@ class SiteSpider(Spider):
         self._items = 0
         given = start_urls.split(",") if isinstance(start_urls, str) else start_urls
         self.start_urls = [url.strip() for url in given if url.strip()]
-        self.allowed_domains = [web_host(url).removeprefix("www.") for url in self.start_urls]
+        self.allowed_domains = list(map(_domain, self.start_urls))
         self._listings = 0
         self._listed = 0
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        crawler.signals.connect(spider.follow_redirect, signals.request_scheduled)
+        return spider
 
     async def start(self) -> AsyncIterator[Any]:
         for url in self.start_urls:
@@ -81,13 +89,28 @@ class SiteSpider(Spider):
                 )
                 raise CloseSpider("bad_start_url")
         for url in self.start_urls:
-            yield Request(url, errback=self.give_up, meta={_ROOT: urljoin(url, "/")})
+            # Where it leads is looked at by `follow_redirect`.
+            yield Request(url, errback=self.give_up, meta={_GIVEN: True, "allow_offsite": True})
+
+    def follow_redirect(self, request: Request) -> None:
+        """Let a given address lead anywhere, but not from the public net into a private one."""
+        left = request.meta.get("redirect_urls")
+        if not left or _GIVEN not in request.meta:
+            return
+        if request.url in left:  # some sites only want to set a cookie; Scrapy bounds how often
+            request.dont_filter = True
+        elif is_public(web_host(left[0])) and not self._may_be_asked(request.url):
+            message = "Nothing from %s: it redirects to %s, which is in a private net"
+            self.logger.error(message, left[0], request.url)
+            raise IgnoreRequest
 
     def parse(self, response: Response) -> Iterator[Any]:
+        if _GIVEN in response.meta and not self._is_own(web_host(response.url)):
+            self.allowed_domains.append(_domain(response.url))
         if not isinstance(response, HtmlResponse):
-            yield from self._usual_listings(response.meta)
+            yield from self._usual_listings(response)
             listing = read_listing(response)
-            if _ROOT in response.meta and not (listing.sitemaps or listing.pages):
+            if _GIVEN in response.meta and not (listing.sitemaps or listing.pages):
                 message = "Nothing from %s: it is no HTML page, no sitemap and no feed"
                 self.logger.error(message, response.url)
             yield from self._listed_requests(listing)
@@ -99,11 +122,11 @@ class SiteSpider(Spider):
         yield PageItem(url=response.url)
         if self._items == self.pages:
             raise CloseSpider(ENOUGH)
-        yield from self._usual_listings(response.meta)
+        yield from self._usual_listings(response)
         page = read_part(response, DEFAULT_BUDGET)
         if not response.meta.get("depth"):
             yield from self._listing_requests(_feeds(page))
-        yield from map(Request, islice(_links(page), _MOST_LINKS))
+        yield from map(self._page_request, islice(_links(page), _MOST_LINKS))
 
     def parse_robots(self, response: Response) -> Iterator[Request]:
         """Go to the sitemaps that robots.txt names."""
@@ -136,13 +159,16 @@ class SiteSpider(Spider):
             if self._listed >= max(2 * self.pages, _MOST_LISTED):
                 return
             self._listed += 1
-            yield Request(url)
+            yield self._page_request(url)
 
-    def _usual_listings(self, meta: Mapping[str, Any]) -> Iterator[Request]:
+    def _usual_listings(self, answered: Response | Request) -> Iterator[Request]:
         """Where a site that was given, and answers, mostly has its listings."""
-        if root := meta.get(_ROOT):
-            yield self._listing_request(f"{root}robots.txt", self.parse_robots)
-            yield self._listing_request(f"{root}sitemap.xml", self.parse_listing)
+        if _GIVEN in answered.meta:
+            for path, callback in (
+                ("/robots.txt", self.parse_robots),
+                ("/sitemap.xml", self.parse_listing),
+            ):
+                yield self._listing_request(urljoin(answered.url, path), callback)
 
     def _listing_requests(self, urls: Iterable[str], callback: Any = None) -> Iterator[Request]:
         for url in filter(self._may_be_asked, islice(urls, _MOST_ADDRESSES)):
@@ -157,8 +183,13 @@ class SiteSpider(Spider):
             name = web_host(safe_url_string(url))  # as Scrapy asks for it
         except ValueError:
             return False
-        is_own = any(is_below(name, domain) for domain in self.allowed_domains)
-        return is_web_address(url) and (is_own or is_public(name))
+        return is_web_address(url) and (self._is_own(name) or is_public(name))
+
+    def _is_own(self, name: str) -> bool:
+        return any(is_below(name, domain) for domain in self.allowed_domains)
+
+    def _page_request(self, url: str) -> Request:
+        return Request(url, errback=self.pass_over)
 
     def _listing_request(self, url: str, callback: Any) -> Request:
         # Sitemaps and feeds often lie with another host; their pages may not. Where a redirect
@@ -176,15 +207,19 @@ class SiteSpider(Spider):
         """Say in one line why a given address gave nothing; the site may answer elsewhere."""
         self._tell(logging.ERROR, failure)
         if isinstance(failure.value, IgnoreRequest):
-            yield from self._usual_listings(failure.request.meta)  # type: ignore[attr-defined]
+            yield from self._usual_listings(failure.request)  # type: ignore[attr-defined]
 
     def pass_over(self, failure: Failure) -> None:
-        """Say it of a sitemap or a feed, which sites need not have."""
+        """Say it of what the site only names, or need not have."""
         self._tell(logging.INFO, failure)
 
     def _tell(self, level: int, failure: Failure) -> None:
         url = failure.request.url  # type: ignore[attr-defined]
         self.logger.log(level, "Nothing from %s: %s", url, reason_of(failure))
+
+
+def _domain(url: str) -> str:
+    return web_host(url).removeprefix("www.")
 
 
 def _feeds(page: HtmlResponse) -> Iterator[str]:
