@@ -8,10 +8,13 @@ import json
 import re
 import resource
 import shlex
+import signal
+import subprocess
 from collections.abc import Iterator
 from datetime import datetime, timezone
 from itertools import zip_longest
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -25,9 +28,15 @@ from noiseclean_scrapy.batch.site_spider import SiteSpider
 from noiseclean_scrapy.commands.crawling import _is_wanted_end
 from noiseclean_scrapy.store import Store
 from tests.support.archives import warc
-from tests.support.command_line import ROOT, enter_project, run_console
+from tests.support.command_line import (
+    ROOT,
+    console_command,
+    enter_project,
+    environment,
+    run_console,
+)
 from tests.support.crawl_site import Answer, PageServer, serve, story, story_text, write_pages
-from tests.support.databases import stored_texts
+from tests.support.databases import read_rows, stored_texts
 
 QUICK = ("--delay", "0", "-s", "AUTOTHROTTLE_ENABLED=0", "-s", "NOISECLEAN_METADATA=0")
 FETCHED_AT = datetime(2019, 5, 6, 7, 8, 9, tzinfo=timezone.utc)
@@ -163,7 +172,7 @@ def test_a_given_address_may_lead_to_another_host(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_given_address_leads_into_no_private_net(tmp_path: Path) -> None:
-    pages = {
+    pages: dict[str, Answer | str] = {
         "http://news.example/": Answer(status=302, headers={"Location": "http://printer.local/"}),
         "http://printer.local/": story(1),
     }
@@ -225,6 +234,59 @@ def test_the_reason_of_an_early_end_is_told(tmp_path: Path, server: PageServer) 
     limit = ("-s", "MEMUSAGE_LIMIT_MB=1", "-s", "MEMUSAGE_CHECK_INTERVAL_SECONDS=0.1")
     done = run_console(tmp_path, "crawl", f"{server.url}/", *QUICK, *limit, code=1)
     assert done.stderr.endswith("The crawl ended early: memusage_exceeded.\n")
+
+
+def crawl_interrupted(folder: Path, *arguments: str, at: tuple[tuple[str, int], ...]) -> str:
+    """The last lines of a crawl that gets signals, each when the log has a line with a text."""
+    with subprocess.Popen(
+        console_command("crawl", *arguments, *QUICK, "-L", "DEBUG"),
+        cwd=folder,
+        env=environment(),
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stderr
+        for text, number in at:
+            assert any(text in line for line in process.stderr)
+            process.send_signal(number)
+        told = process.stderr.read()
+    assert process.returncode == 130
+    assert "Traceback" not in told
+    return told
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_crawl_may_be_interrupted_while_it_starts(tmp_path: Path, number: int) -> None:
+    told = crawl_interrupted(tmp_path, CLOSED, at=(("Enabled extensions", number),))
+    assert "Nothing was stored" not in told
+    assert told.endswith("Interrupted.\n")
+
+
+@pytest.mark.slow
+def test_a_crawl_that_is_interrupted_twice_leaves_its_pages_in_the_spool(tmp_path: Path) -> None:
+    is_over = Event()
+
+    def slow(visit: int) -> str:
+        is_over.wait(60)
+        return story(2)
+
+    first = story(0).replace("<ul>", "<ul><a href='/1'>One</a><a href='/2'>Two</a>")
+    with serve({"/": first, "/1": story(1), "/2": slow}) as server:
+        url = f"{server.url}/"
+        told = crawl_interrupted(
+            tmp_path,
+            url,
+            *("-s", "NOISECLEAN_BATCH_SECONDS=600"),
+            at=((f"Scraped from <200 {url}1>", signal.SIGINT), ("Received SIGINT", signal.SIGINT)),
+        )
+        is_over.set()
+        assert "0 pages of 1 site stored" in told
+        assert "Not stored: 2 pages in the spool for the next crawl, 0 lost" in told
+        assert told.endswith("Interrupted.\n")
+        run_console(tmp_path, "crawl", f"{url}2", "--pages", "1", *QUICK)
+    rows = read_rows(f"sqlite:///{tmp_path}/noiseclean.db", "SELECT url FROM noiseclean_page")
+    assert {path for (path,) in rows} == {f"{url}{path}" for path in ("", "1", "2")}
 
 
 @pytest.mark.parametrize(

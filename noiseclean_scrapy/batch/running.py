@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 from traceback import walk_tb
 from typing import TYPE_CHECKING, Any
 
@@ -11,11 +12,13 @@ from scrapy.settings import Settings
 from scrapy.utils.misc import load_object
 
 from noiseclean_scrapy.addon import Addon
+from noiseclean_scrapy.crawl.pipeline import CleanPipeline
 from noiseclean_scrapy.crawl.placing import place_mends
 from noiseclean_scrapy.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from scrapy import Spider
+    from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
     from scrapy.statscollectors import StatsCollector
 
@@ -75,11 +78,22 @@ def run_spider(
     crawler = process.create_crawler(spider)
     crawl = process.crawl(crawler, **arguments)
     process.start()
-    # After a second Ctrl-C it has not ended.
     if crawl.done() and not crawl.cancelled() and (error := crawl.exception()):
         raise ConfigurationError(f"Scrapy cannot start: {_why(error)}") from error
     assert crawler.stats
+    if not crawl.done():
+        _abandon(crawler)
     return crawler.stats
+
+
+def _abandon(crawler: Crawler) -> None:
+    """End a crawl that Ctrl-C has stopped before it began, or for the second time."""
+    assert crawler.stats
+    with suppress(RuntimeError):  # it has no pipelines yet
+        if pipeline := crawler.get_item_pipeline(CleanPipeline):
+            pipeline.abandon()
+    if not crawler.stats.get_value("finish_reason"):
+        crawler.stats.set_value("finish_reason", "shutdown")
 
 
 def _why(error: BaseException) -> str:

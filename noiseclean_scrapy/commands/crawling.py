@@ -155,7 +155,7 @@ def _report(call: Call, stats: StatsCollector) -> bool:
             f"Not stored: {counted(spooled, 'page')} in the spool for the next crawl, {lost} lost; "
             "the log above says why."
         )
-    elif not pages:
+    elif not pages and reason != "shutdown":
         tell(f"Nothing was stored: {_why_nothing(call, stats)}.")
     if reason == "shutdown":
         raise KeyboardInterrupt

@@ -158,6 +158,12 @@ class CleanPipeline:
         await run_in_thread(crawl.writer.store.close)
         self._log_summary()
 
+    def abandon(self) -> None:
+        """Keep what waits, unless the crawl has ended: the event loop has been stopped."""
+        if self.crawl and not self._closed:
+            self._closed = True
+            self.crawl.abandon()
+
     async def feed_exporter_closed(self) -> None:
         """Bring the feeds up to date when they and the crawl are closed."""
         await self.spider_closed()

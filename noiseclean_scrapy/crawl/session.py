@@ -225,6 +225,12 @@ class Crawl:
             await self._pages.close()
             self._count_pages()
 
+    def abandon(self) -> None:
+        """Keep what waits for the next crawl: the event loop has been stopped."""
+        if not self.config.read_only:
+            self._pages.abandon()
+            self._count_pages()
+
     def _count_pages(self) -> None:
         """Tell how many pages wait, and of how many no tree knows."""
         provisional = sum(cluster.pages - cluster.covered for cluster in self.clusters)

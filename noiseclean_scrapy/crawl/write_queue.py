@@ -174,6 +174,30 @@ class WriteQueue:
             if known := len(self._records) - lost:
                 what = "What came last of %s, such as a text, could not be stored"
                 logger.error(what, counted(known, "page"))
+        self._tell_spooled()
+
+    def abandon(self) -> None:
+        """Let what waits go to the spool, where nothing can be awaited any longer."""
+        if not self.refused:
+            with suppress(StoreError):  # a write that was under way has gone on in its thread
+                self._forget([page for page in self._records.values() if self._is_stored(page)])
+        try:
+            if waiting := list(self._records.values()):
+                self.spool.add(waiting, lambda page: self._forget([page]))
+        except StoreError as error:
+            self.stats.inc_value("noiseclean/pages/lost", len(self._records))
+            logger.error("%s are lost: %s", counted(len(self._records), "page"), error)
+        self._tell_spooled()
+
+    def _is_stored(self, record: PageRecord) -> bool:
+        stored = self._find_stored(record.key)
+        return (
+            stored is not None
+            and stored.body_hash == record.body_hash
+            and (stored.cleaned is not None or record.cleaned is None)
+        )
+
+    def _tell_spooled(self) -> None:
         if self.spool.pages:
             logger.error(
                 "%d pages could not be stored; they wait in %s for the next crawl with this "
