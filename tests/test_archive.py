@@ -195,6 +195,17 @@ def test_warc_gives_its_html_pages(tmp_path: Path, zipped: bool) -> None:
     assert not problems
 
 
+ODD_TYPES = ["text/html,charset=utf-8", "text/html, text/html; charset=utf-8", '"text/html"']
+
+
+def test_odd_content_types_are_read_as_browsers_do(tmp_path: Path) -> None:
+    types = [*ODD_TYPES, "text/html, image/png"]
+    records = [("response", f"http://a.org/{n}", one, html(f"{n}")) for n, one in enumerate(types)]
+    (tmp_path / "my.warc").write_bytes(warc(*records))
+    pages, _ = read(tmp_path / "my.warc")
+    assert [page.body for page in pages] == [html(f"{n}") for n in range(len(ODD_TYPES))]
+
+
 def test_wacz_members_are_read_by_name_and_one_may_be_damaged(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "crawl.wacz", "w", zipfile.ZIP_STORED) as package:
         package.writestr("pages/pages.jsonl", "{}")

@@ -33,7 +33,7 @@ from tests.support.crawl_site import (
     story_text,
 )
 from tests.support.crawling import Crawled, Plan
-from tests.support.databases import read_rows
+from tests.support.databases import read_rows, stored_texts
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -123,6 +123,22 @@ def crawls(folder: Path, site: PageServer) -> list[Crawled]:
 def rows(folder: Path) -> list[tuple[Any, ...]]:
     query = "SELECT url, key, position FROM noiseclean_page ORDER BY position"
     return read_rows(f"sqlite:///{folder}/noiseclean.db", query)
+
+
+@pytest.mark.slow
+def test_odd_content_types_are_read_as_browsers_do(tmp_path: Path) -> None:
+    types = ["text/html,charset=utf-8", "text/html, text/html; charset=utf-8", '"text/html"']
+    others = ['"text/html"', "text/html, image/png"]
+    pages: dict[str, Answer | str] = {
+        f"/{n}": Answer(story(n), type=one) for n, one in enumerate(types)
+    }
+    pages |= {f"/other{n}": Answer("{}", type=one) for n, one in enumerate(others)}
+    with crawl_site.serve(pages) as server:
+        plan = Plan(PagesSpider, {}, {"url": server.url, "paths": list(pages)})
+        (crawled,) = crawling.crawl(tmp_path, plan)
+        expected = {f"{server.url}/{n}": story_text(n) for n in range(len(types))}
+    assert stored_texts(tmp_path / "noiseclean.db") == expected
+    assert crawled.ours["pages/not_html"] == len(others)
 
 
 @pytest.mark.slow

@@ -19,16 +19,19 @@ from noiseclean_scrapy.batch.unpacking import is_text, read_body
 from noiseclean_scrapy.errors import ArchiveError, ArchiveReadError, ConfigurationError
 from noiseclean_scrapy.page.characters import counted
 from noiseclean_scrapy.page.days import read_time
+from noiseclean_scrapy.page.sources import (
+    HTML_TYPES,
+    SNIFFED_BYTES,
+    begins_as_html,
+    content_type,
+)
 
 if TYPE_CHECKING:
     from noiseclean_scrapy.batch.archive_records import Record
 
-HTML_TYPES = ("text/html", "application/xhtml+xml")
-UNTOLD_TYPES = ("", "*/*", "application/octet-stream", "application/xml", "text/xml")
+UNTOLD_TYPES = ("", "application/octet-stream", "application/xml", "text/xml")
 """Content types that leave open whether the content is HTML."""
-HTML_START = re.compile(rb"<!doctype\s+html|<html[\s>]", re.IGNORECASE)
 _SUCCESS = re.compile("2[0-9][0-9]")
-SNIFFED_BYTES = 1024
 DECODED = ("Content-Encoding", "Transfer-Encoding", "Content-Length")
 """Headers that describe the bytes on the wire and not the body they were decoded to."""
 _ZIP_LENGTHS = 26
@@ -182,8 +185,8 @@ def _page(record: Record, place: str, problems: ProblemLog, most: int) -> Archiv
             return None
         status, fields = int(code), http.headers
     elif kind in ("resource", "conversion"):
-        content_type = record.get("Content-Type")
-        fields = [("Content-Type", content_type)] if content_type else []
+        named = record.get("Content-Type")
+        fields = [("Content-Type", named)] if named else []
     else:
         return None
     if not record.block.limit:  # the answer to HEAD
@@ -191,8 +194,8 @@ def _page(record: Record, place: str, problems: ProblemLog, most: int) -> Archiv
     headers: dict[str, str] = {}
     for name, value in fields:
         headers.setdefault(name.title(), value)
-    content_type = headers.get("Content-Type", "").partition(";")[0].strip().lower()
-    if content_type not in HTML_TYPES + UNTOLD_TYPES:
+    media_type = content_type(headers.get("Content-Type", ""))
+    if media_type not in HTML_TYPES + UNTOLD_TYPES:
         return None
     transfer = _encodings(fields, "transfer-encoding")
     packed = [name for name in transfer if name != "chunked"]  # which is the last one
@@ -202,12 +205,11 @@ def _page(record: Record, place: str, problems: ProblemLog, most: int) -> Archiv
         encodings=_encodings(fields, "content-encoding") + packed,
         most=most,
     )
-    head = body[:SNIFFED_BYTES]
-    if content_type not in HTML_TYPES and not HTML_START.search(head):
+    if media_type not in HTML_TYPES and not begins_as_html(body):
         return None
     uri = _printable(record.get("WARC-Target-URI").strip("<>"))
     page_id = _printable(record.get("WARC-Record-ID").strip("<>")) or uri
-    if not is_unpacked and not is_text(head):
+    if not is_unpacked and not is_text(body[:SNIFFED_BYTES]):
         problems.report("damaged", f"{place}: the body of {uri[:200]} cannot be unpacked")
         return None
     headers = {name: value for name, value in headers.items() if name not in DECODED}

@@ -8,6 +8,7 @@ from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 from scrapy.utils.misc import load_object
 
 from noiseclean_scrapy.crawl.charsets import CHARSET_PLACE, CharsetMiddleware
+from noiseclean_scrapy.crawl.content_types import CONTENT_TYPE_PLACE, ContentTypeMiddleware
 from noiseclean_scrapy.crawl.robots import RobotsMiddleware
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ def place(settings: BaseSettings, setting: str, component: type, priority: int) 
 
 def place_mends(settings: BaseSettings) -> None:
     """Place what any crawl is better with; of robots.txt, in the place of Scrapy's own."""
+    place(settings, _MIDDLEWARES, ContentTypeMiddleware, CONTENT_TYPE_PLACE)
     place(settings, _MIDDLEWARES, CharsetMiddleware, CHARSET_PLACE)
     placed = settings.get_component_priority_dict_with_base(_MIDDLEWARES)
     numbers = {load_object(one): number for one, number in placed.items()}

@@ -32,6 +32,10 @@ Html: TypeAlias = (
 )
 """What every public function of the project takes as a page."""
 
+HTML_TYPES = ("text/html", "application/xhtml+xml")
+SNIFFED_BYTES = 1024
+_HTML_START = re.compile(rb"<!doctype\s+html|<html[\s>]", re.IGNORECASE)
+_MEDIA_TYPE = re.compile(r"[\w!#$%&'*+.^`|~-]+/[\w!#$%&'*+.^`|~-]+", re.ASCII)
 _CODECS = frozenset({"idna", "punycode", "utf-7"})
 """Codecs of text that are no charset of a page; punycode takes quadratic time."""
 _EXPECTED = (
@@ -155,6 +159,24 @@ def address(source: Html) -> str:
 def is_response(source: Any) -> TypeIs[Response]:
     """Whether the source is a Scrapy response. Whoever has one has imported Scrapy."""
     return _is_a("scrapy.http", "Response", source)
+
+
+def content_type(header: str) -> str:
+    """What browsers take a Content-Type for: the last that is one of a list; empty if none is.
+
+    >>> content_type("Text/HTML,charset=utf-8"), content_type("text/html; a=b, image/png, */*")
+    ('text/html', 'image/png')
+    >>> content_type('"text/html"')
+    ''
+    """
+    named = (part.partition(";")[0].strip().lower() for part in header.split(","))
+    valid = [name for name in named if _MEDIA_TYPE.fullmatch(name) and name != "*/*"]
+    return valid[-1] if valid else ""
+
+
+def begins_as_html(data: bytes) -> bool:
+    """Whether a body says itself that it is HTML, near its beginning."""
+    return _HTML_START.search(data[:SNIFFED_BYTES]) is not None
 
 
 def other_than_html(source: bytes | str) -> str:
