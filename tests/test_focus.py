@@ -94,7 +94,7 @@ def test_an_example_page_gives_its_clean_text_and_language(tmp_path: Path, as_en
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ("", "made of words"),
+        (" ", "made of words"),
         ("12 + 34", "made of words"),
         ([], "words, a text, or pages"),
         (7, "words, a text, or pages: a string"),
