@@ -111,10 +111,12 @@ def test_stored_pages_are_cleaned_again_in_chunks(
     assert store.pages.find("seen") == replace(seen, html=None)
 
 
-@pytest.mark.parametrize("where", ["rows", "objects"])
+@pytest.mark.parametrize("where", ["rows", pytest.param("objects", marks=pytest.mark.extras)])
 def test_a_chunk_ends_where_its_pages_fill_it(
     database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
+    if where == "objects":
+        pytest.importorskip("fsspec")
     monkeypatch.setattr(page_rows, "CHUNK_BYTES", 20_000)
     html_store = f"file://{tmp_path}" if where == "objects" else ""
     sizes = {"0": 9, "1": 99_999, "2": 9, "3": 15_000, "4": 15_000, "5": 9, "6": 9}
