@@ -655,7 +655,9 @@ def test_a_rule_whose_journal_cannot_be_written_is_not_taken(demo: DemoCrawl) ->
         journal.rmdir()
         answer = server.post(f"{path}/take", {})
         assert answer.status == 201
-        wait_for(lambda: state_of(server, answer.json), lambda state: state == "done")
+        # It says so a moment before the journal does, which would come back.
+        wait_for(journal.read_text, lambda text: '"done"' in text)
+        assert state_of(server, answer.json) == "done"
         journal.unlink()
         journal.mkdir()
         assert server.post(f"/api/changes/{answer.json['id']}/undo", {}).status == 400
