@@ -70,7 +70,7 @@ def _page(parsed: ParsedHtml, url: str, rules: Rules | None, budget: PageBudget)
     parts = find_parts(parsed.root)
     table, truncated, body = _read(parsed.root, parts.body, SKIPPED, ruled, budget)
     # Some forums and picture galleries keep all they have in NOSCRIPT.
-    if parts.fallbacks and fallback_length(parsed.root) > table.characters:
+    if parts.has_fallbacks and fallback_length(parsed.root) > table.characters:
         skipped = SKIPPED - {"noscript"}
         table, truncated, body = _read(parsed.root, parts.body, skipped, ruled, budget)
     page = Page(url, title(parts), language(parsed.root, body), table)

@@ -26,13 +26,13 @@ _PARTS = ("base", "body", "title", "noscript", "meta", "script")
 class DocumentParts:
     """What tells of the page as a whole, in document order. `body` is the root where there is none.
 
-    `fallbacks` are NOSCRIPT elements, `data` are META and SCRIPT elements, `base` is what addresses
-    are relative to, empty where the page does not tell.
+    `has_fallbacks` tells whether there are NOSCRIPT elements, `data` are META and SCRIPT elements,
+    `base` is what addresses are relative to, empty where the page does not tell.
     """
 
     body: _Element
     titles: list[_Element] = field(default_factory=list)
-    fallbacks: list[_Element] = field(default_factory=list)
+    has_fallbacks: bool = False
     data: list[_Element] = field(default_factory=list)
     base: str = ""
 
@@ -55,7 +55,7 @@ def find_parts(root: _Element) -> DocumentParts:
             if node is not root:
                 found.titles.append(node)
         elif tag == name:
-            found.fallbacks.append(node)
+            found.has_fallbacks = True
     return found
 
 
