@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import pytest
 
-from noiseclean_scrapy.store.compression import compress, decompress, pack, unpack
+from noiseclean_scrapy.store.compression import Dictionary, compress, decompress, pack, unpack
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -48,3 +48,13 @@ def test_whatever_is_packed_can_be_unpacked(size: int) -> None:
     assert unpack(packed) == data
     assert zstd.decompress(packed) == data  # by any reader
     assert len(packed) < size / 90
+
+
+def test_little_is_left_of_what_the_dictionary_holds() -> None:
+    data = bytes(range(256)) * 4
+    dictionary = Dictionary(data, is_raw=True)
+    packed = pack(data + b"Fog", dictionary)
+    assert len(packed) < len(pack(data + b"Fog")) / 4
+    assert unpack(packed, dictionary) == data + b"Fog"
+    with pytest.raises(ValueError, match="no compressed text"):
+        unpack(packed)

@@ -145,6 +145,40 @@ def test_the_oldest_give_way() -> None:
     assert held.take(records[0])
 
 
+TEMPLATE = "".join(f'<li><a href="/section/{number}">Section {number}' for number in range(200))
+
+
+def article(number: int, cluster: str = "example.com") -> PageRecord:
+    html = f"<ul>{TEMPLATE}</ul><h1>Storm {number}</h1><p>Ship {number} lies in harbour {number}."
+    return replace(record(number, html), cluster=cluster)
+
+
+def test_of_many_pages_of_a_site_each_takes_little_more_than_its_text() -> None:
+    held, articles = PageCache(), [article(number) for number in range(40)]
+    for one in articles:
+        held.add(one, page(one))
+    assert held.size < 0.5 * len(articles) * packed(articles[0])
+    for one in articles:
+        assert held.take(one) == page(one)
+    assert held.size == 0
+
+
+def test_pages_of_several_sites_give_way_and_come_back_as_they_were() -> None:
+    names = "a.example", "b.example"
+    articles = [article(number, names[number % 2]) for number in range(400)]
+    held = PageCache(room=30 * packed(articles[0]))
+    for one in articles:
+        held.add(one, page(one))
+        assert held.size <= held.room
+    back = [held.take(one) for one in articles]
+    assert back[-10:] == [page(one) for one in articles[-10:]]
+    assert back[0] is None
+    assert held.size == 0
+    for one in articles[:2]:
+        held.add(one, page(one))
+        assert held.take(one) == page(one)
+
+
 def test_a_page_larger_than_the_room_is_not_held() -> None:
     one = record(1)
     held = PageCache(room=packed(one) - 1)

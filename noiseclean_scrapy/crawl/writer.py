@@ -23,6 +23,7 @@ from typing import Any, TypeVar
 from scrapy.utils.asyncio import run_in_thread
 
 from noiseclean_scrapy.clusters.training import Training, TrainingResult, load_learner
+from noiseclean_scrapy.crawl.memory import trim_heap
 from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.languages import SiteLanguages
 from noiseclean_scrapy.metadata import extract_metadata
@@ -51,8 +52,15 @@ def write_pages(
 
 
 def train(store: Store, training: Training) -> TrainingResult:
-    """Train a cluster; its learner stays here, since it is slow to pickle."""
-    return replace(training.run(store), learner=None)
+    """Train a cluster; what this thread has freed is not left to it."""
+    result = training.run(store)
+    trim_heap()
+    return result
+
+
+def train_alone(store: Store, training: Training) -> TrainingResult:
+    """The same; the learner stays in this process, since it is slow to pickle."""
+    return replace(train(store, training), learner=None)
 
 
 def _with_metadata(record: PageRecord) -> PageRecord:
@@ -79,7 +87,7 @@ class Writer:
 
     async def train(self, training: Training) -> TrainingResult:
         """Train a cluster; the result has what the newest tree has learned."""
-        return await run_in_thread(training.run, self.store)
+        return await run_in_thread(train, self.store, training)
 
     def close(self) -> None:
         """Do nothing: all that was run has ended."""
@@ -111,7 +119,7 @@ class ProcessWriter(Writer):
         return result
 
     async def train(self, training: Training) -> TrainingResult:
-        result = await self.run(train, training.without_learner())
+        result = await self.run(train_alone, training.without_learner())
         loaded = await run_in_thread(load_learner, self.store, training.cluster, training.config)
         return replace(result, learner=loaded[0] if loaded else None)
 

@@ -14,6 +14,8 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
+Dictionary = zstd.ZstdDict
+
 # Half the time of the usual level would make a tenth more bytes, twice of it a twentieth less.
 _OPTIONS: dict[int, int] = {
     zstd.CompressionParameter.compression_level: 3,
@@ -36,23 +38,32 @@ def decompress(data: bytes) -> str:
     return unpack(data).decode("utf-8", "surrogatepass")
 
 
-def pack(data: bytes) -> bytes:
-    """Bytes made fewer, as far as `unpack` believes that they can be."""
-    packed = zstd.compress(data, options=_OPTIONS)
+def pack(data: bytes, dictionary: Dictionary | None = None) -> bytes:
+    """Bytes made fewer, as far as `unpack` believes that they can be.
+
+    Little is left of what is in the dictionary as well; `unpack` needs it again.
+    """
+    packed = zstd.compress(data, options=_OPTIONS, zstd_dict=_prefix(dictionary))
     if len(data) <= most(_MOST_BYTES, len(packed)):
         return packed
     unread = len(data) // _MOST_BYTES[1]
     return packed + _UNREAD.pack(_UNREAD_MAGIC, unread) + bytes(unread)
 
 
-def unpack(data: bytes) -> bytes:
+def unpack(data: bytes, dictionary: Dictionary | None = None) -> bytes:
     """What was packed; raises ValueError for anything else."""
     try:
         is_zstd = bytes(data[:4]) == _MAGIC
-        unpacking: Any = zstd.ZstdDecompressor() if is_zstd else zlib.decompressobj()
+        unpacking: Any = (
+            zstd.ZstdDecompressor(_prefix(dictionary)) if is_zstd else zlib.decompressobj()
+        )
         unpacked: bytes = unpacking.decompress(data, most(_MOST_BYTES, len(data)))
     except (TypeError, zlib.error, zstd.ZstdError) as error:
         raise ValueError(f"no compressed text: {error}") from error
     if not unpacking.eof:
         raise ValueError("the compressed text is cut off, or too large to be one")
     return unpacked
+
+
+def _prefix(dictionary: Dictionary | None) -> tuple[Dictionary, int] | None:
+    return dictionary.as_prefix if dictionary else None  # a third faster than as it is
