@@ -363,14 +363,24 @@ def test_near_copies_vote_once() -> None:
         ("<div><p>Menu</p><h2>News</h2></div><p>It rained.", False),
         ("<div><h2>News</h2><p>Menu</p><p>More</p></div><p>It rained.", False),
         ("<p>News</p><p>It rained.", False),
+        ("<p> <b>News</b> <br></p><p>It rained.", True),
+        ("<p><strong>Ne<i>w</i>s</strong></p><p>It rained.", True),
+        ("<p><strong>News</strong></p><p>Menu</p><p>It rained.", False),
+        ("<p><b>Ne</b>ws</p><p>It rained.", False),
+        ("<p><b>Ne</b><b>ws</b></p><p>It rained.", False),
+        ("<p><b><a href=/n>News</a></b></p><p>It rained.", False),
+        ("<p><b>News:</b></p><p>It rained.", False),
     ],
 )
 def test_a_heading_is_above_content_where_it_fills_its_box(html: str, is_above: bool) -> None:
     page = page_of(html)
     texts = page.table.texts
     is_content = np.array([text == "It rained." for text in texts])
-    arrays, number = page_arrays(page), texts.index("News")
-    found = site_features._is_above_content(arrays, page.table.tags, number, is_content)
+    arrays, number = (
+        page_arrays(page),
+        next(n for n, text in enumerate(texts) if text.startswith("News")),
+    )
+    found = site_features._is_above_content(arrays, page.table, number, is_content)
     assert found is is_above
 
 

@@ -24,7 +24,8 @@ from noiseclean_scrapy.methods.evidence_model.tree_index import (
 )
 from noiseclean_scrapy.methods.evidence_model.vocabulary import TAG_GROUPS
 from noiseclean_scrapy.methods.trees.counts import read_number
-from noiseclean_scrapy.page import Page
+from noiseclean_scrapy.page import Page, PageTable
+from noiseclean_scrapy.page.inline import BEGIN, BREAK, END, NAMED
 from noiseclean_scrapy.page.outline import CELLS, ITEMS
 
 PLACE_WEIGHT = 0.4
@@ -66,6 +67,10 @@ _INSERT = re.compile(
     r"(?:^|[.#_-])(?:ads?|advert\w*|sponsored|newsletter|read-?also|also-?read|lire-?aussi"
     r"|auch-?interessant|sign-?up|subscribe)(?![a-z])",
     re.IGNORECASE,
+)
+_MARKED = rf"{BEGIN}[^{BEGIN}{END}]*{END}"
+_BOLD_LINE = re.compile(
+    rf"\s*{BEGIN}(?:b|strong)[0-9]*{NAMED}(?:[^{BEGIN}{END}]|{_MARKED})*{END}\s*{BREAK}?\s*"
 )
 _Sums: TypeAlias = tuple[Floats, Floats, Floats, NDArray[np.bool_]]
 _NOBODY = PageVotes(0, 0, array("Q"), array("Q"), array("d"), 0.0)
@@ -282,7 +287,7 @@ def _parts_of_content(page: Page, scores: Floats, lost: Floats) -> list[int]:
         found += _cells_of_content(page, wanted, is_content)
     is_content[found] = True
     for number in reversed(wanted):
-        if _is_above_content(arrays, tags, number, is_content):
+        if _is_above_content(arrays, page.table, number, is_content):
             is_content[number] = True
             found.append(number)
     return found
@@ -303,9 +308,10 @@ def _cells_of_content(page: Page, wanted: list[int], is_content: NDArray[np.bool
 
 
 def _is_above_content(
-    arrays: PageArrays, tags: Sequence[str], number: int, is_content: NDArray[np.bool_]
+    arrays: PageArrays, table: PageTable, number: int, is_content: NDArray[np.bool_]
 ) -> bool:
     """Whether content comes next, in the block's own element or behind boxes that it fills."""
+    tags = table.tags
     behind, element = number + 1, int(arrays.element[number])
     own = tags[element]
     for _ in range(BOXES):
@@ -313,11 +319,22 @@ def _is_above_content(
         end = arrays.end[box]
         if behind < end and is_content[behind]:
             is_name = own in CELLS and tags[arrays.element[behind]] in CELLS
-            return own in _ABOVE or is_name or _starts_list(arrays, tags, box, behind)
+            is_title = own in _ABOVE or is_name or _is_bold_line(table, number)
+            return is_title or _starts_list(arrays, tags, box, behind)
         if end > number + 2 or arrays.first[box] < number:
             return False
         behind, element = end, box
     return False
+
+
+def _is_bold_line(table: PageTable, number: int) -> bool:
+    """Whether a block is bold throughout, as the questions of an interview are.
+
+    Neither a link nor what announces some, as "See also:" does.
+    """
+    if table.link_characters[number] or table.texts[number].endswith((":", "\uff1a")):
+        return False
+    return _BOLD_LINE.fullmatch(table.sources.get(number, "")) is not None
 
 
 def _starts_list(arrays: PageArrays, tags: Sequence[str], box: int, number: int) -> bool:
