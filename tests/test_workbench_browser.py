@@ -29,7 +29,7 @@ from tests.support.command_line import (
     scrapy_command,
 )
 from tests.support.services import give_up
-from tests.support.workbench import Served, serving
+from tests.support.workbench import Served, serving, wait_for
 from tests.test_report_page import CLICK_ALL, HACKED, RUN, TRICKS
 
 pytest.importorskip("uvicorn", reason="the workbench needs the extra web")
@@ -133,11 +133,75 @@ def test_pointing_tells_why_and_where(browser: Any, courier: tuple[DemoCrawl, Se
         stands = page.locator("[data-stands]")
         stands.wait_for()
         pages = len(list(demo.records()))
-        page.locator("[data-stands]:not(:empty)").wait_for()
+        page.locator("[data-selector]:not(:empty)").wait_for()
         assert f"of {pages} pages" in stands.inner_text()
         assert frame.locator(".noiseclean-place").count() >= 1
         names = page.locator("select[name=level] option").all_inner_texts()
         assert len(names) > 1
+
+
+def test_a_rule_is_of_the_block_that_was_clicked_last(
+    browser: Any, courier: tuple[DemoCrawl, Served]
+) -> None:
+    demo, server = courier
+    key = server.page(demo.article()[0])
+    held: list[Any] = []
+    with window(browser, server) as bench:
+        page = bench.page
+        page.goto(f"{server.url}/pages/{key}")
+        rows = page.locator("[data-list=reading] [data-row]")
+        drop = page.get_by_role("button", name="Always drop this")
+
+        rows.first.click()
+        page.locator("[data-selector]:not(:empty)").wait_for()
+        assert drop.is_enabled()
+        page.route("**/places*", lambda route: held.append(route))
+        rows.nth(2).click()
+        wait_for(lambda: page.evaluate("1") and held, bool)
+        page.get_by_label("On which pages").select_option("template")
+        page.get_by_label("On which pages").select_option("")
+        assert page.locator("[data-stands]").inner_text() == "Looking where it stands …"
+        assert page.locator("[data-selector]").inner_text() == ""
+        assert page.frame_locator("iframe").locator(".noiseclean-place").count() == 0
+        assert drop.is_disabled()
+        held.pop().continue_()
+        page.locator("[data-selector]:not(:empty)").wait_for()
+        with page.expect_request("**/api/proposals") as asked:
+            drop.click()
+        number = rows.nth(2).get_attribute("data-row")
+        found = server.get(f"/api/pages/{key}/places?block={number}")
+        assert asked.value.post_data_json["selector"] == found["levels"][0]["selector"]
+        page.wait_for_url("**/proposals/*")
+
+
+def test_a_server_that_does_not_answer_is_told(
+    browser: Any, courier: tuple[DemoCrawl, Served]
+) -> None:
+    demo, server = courier
+    with window(browser, server) as bench:
+        page = bench.page
+        page.goto(f"{server.url}/pages/{server.page(demo.article()[0])}")
+        rows = page.locator("[data-list=reading] [data-row]")
+        rows.first.click()
+        page.locator("[data-selector]:not(:empty)").wait_for()
+        page.route("**/places*", lambda route: route.abort())
+        rows.nth(2).click()
+        page.locator("[data-problem]:not(:empty)").wait_for()
+        assert page.locator("[data-problem]").inner_text() == (
+            "The workbench does not answer: is noiseclean serve still running?"
+        )
+        assert page.locator("[data-stands]").inner_text() == ""
+        assert page.get_by_role("button", name="Always drop this").is_disabled()
+        page.unroute("**/places*")
+        rows.first.click()
+        page.locator("[data-selector]:not(:empty)").wait_for()
+        assert page.locator("[data-problem]").inner_text() == ""
+        page.route("**/api/proposals", lambda route: route.abort())
+        page.get_by_role("button", name="Always drop this").dblclick()
+        page.locator("[data-problem]:not(:empty)").wait_for()
+        assert page.get_by_role("button", name="Always drop this").is_enabled()
+        assert sum(url.endswith("/api/proposals") for url in bench.requests) == 1
+        bench.console.clear()  # the browser tells of each request that failed
 
 
 def test_a_site_is_taught_with_the_keyboard_alone(browser: Any, tmp_path: Path) -> None:

@@ -11,7 +11,9 @@
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify(body),
     };
-    const answer = await fetch(path, { ...options, credentials: "same-origin" });
+    const answer = await fetch(path, { ...options, credentials: "same-origin" }).catch(() => {
+      throw new Error("The workbench does not answer: is noiseclean serve still running?");
+    });
     const text = await answer.text();
     if (!answer.ok) {
       let reason = text;
@@ -112,16 +114,39 @@
     let found = null;
     let frame = null;
 
+    function tell(stands, selector = "") {
+      one("[data-stands]", panel).textContent = stands;
+      one("[data-selector]", panel).textContent = selector;
+    }
+    function enable(isPossible) {
+      for (const button of all("button", form)) button.disabled = !isPossible(button.value);
+    }
+
+    /** What is known of the block before is not of this one: no rule is made of it. */
+    function begin(number) {
+      panel.dataset.block = number;
+      found = null;
+      level.replaceChildren();
+      enable(() => false);
+      point("");
+      tell("Looking where it stands …");
+    }
+
     document.addEventListener("block-held", (event) => attempt(async () => {
+      const { number, view } = event.detail;
       frame = event.detail.frame;
-      const why = one("[data-why]", event.detail.view);
+      const why = one("[data-why]", view);
       if (panel.parentElement !== why.parentElement) why.after(panel);
       panel.hidden = false;
-      const path = `/api/pages/${encodeURIComponent(panel.dataset.key)}/places`;
-      const number = event.detail.number;
-      panel.dataset.block = number;
-      const answer = await ask(`${path}?block=${number}`);
-      if (panel.dataset.block !== String(number)) return;
+      begin(number);
+      const isHeld = () => panel.dataset.block === String(number);
+      const path = `/api/pages/${encodeURIComponent(panel.dataset.key)}/places?block=${number}`;
+      const answer = await ask(path).catch((error) => {
+        if (!isHeld()) return null;
+        tell("");
+        throw error;
+      });
+      if (!isHeld()) return;
       found = answer;
       level.replaceChildren(...found.levels.map((box, index) => {
         const option = document.createElement("option");
@@ -140,32 +165,27 @@
     const choice = () => level.value === "text" ? { selector: found.text } : found.levels[level.value];
 
     function describe() {
+      if (!found) return;
       const box = choice();
       if (level.value === "text") {
-        one("[data-stands]", panel).textContent = "The rule is for this text alone.";
-        one("[data-selector]", panel).textContent = box.selector;
-        for (const button of all("button", form)) button.disabled = button.value === "title";
-        return;
+        enable((verdict) => verdict !== "title");
+        return tell("The rule is for this text alone.", box.selector);
       }
-      for (const button of all("button", form)) button.disabled = !box;
-      if (!box) {
-        one("[data-stands]", panel).textContent = "This part has no place of its own.";
-        return;
-      }
+      enable(() => box);
+      if (!box) return tell("This part has no place of its own.");
       const sample = found.of < found.pages ? ` looked at, of ${found.pages.toLocaleString("en")}` : "";
       const text = `This box stands on ${box.pages.toLocaleString("en")} of ` +
         `${found.of.toLocaleString("en")} pages${sample}.`;
-      one("[data-stands]", panel).textContent = text;
-      one("[data-selector]", panel).textContent =
-        box.selector + (where.value ? ` on ${found.pattern}` : "");
+      tell(text, box.selector + (where.value ? ` on ${found.pattern}` : ""));
       point(box.selector);
       say(text);
     }
 
-    /** The places of the box are framed in the page. */
+    /** The places of the box are framed in the page; of none, none. */
     function point(selector) {
       const page = frame.contentDocument;
       for (const part of all(".noiseclean-place", page)) part.classList.remove("noiseclean-place");
+      if (!selector) return;
       // Of elements that HTML does not know the names are gone there, mostly those with a hyphen.
       const unnamed = [/(^|> )\w+-[\w-]*/g, /(^|> )[\w-]+/g].map((n) => selector.replace(n, "$1*"));
       const found = [selector, ...unnamed].map((way) => all(way, page));
@@ -181,13 +201,14 @@
       const verdict = event.submitter?.value;
       const box = found && choice();
       if (!verdict || !box) return;
+      enable(() => false);  // a double click makes one rule
       attempt(async () => {
         const proposal = await ask("/api/proposals", {
           page: panel.dataset.key,
           verdict: level.value === "text" ? `${verdict}_text` : verdict,
           selector: box.selector,
           pattern: where.value ? found.pattern : "",
-        });
+        }).catch((error) => { describe(); throw error; });
         location.assign(`/proposals/${proposal.id}`);
       });
     });
