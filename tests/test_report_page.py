@@ -272,6 +272,15 @@ def test_each_text_in_deep_inline_elements_has_its_number() -> None:
     assert shown.count(f'{NUMBER}="0"') == shown.count(f'{NUMBER}="1"') == 1
 
 
+def test_blocks_with_characters_that_are_no_text_have_their_numbers() -> None:
+    for code in (*range(1, 0x20), *range(0x7F, 0xA0), 0xAD, 0x200B, 0xFEFF):
+        for written in (chr(code), f"&#{code};"):
+            html = f"<div><p>Fog{written} closes the port.</p>No ferry{written} left.</div>"
+            blocks = SiteCleaner("style-tree").clean(html).blocks
+            shown = inert_document(html, blocks)
+            assert [shown.count(f'{NUMBER}="{n}"') for n in range(2)] == [1, 1], hex(code)
+
+
 @pytest.mark.parametrize(
     ("level", "block"),
     [

@@ -16,7 +16,7 @@ import nh3
 from lxml import etree
 
 from noiseclean_scrapy.page.block import Block
-from noiseclean_scrapy.page.characters import writable
+from noiseclean_scrapy.page.characters import without_controls, writable
 from noiseclean_scrapy.page.element_paths import ElementPaths
 from noiseclean_scrapy.page.parse import document_roots, inner_text, parse_html
 from noiseclean_scrapy.report.formatting import bound_formatting
@@ -221,7 +221,7 @@ def _wrap(owner: _Element, is_tail: bool) -> _Element:
 
 
 def _letters(text: str) -> str:
-    return "".join(text.translate(_ZERO_WIDTH).split())
+    return "".join(without_controls(text).translate(_ZERO_WIDTH).split())
 
 
 def _attribute(tag: str, name: str, value: str) -> str | None:
