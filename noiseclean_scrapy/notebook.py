@@ -56,7 +56,7 @@ def page_card(page: CleanPage) -> str:
     blocks = page.blocks
     visible, kept = page.visible_characters, page.kept_characters
     facts = {
-        "kept": f"{kept / visible if visible else 0:.0%}",
+        "kept": f"{kept / visible:.0%}" if visible else "–",
         "characters": f"{kept:,} of {visible:,}",
         "blocks": f"{sum(block.kept for block in blocks)} of {len(blocks)}",
         "fit": f"{page.fit:.0%}",
@@ -97,8 +97,11 @@ def _bar(blocks: tuple[Block, ...]) -> Markup:
 
 
 def _entry(block: Block) -> Markup:
-    return Markup('<li class="{}"><span>{:.2f}</span> {}</li>').format(
-        _class(block), block.score, shortened(block.text, _TEXT)
+    return Markup('<li class="{}"><span>{} {:.2f}</span> {}</li>').format(
+        _class(block),
+        "kept" if block.kept else "left out",
+        block.score,
+        shortened(block.text, _TEXT),
     )
 
 

@@ -193,6 +193,10 @@ def test_notebook_cards_are_plain_and_escaped() -> None:
     assert "A &lt;img src=x onerror=1&gt; title" in page_card(page)
     assert "style-tree" in cleaner_card(cleaner)
     assert page._repr_html_() == page_card(page)
+    for word, kept in (("kept", True), ("left out", False)):
+        blocks = sum(block.kept is kept for block in page.blocks)
+        assert page_card(page).count(f"><span>{word} ") == blocks
+    assert "<dt>kept</dt><dd>–</dd>" in page_card(cleaner.clean("<p></p>"))
     long = cleaner.clean(f"<h1>Fog</h1><p>{'Fog on the river. ' * 20_000}")
     assert len(long.text) > 300_000 > 50_000 > len(page_card(long))
     assert cleaner._repr_html_() == cleaner_card(cleaner)

@@ -6,6 +6,7 @@ import http.client
 import json
 import random
 import re
+import signal
 import sys
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 from lxml.cssselect import CSSSelector
+from parsel import Selector
 from starlette.routing import Route
 
 from noiseclean_scrapy.errors import ConfigurationError
@@ -325,6 +327,50 @@ def test_the_review_names_pages_and_reasons(served: Served) -> None:
     assert worth == sorted(worth, reverse=True)
 
 
+def test_a_list_that_ends_earlier_says_so(served: Served, demo_folder: DemoCrawl) -> None:
+    for path in ("/?sort=name", f"/sites/{demo_folder.site}?order=fit", "/search?q=the"):
+        past = served.ask(f"{path}&page=9999").text
+        assert "There is no page 9999 of this list." in past
+        assert f'<a href="{path}">Page 1</a>' in past
+        assert "is stored yet" not in past
+        assert "Previous" not in past
+        assert "There is no page" not in served.ask(path).text
+    assert "There is no page" not in served.ask("/search?q=nowherefound").text
+
+
+def test_filters_alone_search_for_nothing_and_say_so(served: Served) -> None:
+    words = "Give a word to search for."
+    assert words in served.ask("/search?q=&site=example.com").text
+    assert words not in served.ask("/search?site=example.com").text  # a link of the site's view
+    assert words not in served.ask("/search?q=fog").text
+
+
+def test_a_wrong_method_is_told_the_right_ones(served: Served) -> None:
+    known = {"Authorization": f"Bearer {served.token}"}
+    for path, allowed in (("/api/sites", {"GET", "HEAD"}), ("/", {"GET", "HEAD"})):
+        answer = served.ask(path, known, method="POST", body=b"{}")
+        assert answer.status == 405
+        assert set(answer.headers["allow"].split(", ")) == allowed
+
+
+def test_a_request_for_a_websocket_is_not_told(demo: DemoCrawl) -> None:
+    upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
+    with serving(demo.database.parent, "--read-only") as server:
+        assert server.ask("/", {**upgrade, "Sec-WebSocket-Key": "x" * 22 + "=="}).status == 200
+        server.process.send_signal(signal.SIGINT)
+        _, told = server.process.communicate(timeout=60)
+    assert "WebSocket" not in told
+
+
+def test_views_say_what_they_do_without_scripts(served: Served, demo_folder: DemoCrawl) -> None:
+    url, _ = demo_folder.article()
+    key = served.page(url)
+    (silent,) = Selector(served.ask(f"/pages/{key}").text).css("noscript")
+    assert "switched off" in silent.css("p").get("")
+    text = served.get(f"/api/pages/{key}")["text"]
+    assert silent.css("article::text").get("") == text
+
+
 # Rules -------------------------------------------------------------------------------------------
 
 FILE = """# My rules.
@@ -537,6 +583,14 @@ def test_a_rule_is_tried_taken_and_undone(demo: DemoCrawl) -> None:
     file.write_text("# Mine.\n")
     with serving(folder, "--overrides", "rules.toml") as server:
         proposal, change = teach(server, server.page(url), "h1")
+        path = f"/proposals/{proposal['id']}"
+        assert (served := server.ask(path)).status == 303
+        assert served.headers["location"] == "/rules"
+        for late in (server.ask(f"/api{path}"), server.post(f"/api{path}/take", {})):
+            assert (late.status, late.json["error"]) == (
+                404,
+                "this rule was taken already: see Rules",
+            )
         wait_for(lambda: state_of(server, change), lambda state: state == "done")
         written = file.read_text()
         assert written.startswith("# Mine.\n")

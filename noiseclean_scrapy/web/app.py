@@ -116,12 +116,16 @@ def static(request: Request) -> Response:
 
 async def _failure(request: Request, error: Exception) -> Response:
     """What went wrong, as JSON or as a view."""
+    headers = None
     if isinstance(error, HTTPException):
-        status = error.status_code
+        status, headers = error.status_code, error.headers
         reason = _REASONS.get(status, error.detail)
     else:
         status = next((code for kind, code in _STATUS.items() if isinstance(error, kind)), 503)
         reason = str(error)
     if request.url.path.startswith(API):
-        return api.answer({"error": reason}, status)
-    return views.document(request, "failure", status=status, reason=reason)
+        response = api.answer({"error": reason}, status)
+    else:
+        response = views.document(request, "failure", status=status, reason=reason)
+    response.headers.update(headers or {})
+    return response

@@ -43,8 +43,9 @@ def serve(
         )
         config = uvicorn.Config(
             app,
-            log_level="warning",
+            log_level="error",  # it warns of what others send, of each request for a WebSocket
             access_log=False,
+            ws="none",
             server_header=False,
             proxy_headers=False,
             limit_concurrency=_AT_ONCE,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections import Counter, OrderedDict
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
@@ -111,6 +111,7 @@ class Teaching:
         self._cleanings: Queue[Change | None] = Queue()
         self._is_closed = False
         self._proposals: OrderedDict[str, Proposal] = OrderedDict()
+        self._taken: deque[str] = deque(maxlen=CHANGES)  # proposals that are changes now
         self._changes: OrderedDict[str, Change] = OrderedDict()
         if bench.can_teach:
             self._changes = _read_journal(self._journal)
@@ -154,9 +155,16 @@ class Teaching:
     def proposal(self, identity: str) -> Proposal:
         """A proposal; raises NotStoredError where it is not there any more."""
         found = self._proposals.get(identity)
+        if found is None and self.was_taken(identity):
+            raise NotStoredError("this rule was taken already: see Rules")
         if found is None:
             raise NotStoredError("this proposal is not there any more: point at the place again")
         return found
+
+    def was_taken(self, identity: str) -> bool:
+        """Whether a proposal of late has become a change."""
+        with self._lock:
+            return identity in self._taken
 
     def proposals(self) -> list[Proposal]:
         """The proposals of late."""
@@ -168,7 +176,8 @@ class Teaching:
         self._bench.need_teaching()
         with self._lock:
             if self._proposals.pop(proposal.id, None) is None:
-                raise NotStoredError("this proposal was taken already")
+                raise NotStoredError("this rule was taken already: see Rules")
+            self._taken.append(proposal.id)
         now = datetime.now(timezone.utc).isoformat(timespec="seconds")
         change = Change(secrets.token_hex(8), proposal.site, proposal.rule, now)
         with self._writing, suppress(ConfigurationError):  # which comes again, and is told
@@ -180,6 +189,7 @@ class Teaching:
             self._begin(change, "cleaning")
         except NoiseCleanError:
             with self._lock:
+                self._taken.remove(proposal.id)
                 self._proposals[proposal.id] = proposal
             raise
         proposal.is_stopped = True

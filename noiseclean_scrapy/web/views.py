@@ -114,6 +114,8 @@ def search(request: Request) -> Response:
             results = search_pages(bench, given, page_number(request))
         except QueryError as error:
             problem = str(error)
+    elif "q" in request.query_params:
+        problem = "Give a word to search for."
     return document(
         request,
         "search",
@@ -202,9 +204,11 @@ def rules(request: Request) -> Response:
 
 
 def proposal(request: Request) -> Response:
-    """What a rule would change."""
-    found = request.app.state.teaching.proposal(request.path_params["id"])
-    return document(request, "proposal", proposal=found)
+    """What a rule would change; of one that was taken, how far it is."""
+    teaching, identity = request.app.state.teaching, request.path_params["id"]
+    if teaching.was_taken(identity):
+        return RedirectResponse("/rules", 303)
+    return document(request, "proposal", proposal=teaching.proposal(identity))
 
 
 def open_with_token(request: Request) -> Response:

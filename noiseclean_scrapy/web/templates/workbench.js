@@ -68,6 +68,8 @@
     const known = one("[data-total=sites]")?.textContent;
     on("totals", (totals) => {
       for (const part of all("[data-total]")) show(part, totals[part.dataset.total]);
+      const thing = one("[data-thing=sites]");
+      if (thing) thing.textContent = totals.sites === "1" ? "site" : "sites";
       const more = one("[data-more]");
       if (more) more.hidden = totals.sites === known;
     });
