@@ -143,9 +143,13 @@ def test_hover_and_click_tell_why(
         assert "header.site-header / nav.site-nav / ul / li" in why.inner_text()
         page.locator("[data-tab=blocks]").click()
         held = page.locator("[data-list=blocks] .on")
-        assert held.inner_text() == "Politics"
+        assert held.text_content() == "Left out: Politics"
         page.locator("[data-list=blocks] [data-row]").last.click()
         last = frame.locator(".noiseclean-active")
+        said = page.locator("[data-list=blocks] [data-row]").all_text_contents()
+        assert [text.partition(": ")[0] for text in said] == [
+            "Kept" if block.kept else "Left out" for block in clean.blocks
+        ]
         assert last.get_attribute("data-block") == str(len(clean.blocks) - 1)
         assert page.url.startswith("file:")
         report.assert_quiet()
@@ -177,7 +181,9 @@ def test_every_method_says_why(method: str, browser: Any, tmp_path: Path) -> Non
         page = report.page
         page.locator("[data-tab=blocks]").click()
         rows = page.locator("[data-list=blocks] [data-row]")
-        assert rows.all_inner_texts() == [block.text for block in clean.blocks]
+        assert rows.all_text_contents() == [
+            f"{'Kept' if block.kept else 'Left out'}: {block.text}" for block in clean.blocks
+        ]
         for index, block in enumerate(clean.blocks):
             rows.nth(index).click()
             sentence = page.locator("[data-why] .verdict").inner_text()
@@ -216,6 +222,112 @@ OVER_ALL = """<title>Fog</title><style>
 </style><div class=bar><p>We use cookies.</p></div><ul class=menu><li>News<li>Sport</ul>
 <div class=late style="position: fixed !important">Subscribe</div><div class=wide><h1>Fog</h1>
 <p>Nobody saw the harbour on Monday morning, and nobody went out.</p></div><img alt="A pier">"""
+
+
+OUTLINE = "part => getComputedStyle(part).outlineStyle"
+
+
+def test_the_keyboard_is_seen_and_the_page_follows_it(
+    browser: Any, tmp_path: Path, demo: tuple[SiteCleaner, str]
+) -> None:
+    cleaner, html = demo
+    with opened(browser, page_report(cleaner.clean(html), html), tmp_path) as report:
+        page = report.page
+        rows = page.locator("[data-list=reading] [data-row]")
+        rows.first.focus()
+        for _ in range(rows.count() - 1):
+            page.keyboard.press("Tab")
+        assert rows.last.evaluate("part => part === document.activeElement")
+        assert rows.last.evaluate(OUTLINE) == "solid"
+        number = rows.last.get_attribute("data-row")
+        box = page.locator("iframe").bounding_box()
+        place = page.frame_locator("iframe").locator(f"[data-block='{number}']").first
+        assert box["y"] <= place.bounding_box()["y"] < box["y"] + box["height"]
+        assert page.locator("iframe").evaluate(OUTLINE) == "none"
+        page.frame_locator("iframe").locator("button").first.focus()
+        page.keyboard.press("Tab")
+        assert page.locator("iframe").evaluate(OUTLINE) == "solid"
+        rows.first.focus()
+        assert page.locator("iframe").evaluate(OUTLINE) == "none"
+        report.assert_quiet()
+
+
+def test_escape_hides_what_is_shown_beside_the_pointer(
+    browser: Any, tmp_path: Path, demo: tuple[SiteCleaner, str]
+) -> None:
+    cleaner, html = demo
+    with opened(browser, page_report(cleaner.clean(html), html), tmp_path) as report:
+        page = report.page
+        for focused in (
+            page.locator("[data-row]").first,
+            page.frame_locator("iframe").locator("button"),
+        ):
+            page.frame_locator("iframe").get_by_role("heading", level=1).hover()
+            page.locator(".tip.shown").wait_for()
+            focused.first.focus()
+            page.keyboard.press("Escape")
+            assert page.locator(".tip.shown").count() == 0
+            page.mouse.move(1200, 20)
+
+
+@pytest.mark.parametrize(("width", "height"), [(320, 256), (640, 512), (667, 375), (1280, 400)])
+def test_a_low_window_has_room_for_the_page(
+    width: int, height: int, browser: Any, tmp_path: Path, demo: tuple[SiteCleaner, str]
+) -> None:
+    cleaner, html = demo
+    with opened(browser, page_report(cleaner.clean(html), html), tmp_path) as report:
+        page = report.page
+        page.set_viewport_size({"width": width, "height": height})
+        assert page.locator("iframe").bounding_box()["height"] >= 0.75 * height
+        last = page.locator("[data-list=reading] [data-row]").last
+        last.scroll_into_view_if_needed()
+        assert page.evaluate("scrollY") > 0
+        last.focus()
+        page.keyboard.press("Shift+Tab")
+        page.keyboard.press("Tab")
+        assert 0 <= last.bounding_box()["y"] < height  # the page follows in its frame alone
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
+def test_colours_that_are_forced_leave_the_verdicts(
+    browser: Any, tmp_path: Path, demo: tuple[SiteCleaner, str]
+) -> None:
+    cleaner, html = demo
+    colour = "(part, pseudo) => getComputedStyle(part, pseudo).backgroundColor"
+    with opened(browser, page_report(cleaner.clean(html), html), tmp_path) as report:
+        page = report.page
+        page.emulate_media(forced_colors="active")
+        frame = page.frame_locator("iframe")
+        tints = {
+            frame.locator(f"[data-verdict={verdict}]").first.evaluate(colour)
+            for verdict in ("kept", "dropped")
+        }
+        dots = {dot.evaluate(colour) for dot in page.locator(".legend .dot").all()[:2]}
+        marks = {
+            page.locator(f".block.{verdict}").first.evaluate(colour, "::before")
+            for verdict in ("kept", "dropped")
+        }
+        assert [len(tints), len(dots), len(marks)] == [2, 2, 2]
+
+
+def test_paper_has_the_whole_page(
+    browser: Any, tmp_path: Path, demo: tuple[SiteCleaner, str]
+) -> None:
+    cleaner, html = demo
+    with opened(browser, page_report(cleaner.clean(html), html), tmp_path) as report:
+        page = report.page
+        before = page.locator("iframe").bounding_box()
+        assert page.pdf(format="A4").count(b"/Type /Page\n") > 3
+        assert page.locator("iframe").bounding_box() == before
+
+
+def test_without_scripts_a_report_says_so(browser: Any, tmp_path: Path) -> None:
+    html = "<h1>Fog</h1><p>The port is closed.</p>"
+    (tmp_path / "report.html").write_text(page_report(SiteCleaner().clean(html), html))
+    page = browser.new_page(java_script_enabled=False)
+    page.goto((tmp_path / "report.html").as_uri())
+    assert page.locator("noscript p").is_visible()
+    page.close()
 
 
 @pytest.mark.parametrize("width", [390, 1280])

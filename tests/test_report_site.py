@@ -149,8 +149,11 @@ def test_hover_click_and_zoom(courier: tuple[Store, str], browser: Any, tmp_path
         detail.get_by_role("button", name="Zoom to this place").click()
         assert float(box.locator("rect").get_attribute("height")) > before
         assert page.locator("[data-box='0']").is_hidden()
+        assert page.evaluate("document.activeElement.dataset.box") == str(number)
         page.locator("[data-trail]").get_by_role("button", name="whole page").click()
         assert page.locator("[data-box='0']").is_visible()
+        assert page.evaluate("document.activeElement.dataset.box") == "0"
+        assert detail.get_attribute("aria-live") == "polite"
         report.assert_quiet()
 
 
@@ -163,9 +166,12 @@ def test_the_gallery_opens_pages(courier: tuple[Store, str], browser: Any, tmp_p
         title = cards.first.locator("strong").inner_text()
         page.locator("[data-filter]").fill(title)
         assert page.locator(".page-card:visible").count() >= 1
+        assert page.locator("[data-found]").inner_text() == ""
         page.locator("[data-filter]").fill("no page has this")
         assert page.locator(".page-card:visible").count() == 0
+        assert page.locator("[data-found]").inner_text().startswith("No page has this")
         page.locator("[data-filter]").fill("")
+        assert page.locator("[data-found]").inner_text() == ""
         page.locator("[data-sort=noise]").click()
         shares = [float(card.get_attribute("data-noise")) for card in cards.all()]
         assert shares == sorted(shares, reverse=True)

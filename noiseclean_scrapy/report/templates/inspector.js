@@ -3,6 +3,7 @@
   const SVG = "http://www.w3.org/2000/svg";
   const COLUMN = 92;  // least width of a level in the icicle, in pixels
   const LEAST = 0.03;  // of the height: what a keyboard comes to
+  const SHEET = 700;  // pixels that every printer has in a line
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
   const one = (selector, root = document) => root.querySelector(selector);
 
@@ -40,6 +41,8 @@
     tip.style.top = (below ? y + 18 : Math.max(8, y - 14 - tip.offsetHeight)) + "px";
   }
   const hideTip = () => tip.classList.remove("shown");
+  const hideTipByKey = (event) => { if (event.key === "Escape") hideTip(); };
+  document.addEventListener("keydown", hideTipByKey);
 
   function startTheme() {
     for (const button of all("[data-theme]")) button.addEventListener("click", toggleTheme);
@@ -129,10 +132,7 @@
 
     function drawTrail() {
       const steps = ancestors(chosen >= 0 ? chosen : zoomed);
-      trail.replaceChildren(
-        make("button", { type: "button", onclick: () => { zoomed = chosen = -1; draw(); choose(0); } },
-          "whole page"),
-      );
+      trail.replaceChildren(make("button", { type: "button", onclick: () => zoom(0) }, "whole page"));
       for (const number of steps) {
         trail.append("›", make("button", {
           type: "button", title: boxes[number].label, onclick: () => zoom(number),
@@ -145,6 +145,7 @@
       chosen = number;
       draw();
       choose(number);
+      groups[number].focus();  // what was pressed is gone
     }
 
     function choose(number) {
@@ -196,7 +197,7 @@
       const source = templateOf(key)
         ? make("button", { type: "button", onclick: () => openPage(key) }, title)
         : document.createTextNode(title);
-      return make("li", { class: kept ? "kept" : "" }, text, make("span", {}, source));
+      return make("li", { class: kept ? "kept" : "" }, inWords(kept), text, make("span", {}, source));
     }
 
     svg.addEventListener("pointermove", (event) => {
@@ -265,6 +266,7 @@
         card.hidden = !card.textContent.toLowerCase().includes(wanted);
         card.style.display = card.hidden ? "none" : "";
       }
+      one("[data-found]").textContent = one(".page-card:not([hidden])", gallery) ? "" : "No page has this in its title or address.";
     });
     const orders = {
       new: (a, b) => a.dataset.order - b.dataset.order,
@@ -306,11 +308,11 @@
       }, child);
       row.addEventListener("pointerenter", () => mark(frame, number, true));
       row.addEventListener("pointerleave", () => mark(frame, number, number === held));
-      row.addEventListener("focus", () => mark(frame, number, true));
+      row.addEventListener("focus", () => mark(frame, number, true, row.matches(":focus-visible")));
       row.addEventListener("blur", () => mark(frame, number, number === held));
       return row;
     }
-    const kept = rows.map((row, number) => number).filter((number) => rows[number].verdict.startsWith("kept"));
+    const kept = rows.map((row, number) => number).filter((number) => isKept(rows[number]));
     kept.sort((a, b) => rows[b].headline - rows[a].headline || a - b);
     lists.reading.append(...kept.map((number) =>
       entry(number, rows[number].headline ? "title" : "", rows[number].text)));
@@ -318,7 +320,7 @@
     if (more > 0) lists.reading.append(make("p", { class: "soft" }, `And ${count(more)} blocks more.`));
     else if (!kept.length) lists.reading.append(make("p", { class: "soft" }, "Nothing was kept."));
     lists.blocks.append(...rows.map((row, number) =>
-      entry(number, `block ${row.verdict}`, make("span", {}, row.text))));
+      entry(number, `block ${row.verdict}`, make("span", {}, inWords(isKept(row)), row.text))));
 
     const tabs = all("[data-tab]", view);
     function choose(tab) {
@@ -368,7 +370,11 @@
   function mark(frame, number, on, scroll = false) {
     const parts = all(`[data-block="${number}"]`, frame.contentDocument);
     for (const part of parts) part.classList.toggle("noiseclean-active", on);
-    if (scroll && parts.length) parts[0].scrollIntoView({ block: "center" });
+    if (!scroll || !parts.length) return;
+    const around = [];  // which is not to scroll with the frame
+    for (let at = frame.parentElement; at; at = at.parentElement) around.push([at, at.scrollTop]);
+    parts[0].scrollIntoView({ block: "center" });
+    for (const [at, top] of around) at.scrollTo({ top, behavior: "instant" });
   }
 
   /** The frame runs no scripts of its own: this document listens to what happens in it. */
@@ -400,7 +406,11 @@
     for (const kind of ["submit", "auxclick", "dragstart"]) {
       page.addEventListener(kind, (event) => event.preventDefault());
     }
+    // Of a frame that has the focus no browser says `:focus`.
+    page.addEventListener("keyup", () => frame.classList.add("focused"));
+    frame.contentWindow.addEventListener("blur", () => frame.classList.remove("focused"));
     page.addEventListener("keydown", (event) => {
+      hideTipByKey(event);
       if (event.key === "Escape") one("[data-dialog]")?.close();
     });
   }
@@ -419,15 +429,28 @@
     root.style.zoom = Math.max(0.5, Math.min(1, root.clientWidth / root.scrollWidth));
   }
 
+  /** A sheet of paper does not scroll: the frame becomes as wide as the sheet, as high as its page. */
+  function unroll(frame) {
+    const page = frame.contentDocument;
+    frame.style.width = SHEET + "px";
+    settle(page);
+    frame.style.height = Math.ceil(page.documentElement.getBoundingClientRect().height) + "px";
+  }
+
+  addEventListener("beforeprint", () => all(".view iframe").forEach(unroll));
+  addEventListener("afterprint", () => { for (const frame of all(".view iframe")) frame.style.cssText = ""; });
+
+  const isKept = (row) => row.verdict.startsWith("kept");
+  /** What colours tell, for those who do not see them. */
+  const inWords = (kept) => make("b", { class: "sr" }, kept ? "Kept: " : "Left out: ");
   const figure = (value) => String(Number(value.toPrecision(3)));
   const TONES = { page: "--page", neighbours: "--neighbours", site: "--site", prior: "--prior" };
 
   function explain(row) {
-    const kept = row.verdict.startsWith("kept");
     const tone = row.verdict.includes("override") ? "var(--override)" : "";
     const parts = [
       make("div", { class: "verdict" },
-        make("i", { class: kept ? "dot kept" : "dot", style: tone && `background:${tone}` }),
+        make("i", { class: isKept(row) ? "dot kept" : "dot", style: tone && `background:${tone}` }),
         make("span", {}, row.sentence)),
       make("p", { class: "quote soft", dir: "auto" }, row.text),
       make("p", { class: "place" }, row.place.replaceAll("/", " / ")),
