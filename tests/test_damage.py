@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+import sqlite3
 import zlib
 from collections.abc import Iterator
+from contextlib import closing
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from noiseclean_scrapy.errors import DamagedError
+from noiseclean_scrapy.errors import DamagedError, StoreError
 from noiseclean_scrapy.report.site_report import site_report
 from noiseclean_scrapy.store import NewTree, PageRecord, Store
 from noiseclean_scrapy.store.pages import ORDERS
@@ -472,3 +474,106 @@ def test_the_first_and_the_last_times_of_python_are_read_in_any_zone(
         assert "k3" in {page.key for page in store.pages.with_text()}
         assert store.clusters.summaries()
         assert store.clusters.fits(["a.example"], 9)
+
+
+def lose_rows(path: Path, index: str) -> None:
+    """Let an index of SQLite have one row only, as a page of it that was written half would."""
+    with closing(sqlite3.connect(path)) as database:
+        ((size,),) = database.execute("PRAGMA page_size")
+        query = "SELECT rootpage FROM sqlite_master WHERE name = ?"
+        ((number,),) = database.execute(query, [index])
+    with path.open("r+b") as file:
+        file.seek((number - 1) * size)
+        assert file.read(1) == b"\x0a"  # a leaf
+        file.seek((number - 1) * size + 3)
+        file.write(b"\0\1")
+
+
+@pytest.mark.parametrize("index", ["sqlite_autoindex_noiseclean_page_1", "noiseclean_page_by_url"])
+def test_check_finds_and_mends_an_index_that_lacks_rows(
+    sqlite_url: str, tmp_path: Path, whole: bytes, index: str
+) -> None:
+    (tmp_path / "noiseclean.db").write_bytes(whole)
+    lose_rows(tmp_path / "noiseclean.db", index)
+    command = ("check", "--database", sqlite_url)
+    told = noiseclean(tmp_path, *command, code=1).stdout
+    assert f"file {sqlite_url}: row 2 missing from index {index}\n" in told
+    assert noiseclean(tmp_path, *command, "--repair").stdout == told
+    assert noiseclean(tmp_path, *command).stdout == ""
+    with Store(sqlite_url) as store:
+        assert len(list(store.pages.with_text())) == PAGES
+        for number in range(PAGES):
+            assert store.pages.find_url(f"http://{SITE}/{number}")
+
+
+def test_export_tells_of_pages_that_it_does_not_find(
+    sqlite_url: str, tmp_path: Path, whole: bytes
+) -> None:
+    (tmp_path / "noiseclean.db").write_bytes(whole)
+    lose_rows(tmp_path / "noiseclean.db", "sqlite_autoindex_noiseclean_page_1")
+    done = noiseclean(tmp_path, "export", "--database", sqlite_url, code=1)
+    assert (len(done.stdout.splitlines()), done.stderr) == (
+        1,
+        f"1 of {PAGES} pages exported: the database is damaged, see `noiseclean check`\n",
+    )
+
+
+def test_pages_that_were_written_twice_since_an_index_lacked_them_are_there_once(
+    sqlite_url: str, tmp_path: Path, whole: bytes
+) -> None:
+    (tmp_path / "noiseclean.db").write_bytes(whole)
+    lose_rows(tmp_path / "noiseclean.db", "sqlite_autoindex_noiseclean_page_1")
+    with Store(sqlite_url) as store:
+        store.pages.write([page(KEY, "new", html="<p>new", position=1)], method="evidence")
+        assert store.pages.count().pages == PAGES + 1
+    noiseclean(tmp_path, "check", "--database", sqlite_url, "--repair")
+    noiseclean(tmp_path, "check", "--database", sqlite_url)
+    with Store(sqlite_url) as store:
+        texts = {
+            found.key: found.cleaned.text for found in store.pages.with_text() if found.cleaned
+        }
+    assert (len(texts), texts[KEY]) == (PAGES, "new")
+
+
+def damage_search(path: Path) -> None:
+    """Flip bits in all that FTS5 has of words."""
+    with closing(sqlite3.connect(path)) as database, database:
+        table = "noiseclean_search_terms_data"
+        for number, block in database.execute(f"SELECT id, block FROM {table} WHERE id > 10"):
+            changed = bytearray(block)
+            changed[2] ^= 0x40
+            changed[3] ^= 0x11
+            database.execute(f"UPDATE {table} SET block = ? WHERE id = ?", (changed, number))
+
+
+def test_check_finds_and_mends_a_damaged_index_of_words(
+    sqlite_url: str, tmp_path: Path, whole: bytes
+) -> None:
+    (tmp_path / "noiseclean.db").write_bytes(whole)
+    with Store(sqlite_url) as store:
+        hits = store.search("story").hits
+    damage_search(tmp_path / "noiseclean.db")
+    command = ("check", "--database", sqlite_url)
+    assert noiseclean(tmp_path, *command, code=1).stdout.startswith("index search: ")
+    noiseclean(tmp_path, *command, "--repair")
+    assert noiseclean(tmp_path, *command).stdout == ""
+    with Store(sqlite_url) as store:
+        assert store.is_indexed
+        assert store.search("story").hits == hits
+
+
+def test_a_damaged_index_of_words_keeps_no_page_from_being_stored(
+    sqlite_url: str, tmp_path: Path, whole: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "noiseclean.db").write_bytes(whole)
+    table = "noiseclean_search_terms_data"
+    run_statement(sqlite_url, f"UPDATE {table} SET block = x'ffffffffffffffff' WHERE id = 10")
+    with Store(sqlite_url) as store:
+        with pytest.raises(StoreError, match="refused"):
+            store.pages.delete([KEY])
+        [said] = errors(caplog)
+        assert said.startswith("The full-text index was damaged (")
+        assert said.endswith(") and is empty now: `noiseclean index` fills it")
+        assert store.pages.delete([KEY]) == 1
+        assert list(store.index_missing()) == [PAGES - 1]
+        assert store.search("story").total == PAGES - 1

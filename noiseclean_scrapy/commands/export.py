@@ -16,9 +16,10 @@ from noiseclean_scrapy.commands.base import (
 from noiseclean_scrapy.commands.files import STDIO, new_file
 from noiseclean_scrapy.commands.forms import form_of, row_bytes
 from noiseclean_scrapy.commands.output import for_stdout, tell
+from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.output.rows import COLUMNS, page_row, write_parquet
 from noiseclean_scrapy.page.characters import counted
-from noiseclean_scrapy.store import PageRecord
+from noiseclean_scrapy.store import PageRecord, Store
 
 INDEXED = ("elasticsearch", "opensearch")
 ENGINES = (*INDEXED, "meilisearch")
@@ -62,6 +63,7 @@ class Export(Subcommand):
             opts.parser.error(f"--index is for --format {' and '.join(INDEXED)}")
         with call.open_store() as store:
             site = call.find_site(store, opts.site).name if opts.site else None
+            expected = 0 if site else _texts(store)
             found = iter(store.pages.with_text(site))
             first = [*islice(found, 1)]
             if path and not first:  # what FILE holds stays
@@ -74,9 +76,26 @@ class Export(Subcommand):
                 else:
                     pieces = _pieces(pages, form, opts.index or "noiseclean")
                     file.writelines(pieces if path else for_stdout(pieces))
+            missing = expected - pages.number - store.damaged
+            if missing > 0:  # or others have deleted pages meanwhile
+                missing = min(expected, _texts(store)) - pages.number - store.damaged
+        if missing > 0:
+            tell(
+                f"{pages.number} of {counted(pages.number + missing, 'page')} exported: the "
+                f"database is damaged, see `noiseclean check`"
+            )
+            return False
         where = f" to {path}" if path and path != STDIO else ""
         tell(f"{counted(pages.number, 'page')} exported{where}")
         return pages.number > 0
+
+
+def _texts(store: Store) -> int:
+    """Number of pages that have a text; 0 where the database is too damaged to count them."""
+    try:
+        return store.pages.count().with_text
+    except StoreError:
+        return 0
 
 
 def _pieces(pages: Iterable[PageRecord], form: str, index: str) -> Iterator[bytes]:

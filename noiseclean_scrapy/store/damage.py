@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from noiseclean_scrapy.errors import DamagedError
 from noiseclean_scrapy.page.logs import get_logger
@@ -87,3 +87,9 @@ def is_damage(error: Exception) -> bool:
     if isinstance(error, DBAPIError):
         return isinstance(error.orig, sqlite3.DatabaseError) and "malformed" in str(error.orig)
     return isinstance(error, _ERRORS)
+
+
+def is_corruption(error: SQLAlchemyError) -> bool:
+    """Whether SQLite says that what is in its file cannot be, and not that it is busy or full."""
+    kind = type(getattr(error, "orig", None))
+    return kind in (sqlite3.DatabaseError, sqlite3.IntegrityError)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
@@ -14,7 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.service_urls import shown_url
 from noiseclean_scrapy.store import page_rows
-from noiseclean_scrapy.store.damage import DamagedPage, DamageLog
+from noiseclean_scrapy.store.damage import DamagedPage, DamageLog, is_corruption
 from noiseclean_scrapy.store.engine import create_store_engine, is_in_memory, trouble_with_file
 from noiseclean_scrapy.store.engine import writing as writing_engine
 from noiseclean_scrapy.store.html_objects import HtmlObjects, with_objects
@@ -30,6 +30,7 @@ class Database:
     """The tables of a store; see `Store` for the options.
 
     `indexer` is None where nothing is to be indexed, `objects` where HTML stays in its rows.
+    `on_damage` is called when the database could not write since its file is damaged.
     """
 
     def __init__(
@@ -44,7 +45,7 @@ class Database:
     ) -> None:
         self._read_only = read_only
         self.shown_url = shown_url(url)
-        self._shown = f"the database {self.shown_url}"
+        self.shown = f"the database {self.shown_url}"
         self.store_html = store_html
         self.objects = HtmlObjects(html_store) if html_store else None
         if self.objects is not None and not read_only:
@@ -54,6 +55,7 @@ class Database:
         self.analyzer = Analyzer()
         self.indexer = self.analyzer if search else None
         self.damage = DamageLog()
+        self.on_damage: Callable[[], object] = bool
         # A database in memory is one connection, which cannot be in two transactions.
         self._lock: AbstractContextManager[object] = (
             threading.RLock() if self.in_memory else nullcontext()
@@ -62,9 +64,9 @@ class Database:
             prepare_schema(self._engine, self._writing_engine, read_only=read_only, create=create)
         except SQLAlchemyError as error:
             self.close()
-            running = ", that it is running," * (not self._is_sqlite)
+            running = ", that it is running," * (not self.is_sqlite)
             advice = trouble_with_file(url) or f"check its address{running} and your rights"
-            raise StoreError(f"cannot open {self._shown}: {reason_of(error)}; {advice}") from error
+            raise StoreError(f"cannot open {self.shown}: {reason_of(error)}; {advice}") from error
         except BaseException:
             self.close()
             raise
@@ -75,7 +77,8 @@ class Database:
         return is_in_memory(self._engine.url)
 
     @property
-    def _is_sqlite(self) -> bool:
+    def is_sqlite(self) -> bool:
+        """Whether it is SQLite's, else PostgreSQL's."""
         return self._engine.dialect.name == "sqlite"
 
     def close(self) -> None:
@@ -93,7 +96,22 @@ class Database:
                 with engine.begin() as connection:
                     yield connection
             except SQLAlchemyError as error:
-                raise StoreError(f"{self._shown} refused: {reason_of(error)}") from error
+                if write and is_corruption(error):
+                    self.on_damage()
+                raise StoreError(f"{self.shown} refused: {reason_of(error)}") from error
+
+    @contextmanager
+    def driver_connection(self) -> Iterator[Any]:
+        """A connection of the driver, outside of any transaction."""
+        with self._lock:
+            try:
+                connection = self._engine.raw_connection()
+            except SQLAlchemyError as error:
+                raise StoreError(f"{self.shown} refused: {reason_of(error)}") from error
+            try:
+                yield connection.driver_connection
+            finally:
+                connection.close()
 
     def with_blocks(self, page: Page) -> Page:
         """The page, whose blocks read its HTML from here when somebody looks at them."""

@@ -21,6 +21,7 @@ from noiseclean_scrapy.store.search.ranking import (
     read_languages,
     search_pages,
 )
+from noiseclean_scrapy.store.structure import Structure
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
 class Store:
     """Pages, their clean text and the trees of their clusters, in SQLite or PostgreSQL.
 
-    `pages`, `clusters` and `outbox` have what is asked of these, and the store what concerns all.
+    `pages`, `clusters`, `outbox` and `structure` have what is asked of these, and the store what
+    concerns all.
     Every method is one transaction (the iterators: one a chunk) and may be called from any thread;
     several processes may share one database. What a returned call has written survives the death
     of the process. Every method raises StoreError when the database refuses. A page that is damaged
@@ -64,6 +66,8 @@ class Store:
         self.pages = Pages(self._database)
         self.clusters = Clusters(self._database)
         self.outbox = Outbox(self._database)
+        self.structure = Structure(self._database)
+        self._database.on_damage = self.structure.clear_damaged_search
 
     def __repr__(self) -> str:
         return f"Store({self._database.shown_url!r})"

@@ -28,6 +28,16 @@ _DDL = (
     END
     """,
 )
+ANEW = (
+    # Without one that can be read, FTS5 drops no table: the list of what it has written, empty.
+    "REPLACE INTO noiseclean_search_terms_data (id, block) VALUES (10, x'00000000000000')",
+    "DROP TABLE noiseclean_search",
+    "DROP TABLE noiseclean_search_terms",
+    *_DDL,
+)
+"""Begins the index anew, whatever it holds."""
+CHECK = "INSERT INTO noiseclean_search_terms (noiseclean_search_terms) VALUES ('integrity-check')"
+"""Asks whether the index is what its own texts say; an error tells that it is not."""
 _KEY = bindparam("key", type_=KeyText)
 _NUMBER = text(
     "INSERT INTO noiseclean_search (key) VALUES (:key) ON CONFLICT (key) DO NOTHING"
