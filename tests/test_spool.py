@@ -6,17 +6,18 @@ import asyncio
 import os
 import random
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
 from noiseclean_scrapy import Block
-from noiseclean_scrapy.crawl.spool import Spool
+from noiseclean_scrapy.crawl.spool import Spool, Spooled
 from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.store import Cleaned, PageRecord, Store
@@ -82,7 +83,7 @@ def test_what_was_added_before_the_folder_refused_waits(tmp_path: Path) -> None:
     added: list[PageRecord] = []
     with pytest.raises(StoreError, match="refused"):
         spool.add([PAGE, BARE, TEXT_ONLY], added.append)
-    assert (added, spool.pages) == ([PAGE], 2)
+    assert (added, spool.pages) == ([PAGE], 1)
     path.rmdir()
     assert [page for page, _ in Spool(spool.path).read(9, 1 << 20)] == [PAGE]
 
@@ -185,6 +186,67 @@ def test_a_crawl_ends_though_its_spool_does_not_empty(
 
     asyncio.run(run())
     assert read_rows(sqlite_url, "SELECT key FROM noiseclean_page") == [("2",)]
+
+
+def test_what_cannot_be_read_keeps_no_other_page_from_being_written(
+    sqlite_url: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    spool = Spool(tmp_path / "noiseclean.db-spool")
+    spool.add([TEXT_ONLY])
+    (spool.path / "00aa.page").mkdir()  # where a file should be
+
+    async def run() -> None:
+        crawl = open_crawl(sqlite_url, {})
+        await see(crawl, 0)
+        await close(crawl)
+
+    asyncio.run(run())
+    assert read_rows(sqlite_url, "SELECT count(*) FROM noiseclean_page") == [(2,)]
+    assert [path.name for path in spool.path.iterdir()] == ["00aa.page"]
+    assert errors(caplog) == [
+        f"A page in the spool {spool.path} cannot be read: Is a directory; 00aa.page is left as it "
+        f"is"
+    ]
+
+
+class OwnedByAnother(Spool):
+    """A spool in a folder of another user: it may be read, and nothing in it removed."""
+
+    def remove(self, pages: Sequence[Spooled]) -> None:
+        user = os.geteuid()
+        self.path.chmod(0o555)
+        if user == 0:
+            os.seteuid(65534)  # root may do all
+        try:
+            super().remove(pages)
+        finally:
+            os.seteuid(user)
+            self.path.chmod(0o755)
+
+
+def test_pages_that_cannot_be_removed_are_written_once(caplog: pytest.LogCaptureFixture) -> None:
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        crawl = open_crawl(f"sqlite:///{folder}/noiseclean.db", {})
+        spool = crawl._pages.spool = OwnedByAnother(folder / "noiseclean.db-spool")
+        spool.add([replace(PAGE, url="http://a.example/"), TEXT_ONLY])
+
+        async def run() -> None:
+            await see(crawl, 0)
+            await close(crawl)
+
+        asyncio.run(run())
+        query = "SELECT count(*), count(learned_version) FROM noiseclean_page"
+        assert read_rows(f"sqlite:///{folder}/noiseclean.db", query) == [(3, 2)]
+        assert errors(caplog) == [
+            f"Pages of the spool {spool.path} are stored, but cannot be removed from it: "
+            f"Permission denied"
+        ]
+        stats = crawl.stats.get_stats()
+        assert (stats["noiseclean/pages/learned"], stats["noiseclean/pages/spooled"]) == (2, 0)
+        assert "noiseclean/pages/lost" not in stats
+        assert Spool(spool.path).pages == 2
 
 
 @contextmanager

@@ -35,12 +35,16 @@ class Spool:
     """Pages by key, each in a file with a checksum, in a folder that is made when it is needed.
 
     Several processes may share it. What cannot be read is set aside under another name, with a
-    line in the log. Every method raises StoreError when the file system refuses.
+    line in the log. A file that the file system will not give, or not let go, is left alone from
+    then on: a page that is written once more is the same page. `add` and `find` raise StoreError
+    when the file system refuses.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.pages = 0
+        self._left: set[Path] = set()
+        self._keeps = False
         self._settle()
 
     def add(
@@ -61,7 +65,9 @@ class Spool:
 
     def _add(self, page: PageRecord) -> None:
         known = self._find(page.key)
-        replace_file(self._file(page.key), pack_page(joined(page, known) if known else page))
+        path = self._file(page.key)
+        replace_file(path, pack_page(joined(page, known) if known else page))
+        self._left.discard(path)
 
     def find(self, key: str) -> PageRecord | None:
         """The page, None when it does not wait here."""
@@ -70,7 +76,7 @@ class Spool:
 
     def _find(self, key: str) -> PageRecord | None:
         path = self._file(key)
-        known = self._read(path) if path.exists() else None
+        known = self._read(path) if path not in self._left and path.exists() else None
         return known.page if known else None
 
     def read(self, limit: int, room: int) -> list[Spooled]:
@@ -79,26 +85,39 @@ class Spool:
         No more than one of them goes beyond `room` bytes, as `PageRecord.size` counts them.
         """
         found: list[Spooled] = []
-        with self._refusals():
-            files = self._files() if self.pages else []
-            self.pages = len(files)
-            for path in files:
-                spooled = self._read(path)
-                if spooled is not None:
-                    found.append(spooled)
-                    room -= spooled.page.size
-                if len(found) == limit or room <= 0:
-                    break
+        for path in self._count() if self.pages else []:
+            spooled = self._read(path)
+            if spooled is not None:
+                found.append(spooled)
+                room -= spooled.page.size
+            if len(found) == limit or room <= 0:
+                break
         return sorted(found, key=lambda one: (one.page.position or 0, one.page.key))
 
     def remove(self, pages: Sequence[Spooled]) -> None:
         """Forget pages that are stored elsewhere, but those of which more has come since."""
-        with self._refusals():
-            for page, state in pages:
-                path = self._file(page.key)
+        for page, state in pages:
+            path = self._file(page.key)
+            try:
                 if _state(path) == state:
                     path.unlink(missing_ok=True)
-            self.pages = len(self._files())
+            except OSError as error:
+                if not self._keeps:
+                    message = "Pages of the spool %s are stored, but cannot be removed from it: %s"
+                    logger.error(message, self.path, error.strerror or error)
+                self._keeps = True
+                self._left.add(path)
+        self._count()
+
+    def _count(self) -> list[Path]:
+        """The files of the pages, counted; none where the folder cannot be read, which is told."""
+        files: list[Path] = []
+        try:
+            files = self._files()
+        except OSError as error:
+            logger.error("The spool %s cannot be read: %s", self.path, error.strerror or error)
+        self.pages = len(files)
+        return files
 
     def _file(self, key: str) -> Path:
         name = hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=20).hexdigest()
@@ -109,23 +128,38 @@ class Spool:
             names = os.listdir(self.path)
         except FileNotFoundError:
             return []
-        return [self.path / name for name in sorted(names) if name.endswith(_PAGE)]
+        paths = (self.path / name for name in sorted(names) if name.endswith(_PAGE))
+        return [path for path in paths if path not in self._left]
 
     def _read(self, path: Path) -> Spooled | None:
-        """The page of a file; None where another process has taken it, or it is set aside."""
+        """The page of a file; None where another process has taken it, or it cannot be read."""
         try:
             state = _state(path)
-            page = unpack_page(path.read_bytes())
+            return Spooled(unpack_page(path.read_bytes()), state)
         except FileNotFoundError:
             return None
         except ValueError as error:
-            aside = _free_name(path.with_suffix(_DAMAGED))
+            self._set_aside(path, error)
+        except OSError as error:
+            self._leave(path, error)
+        return None
+
+    def _set_aside(self, path: Path, error: ValueError) -> None:
+        aside = _free_name(path.with_suffix(_DAMAGED))
+        try:
             path.replace(aside)
-            self.pages -= 1
-            message = "A page in the spool %s cannot be read: %s; its file is now %s"
-            logger.error(message, self.path, error, aside.name)
-            return None
-        return Spooled(page, state)
+        except OSError as refusal:
+            self._leave(path, refusal)
+            return
+        self.pages -= 1
+        message = "A page in the spool %s cannot be read: %s; its file is now %s"
+        logger.error(message, self.path, error, aside.name)
+
+    def _leave(self, path: Path, error: OSError) -> None:
+        self._left.add(path)
+        self.pages -= 1
+        message = "A page in the spool %s cannot be read: %s; %s is left as it is"
+        logger.error(message, self.path, error.strerror or error, path.name)
 
     def _settle(self) -> None:
         """Take over what stands in the place of the folder, and count the pages."""
