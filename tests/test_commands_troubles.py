@@ -59,6 +59,13 @@ def test_a_closed_standard_input_is_told(tmp_path: Path, demo: DemoCrawl) -> Non
     assert "standard input is closed" in without_stdin(tmp_path, "clean", "-")
 
 
+def test_a_closed_standard_output_is_told(tmp_path: Path, demo: DemoCrawl) -> None:
+    for arguments in (("export",), ("sites",), ("show", demo.article()[0], "--json")):
+        command = ("sh", "-c", 'exec "$@" >&-', "sh", *console_command(*arguments))
+        done = run_process(tmp_path, *command, code=1)
+        assert f"noiseclean {arguments[0]}: standard output is closed\n" in done.stderr
+
+
 def test_a_name_that_the_locale_cannot_read_is_told(tmp_path: Path) -> None:
     locale = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     done = run_console(tmp_path, "sites", "--database", "cö.db", code=2, **locale)

@@ -476,6 +476,28 @@ def test_the_first_and_the_last_times_of_python_are_read_in_any_zone(
         assert store.clusters.fits(["a.example"], 9)
 
 
+def test_a_tree_of_a_method_that_is_not_here_stops_no_repair(
+    sqlite_url: str, tmp_path: Path, whole: bytes
+) -> None:
+    (tmp_path / "noiseclean.db").write_bytes(whole)
+    with Store(sqlite_url) as store:
+        method = "my_methods.Mine"
+        store.clusters.save_tree(
+            "0.org", method=method, version=1, tree=b"", learned=0, clean=lambda _: None
+        )
+    run_statement(sqlite_url, "UPDATE noiseclean_tree SET tree = 'T' WHERE tree IS NOT NULL")
+    command = ("check", "--database", sqlite_url)
+    done = noiseclean(tmp_path, *command, "--repair", code=1)
+    assert [line.split(":")[0] for line in done.stdout.splitlines()] == [
+        "tree 0.org",
+        f"tree {SITE}",
+    ]
+    assert "0.org is left as it is: the tree is of the method 'my_methods.Mine'" in done.stderr
+    left = noiseclean(tmp_path, *command, code=1).stdout
+    assert left.startswith("tree 0.org: ")
+    assert SITE not in left
+
+
 def lose_rows(path: Path, index: str) -> None:
     """Let an index of SQLite have one row only, as a page of it that was written half would."""
     with closing(sqlite3.connect(path)) as database:

@@ -34,8 +34,6 @@ _ALONE = frozenset({"-h", "--help", "--version"})
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; its exit code, see `run_subcommand`."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    if sys.stdout is None:  # it was closed by who has started this
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     parser = argparse.ArgumentParser(
         prog=_PROG,
         description=DESCRIPTION,

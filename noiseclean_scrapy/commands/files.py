@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from noiseclean_scrapy.commands.output import need_stdout
 from noiseclean_scrapy.errors import NoiseCleanError
 from noiseclean_scrapy.replaced import replaced
 
@@ -57,6 +58,7 @@ def new_file(path: Path) -> Iterator[IO[bytes]]:
     takes over; links are followed. See `is_replaced` for all else.
     """
     if path == STDIO:
+        need_stdout()
         sys.stdout.flush()
         yield sys.stdout.buffer
         return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 import sys
 from collections.abc import Iterable
@@ -49,12 +50,22 @@ def json_bytes(value: Any, *, indent: int | None = None) -> bytes:
 
 def write_bytes(data: bytes) -> None:
     """Bytes to stdout, after what was printed before."""
+    need_stdout()
     sys.stdout.flush()
     buffer = getattr(sys.stdout, "buffer", None)
     if buffer is None:
         sys.stdout.write(data.decode())
     else:
         buffer.write(data)
+
+
+def need_stdout() -> None:
+    """Raise OSError where standard output was closed by who has started this: nobody reads there.
+
+    A device that takes everything stands in its place, for what prints without asking.
+    """
+    if getattr(sys.stdout, "name", None) == os.devnull:
+        raise OSError("standard output is closed")
 
 
 def tolerate_encoding(stream: Any) -> None:

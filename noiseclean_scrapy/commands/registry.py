@@ -128,6 +128,8 @@ def run_subcommand(
     0 when it did what was asked, 1 when nothing was found or something is wrong with the data, 2
     when the command line or a setting is wrong.
     """
+    if sys.stdout is None:  # it was closed by who has started this; see `need_stdout`
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     try:
         done = opts.subcommand.run(Call.of(opts, settings()))
         sys.stdout.flush()

@@ -14,7 +14,7 @@ from rich.progress import (
 )
 from rich.table import Table
 
-from noiseclean_scrapy.commands.output import tolerate_encoding
+from noiseclean_scrapy.commands.output import need_stdout, tolerate_encoding
 from noiseclean_scrapy.terminal import Terminal
 
 _PIPE_WIDTH = 1000
@@ -22,6 +22,7 @@ _PIPE_WIDTH = 1000
 
 def stdout_console() -> Terminal:
     """Where results go: coloured on a terminal; plain and never cut off in a pipe."""
+    need_stdout()
     tolerate_encoding(sys.stdout)
     width = None if sys.stdout.isatty() else _PIPE_WIDTH
     return Terminal(file=sys.stdout, width=width, highlight=False, markup=False, emoji=False)
