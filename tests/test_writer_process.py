@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +85,36 @@ def test_another_process_writes_the_same(tmp_path: Path) -> None:
         for url in (databases["thread"], databases["own"])
     ]
     assert trees[0][-1][1] == trees[1][-1][1] == len(PATHS)
+
+
+class WanderingSpider(ChainSpider):
+    """Changes the working directory when it starts."""
+
+    name = "wandering"
+
+    async def start(self) -> AsyncIterator[Any]:
+        os.chdir("elsewhere")
+        async for request in super().start():
+            yield request
+
+
+def test_relative_paths_are_those_of_the_start(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    paths = PATHS[:6]
+    own = {
+        "NOISECLEAN_DATABASE_URL": "sqlite:///pages.db",
+        "NOISECLEAN_FINAL_FEEDS": True,
+        "NOISECLEAN_FIELDS": {"text": "text", "address": "url"},
+    }
+    with crawl_site.serve({path: story(number) for number, path in enumerate(paths)}) as server:
+        arguments = {"url": server.url, "paths": paths}
+        [crawled] = crawling.crawl(tmp_path, Plan(WanderingSpider, SETTINGS | own, arguments))
+    assert not list((tmp_path / "elsewhere").iterdir())
+    rows = read_rows(f"sqlite:///{tmp_path}/pages.db", "SELECT text FROM noiseclean_page")
+    assert {item["text"] for item in crawled.items} == {text for (text,) in rows}
+    assert len(rows) == len(paths)
+    assert not crawled.lines("ERROR")
+    assert any(line.endswith("stored in sqlite:///pages.db") for line in crawled.lines("INFO"))
 
 
 class TwoPartError(Exception):

@@ -18,7 +18,7 @@ from noiseclean_scrapy.page.inline import MarkupOptions
 from noiseclean_scrapy.page.overrides import NO_OVERRIDES, Overrides
 from noiseclean_scrapy.page.patterns import Pattern
 from noiseclean_scrapy.page.urls import host, is_below
-from noiseclean_scrapy.service_urls import database_url, shown_url
+from noiseclean_scrapy.service_urls import database_text, database_url, shown_url
 from noiseclean_scrapy.topic import Topic
 
 _TEMPLATES = "+templates"
@@ -241,6 +241,14 @@ class Config:
         place += "".join(f" {key}={url.query[key]}" for key in _PLACES if key in url.query)
         name = hashlib.blake2b(place.encode(), digest_size=4).hexdigest()
         return Path(f"noiseclean-{name}.db-spool").absolute()
+
+    def with_absolute_paths(self) -> Config:
+        """These settings with a database and a spool that stay where the process is now."""
+        url = database_url(self.database_url)
+        is_file = url.database not in (None, "", ":memory:") and "uri" not in url.query
+        if url.get_backend_name() == "sqlite" and is_file:
+            url = url.set(database=str(Path(str(url.database)).absolute()))
+        return replace(self, database_url=database_text(url), spool=str(self.spool_path))
 
     def wants(self, url: str) -> bool:
         """Whether the URL passes the allow and deny lists."""

@@ -70,7 +70,8 @@ class CleanPipeline:
 
     def __init__(self, crawler: Crawler, config: Config) -> None:
         self.crawler = crawler
-        self.config = config
+        self.config = config.with_absolute_paths()  # a spider may change the working directory
+        self._shown_url = config.display_url
         self.crawl: Crawl | None = None
         self.final_feeds: FinalFeeds | None = None
         # By response, so that items which others replace or drop are forgotten with it.
@@ -93,7 +94,9 @@ class CleanPipeline:
         crawler.signals.connect(pipeline.spider_closed, signals.spider_closed)
         if config.final_feeds and not config.read_only:
             assert crawler.stats
-            feeds = pipeline.final_feeds = FinalFeeds(config, crawler.stats, crawler.settings)
+            feeds = pipeline.final_feeds = FinalFeeds(
+                pipeline.config, crawler.stats, crawler.settings
+            )
             crawler.signals.connect(feeds.feed_slot_closed, signals.feed_slot_closed)
             crawler.signals.connect(pipeline.feed_exporter_closed, signals.feed_exporter_closed)
         return pipeline
@@ -240,7 +243,7 @@ class CleanPipeline:
                 "Pages of sites that %s has learned by %s get no text: name it in "
                 "NOISECLEAN_METHOD, or learn them again: scrapy noiseclean reclean SITE "
                 "--method %s",
-                self.config.display_url,
+                self._shown_url,
                 ", ".join(sorted(foreign)),
                 self.config.method,
             )
@@ -248,7 +251,7 @@ class CleanPipeline:
             logger.warning(
                 "Sites that %s has learned by %s stay with it; only new ones are learned by %s. "
                 "To learn a site again: scrapy noiseclean reclean SITE --method %s",
-                self.config.display_url,
+                self._shown_url,
                 ", ".join(sorted(kinds)),
                 self.config.tree_kind,
                 self.config.method,
@@ -341,7 +344,7 @@ class CleanPipeline:
             return "nothing stored, as it only reads"
         spooled, lost = get("noiseclean/pages/spooled", 0), get("noiseclean/pages/lost", 0)
         exceptions = f", but {spooled} in the spool" * bool(spooled) + f", {lost} lost" * bool(lost)
-        return f"stored in {self.config.display_url}{exceptions}"
+        return f"stored in {self._shown_url}{exceptions}"
 
 
 def _load(config: Config) -> None:

@@ -58,7 +58,7 @@ class WarcOutput:
         config = config_of(crawler)
         if not config.enabled or not config.warc or is_trial(crawler):
             raise NotConfigured("NOISECLEAN_WARC is not set")
-        output = cls(crawler, Path(config.warc))
+        output = cls(crawler, Path(config.warc).absolute())
         crawler.signals.connect(output.response_downloaded, signals.response_downloaded)
         crawler.signals.connect(output.spider_closed, signals.spider_closed)
         return output
