@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from scrapy.http import HtmlResponse
 from sqlalchemy import Engine, event
+from sqlalchemy.exc import OperationalError
 
 from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.clusters import cleaning
@@ -192,6 +193,32 @@ def test_without_a_spool_pages_wait_in_memory(
     parent = Path(spool).parent
     assert errors(caplog)[0] == f"There can be no spool {spool}: no such folder {parent}"
     check_all(sqlite_url, through[1])
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_one_refusal_at_the_end_leaves_no_page_unlearned(sqlite_url: str, number: int) -> None:
+    crawl = open_crawl(sqlite_url, {"NOISECLEAN_SAMPLE_QUOTA": 100, "NOISECLEAN_BATCH_SIZE": 100})
+    begun: list[None] = []
+
+    def refuse(_connection: Any) -> None:
+        begun.append(None)
+        if len(begun) == number + 1:
+            raise OperationalError(None, None, sqlite3.OperationalError("gone for a moment"))
+
+    async def run() -> None:
+        for known in range(PAGES):
+            await see(crawl, known)
+        event.listen(Engine, "begin", refuse)
+        try:
+            await close(crawl)
+        finally:
+            event.remove(Engine, "begin", refuse)
+
+    asyncio.run(run())
+    assert crawl.stats.get_value("noiseclean/store/errors") == 1
+    assert crawl.stats.get_value("noiseclean/pages/provisional") == 0
+    query = "SELECT count(*), count(learned_version) FROM noiseclean_page"
+    assert read_rows(sqlite_url, query) == [(PAGES, PAGES)]
 
 
 def open_as_nobody(url: str, answer: Any) -> None:

@@ -201,11 +201,12 @@ class ClusterCache:
         for start in range(0, len(names), _NAMES_AT_ONCE):
             part = names[start : start + _NAMES_AT_ONCE]
             for state in await run_in_thread(self.store.clusters.among, part):
-                cluster = self._clusters.pop(state.name, None) or self._known(state)
+                cluster = self._clusters.get(state.name) or self._known(state)
                 if cluster is not None:
                     while cluster.busy:
                         await sleep(_BUSY_SECONDS)
                     await self._cover(cluster, state)
+                    self._clusters.pop(state.name, None)
 
     async def cover_idle(self) -> None:
         """Build the trees of clusters with provisional pages that had no new page for a while.

@@ -344,6 +344,8 @@ class CleanPipeline:
             return "nothing stored, as it only reads"
         spooled, lost = get("noiseclean/pages/spooled", 0), get("noiseclean/pages/lost", 0)
         exceptions = f", but {spooled} in the spool" * bool(spooled) + f", {lost} lost" * bool(lost)
+        unlearned = get("noiseclean/pages/provisional", 0)
+        exceptions += f", {unlearned} not learned yet" * bool(unlearned)
         return f"stored in {self._shown_url}{exceptions}"
 
 

@@ -39,6 +39,8 @@ logger = get_logger(__name__)
 _MOMENT_SECONDS = 0.02
 _LOOKS_WHILE_IDLE = 4
 _TRIES = 5
+_CLOSING_PAUSES = (0.5, 1.0)  # before the end is tried once more
+_CLOSING_SECONDS = 30.0  # after which it is not: who waits for a lock has waited long enough
 
 
 class Crawl:
@@ -208,6 +210,21 @@ class Crawl:
             return
         while self._flushing:
             await sleep(_MOMENT_SECONDS)
+        deadline = monotonic() + _CLOSING_SECONDS
+        try:
+            await self._finish()
+            # One refusal, such as a connection that is gone, leaves pages that no tree has learned.
+            for pause in _CLOSING_PAUSES:
+                if self._pages.refused and monotonic() < deadline:
+                    await sleep(pause)
+                    await self._finish()
+        finally:
+            self._note_damage()
+            await self._pages.close()
+            self._count_pages()
+
+    async def _finish(self) -> None:
+        """Write all that waits, and build the trees that are left to build."""
         try:
             await self._flush()
             tries = _TRIES
@@ -220,10 +237,6 @@ class Crawl:
                 await self._clusters.finish()
         except StoreError as error:
             self._pages.count_refusal(error)
-        finally:
-            self._note_damage()
-            await self._pages.close()
-            self._count_pages()
 
     def abandon(self) -> None:
         """Keep what waits for the next crawl: the event loop has been stopped."""
