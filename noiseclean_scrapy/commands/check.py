@@ -67,8 +67,8 @@ class _Inspection:
 
     def run(self) -> None:
         """Each part is mended before the next one is read: what is behind it may need it."""
+        is_searched = self._look_at_search()  # of whose damage newer SQLites tell with the file's
         self._look_at_indexes()
-        is_searched = self._look_at_search()
         self._look_at_sites()
         self._look_at_pages()
         self._look_at_trees()
@@ -80,16 +80,17 @@ class _Inspection:
         self.found.append({"kind": kind, "name": name, "reason": reason})
 
     def _look_at_indexes(self) -> None:
-        structure = self._store.structure
-        for reason in structure.damaged():
-            self._note("file", self._config.display_url, reason)
-        if self._repairs and self.found:
+        structure, name = self._store.structure, self._config.display_url
+        reasons = structure.damaged()
+        for reason in reasons:
+            self._note("file", name, reason)
+        if reasons and self._repairs:
             try:
                 structure.mend()
             except StoreError as error:
                 self.left.append(str(error))
             if still := structure.damaged():
-                name, advice = self._config.display_url, "restore it, or try SQLite's .recover"
+                advice = "restore it, or try SQLite's .recover"
                 self.left.append(f"{name} is still damaged ({still[0]}): {advice}")
 
     def _look_at_search(self) -> bool:
