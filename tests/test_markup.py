@@ -561,6 +561,8 @@ def test_long_code_deep_in_lists_is_not_indented_line_by_line() -> None:
     page = clean(f"<p>Fog</p>{deep}")
     assert len(page.markdown) < 3 * len(deep)
     assert "\n> > > " in clean(f"<p>Fog</p>{deep.replace(chr(10) * 19_000, '')}").markdown
+    many = "<blockquote>" * 12 + f"<pre>x{chr(10) * 10_000}y</pre>" * 20
+    assert len(clean(f"<p>Fog</p>{many}").markdown) < 4 * len(many)
 
 
 def test_a_dash_and_a_colon_are_no_table() -> None:

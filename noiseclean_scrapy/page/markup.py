@@ -20,7 +20,10 @@ _SIGNS = {"ul": ("-", "*"), "ol": (".", ")")}
 _LARGEST_NUMBER = 999_999_999  # of an item in CommonMark
 _DEEPEST = 12
 _MOST_INDENTED = 200_000
-"""Lines of one part, times its containers, from which on it stands in none: each indents all."""
+"""Lines of a page's parts, but the first, times their containers, which indent each of them.
+
+A part that would bring more stands in none.
+"""
 
 
 _WRITTEN_TAG = re.compile(
@@ -118,10 +121,14 @@ def to_markdown(blocks: Iterable[Source], table: PageTable, options: MarkupOptio
     lines: list[str] = []
     stack: Sequence[Step] = ()
     signs: list[str] = []
+    indented = 0
     for part in _parts(blocks, table):
         containers, written = part.containers, _markdown_lines(part, options)
-        if len(written) * len(containers) > _MOST_INDENTED:
+        further = (len(written) - 1) * len(containers)
+        if indented + further > _MOST_INDENTED:
             containers = ()
+        else:
+            indented += further
         opened = _common(stack, containers)
         signs = _signs(stack, signs, containers, opened)
         around = _indent(signs[:opened])
