@@ -19,6 +19,7 @@ from noiseclean_scrapy.page import inline_markdown
 from noiseclean_scrapy.page.contents import MOST_INLINE
 from noiseclean_scrapy.page.formula import symbols
 from noiseclean_scrapy.page.markup import is_written
+from noiseclean_scrapy.page.overrides import Overrides
 
 TABLE = Path(__file__).with_name("what_becomes_of.txt").read_text(encoding="utf-8")
 ENTRIES = [entry.partition("\n") for entry in TABLE.split("\n===== ")[1:]]
@@ -576,6 +577,31 @@ def test_a_table_of_too_many_columns_is_none() -> None:
     rows = "<tr><td colspan=49>a<td>b<tr><td>c<td>d"
     assert "| a |" in clean(f"<table>{rows}</table>").markdown
     assert "|" not in clean(f"<table>{rows.replace('49', '50')}</table>").markdown
+
+
+def test_a_table_that_would_mostly_be_empty_is_none() -> None:
+    wide = "<tr><td colspan=40>a<td>b<tr><td>c<td>d"
+    assert "| a |" in clean(f"<table>{wide}{'<tr><td>e' * 20}</table>").markdown
+    page = clean(f"<table>{wide}{'<tr><td>e' * 2000}</table>")
+    assert "|" not in page.markdown
+    assert "<table>" not in page.html
+
+
+def test_of_a_table_a_part_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "rules.toml"
+    path.write_text('["a.example"]\ndrop = ".no"')
+    rules = Overrides.read(path)
+
+    def markdown(rows: str) -> str:
+        html = f"<p>Fog</p><table>{rows}</table>"
+        return SiteCleaner("style-tree").clean(html, url=URL, overrides=rules).markdown
+
+    most = markdown("<tr><th>Weight<td>1.4 kg<tr><th>Height<td class=no>2 m")
+    assert most == "Fog\n\n| Weight | 1.4 kg |\n| --- | --- |\n| Height |  |"
+    half = markdown("<tr><td class=no>Menu<td>The port<tr><td class=no>News<td>is closed")
+    assert half == "Fog\n\nThe port\n\nis closed"
+    column = markdown("<tr><td>Fog<td class=no>7" * 2 + "<tr><td>Rain" * 3)
+    assert "|" not in column
 
 
 def test_of_too_many_inline_elements_none_are_shown() -> None:

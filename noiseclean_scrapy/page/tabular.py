@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 
@@ -14,6 +14,8 @@ _NOT_IN_CELLS = frozenset({*HEADINGS, *LISTS, "blockquote", "pre", "table"})
 _LINES = frozenset({*LISTS, "pre"})
 """What may stand in cells of tables with headers: each item is a line of its cell."""
 _WIDEST = 50
+_MOST_EMPTY, _FEW_CELLS = 4, 1000
+"""A table has at most so many places for each cell, and some more: the others would be empty."""
 
 Grid: TypeAlias = "dict[int, tuple[int, int]]"
 """The row of each cell, and its column."""
@@ -33,7 +35,8 @@ def is_caption(steps: Path) -> bool:
 def grids(paths: Sequence[Path], table: PageTable) -> dict[int, Grid]:
     """The cells of tables of short rows and columns.
 
-    What other tables hold is laid out in them, not tabular.
+    What other tables hold is laid out in them, not tabular. `paths` are those of what is kept: of
+    a table that may be a part.
     """
     cells: defaultdict[int, defaultdict[int, set[int]]] = defaultdict(lambda: defaultdict(set))
     others: set[int] = set()
@@ -54,15 +57,28 @@ def grids(paths: Sequence[Path], table: PageTable) -> dict[int, Grid]:
             else:
                 cells[steps[index].element][row[0]].add(cell[0])
     found = {
-        element: _grid(table, element)
+        element: (_grid(table, element), list(map(len, rows.values())))
         for element, rows in cells.items()
-        if element not in others and sum(len(row) > 1 for row in rows.values()) > 1
+        if element not in others
     }
-    return {element: grid for element, grid in found.items() if grid}
+    return {element: grid for element, (grid, kept) in found.items() if _is_tabular(grid, kept)}
+
+
+def _is_tabular(grid: Grid, kept: Sequence[int]) -> bool:
+    """Whether two rows have two cells: of those that are kept, or of all where most are kept.
+
+    `kept` are how many are kept of the rows that have any; one of them has two in any case.
+    """
+    of_rows = Counter(row for row, _ in grid.values()).values()
+    rows = of_rows if 2 * sum(kept) > len(grid) else kept
+    return bool(grid) and max(kept) > 1 and sum(cells > 1 for cells in rows) > 1
 
 
 def _grid(table: PageTable, element: int) -> Grid:
-    """Row and column of each cell of a table, as HTML lays them out; empty for a wide one."""
+    """Row and column of each cell of a table, as HTML lays them out.
+
+    Empty for one that is too wide, or mostly has no cells.
+    """
     grid: Grid = {}
     taken: list[int] = []  # of each column, the first row that is free
     row, place, column = -1, -1, 0
@@ -85,7 +101,8 @@ def _grid(table: PageTable, element: int) -> Grid:
         taken += [0] * (column + width - len(taken))
         taken[column : column + width] = [place + height] * width
         column += width
-    return grid
+    places = (place + 1) * (1 + max((column for _, column in grid.values()), default=0))
+    return grid if places <= _MOST_EMPTY * len(grid) + _FEW_CELLS else {}
 
 
 def _table_of(table: PageTable, element: int) -> int:
