@@ -285,6 +285,10 @@ def test_quotations_in_quotations_keep_their_marks() -> None:
     [
         ("10<sup>6</sup> m<sup>-2</sup>", "10⁶ m⁻²", "10⁶ m⁻²"),
         ("2031<sup><a href=#n>12</a></sup> a<sup>1, 2</sup>", "2031¹² a¹, ²", "2031¹² a¹, ²"),
+        ("10<sup>–3</sup> a<sup>1–3</sup>", "10⁻³ a¹⁻³", "10⁻³ a¹⁻³"),
+        ("10<sup>6.5</sup> <i>m</i><sup>2/3</sup>", "10^6.5 m^2/3", "10^6.5 *m*^2/3"),
+        ("5<sup>1/2</sup> and 499<sup>.00</sup>", "5 1/2 and 499.00", "5 1/2 and 499.00"),
+        ("see <sup>1.5</sup>", "see 1.5", "see 1.5"),
         ("in 2031<sup>[1]</sup>, 20<sup>th</sup>", "in 2031[1], 20th", "in 2031\\[1\\], 20th"),
         ("<q>No</q>, says <i>she</i>", "“No”, says she", "“No”, says *she*"),
         ("<q>“No”</q> <q><q>a</q></q>", "“No” ““a””", "“No” ““a””"),

@@ -38,9 +38,11 @@ _FORMULA_SOURCE = re.compile(r"latex|mimetex|codecogs|/math/render/|cht=tx", re.
 """Addresses of images that show a formula, which is their alternative text."""
 _ATTACHED = frozenset({"sub", "sup", "ruby", "rb", "rt", "rp"})
 """Elements that belong to what stands before them."""
-_RAISED = str.maketrans("0123456789+-\u2212=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿ")
-_RAISES = re.compile("[0-9+\\-\u2212=()n, ]+")
+_RAISED = str.maketrans("0123456789+-\u2212\u2013=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻⁼⁽⁾ⁿ")
+_RAISES = re.compile("[0-9+\\-\u2212\u2013=()n, ]+")
 """What is raised by characters of its own: 10⁶ and the numbers of notes, but not 20th."""
+_POWER = re.compile("[+\\-\u2212\u2013]?[0-9]+[./][0-9]+")
+"""What would be a part of the number before, and has no such characters: 10^6.5, but not 499.00."""
 _ENDINGS, _CURRENCIES = frozenset(".:;!?)•€"), frozenset("$€£")
 _WITHIN_NUMBERS = frozenset(".:")
 _QUOTES = frozenset("\"'“”„‘’‚«»‹›「『")
@@ -270,15 +272,20 @@ def _tokens(
 def _without_elements(content: Sequence[Token]) -> Iterator[Token]:
     """The content with characters for what Q and SUP say: quotation marks, raised digits."""
     open_tags: list[str] = []
+    last = ""  # character of the text so far
     for index, token in enumerate(content):
         if token.kind == "begin":
             is_quoted = token.value == "q" and content[index + 1].value[:1] not in _QUOTES
-            is_raised = token.value == "sup" and _RAISES.fullmatch(_text_within(content, index))
+            raised = _text_within(content, index) if token.value == "sup" else ""
+            is_raised = _RAISES.fullmatch(raised)
             change = "quoted" if is_quoted else "raised" if is_raised else token.value
             open_tags.append(change)
             yield token
             if is_quoted:
                 yield Token("text", "“")
+            elif (last.isalnum() or last == ")") and _POWER.fullmatch(raised):
+                is_fraction = last.isdigit() and "/" in raised  # five and a half
+                yield Token("text", " " if is_fraction else "^")
         elif token.kind == "end":
             if open_tags.pop() == "quoted":
                 yield Token("text", "”")
@@ -286,6 +293,7 @@ def _without_elements(content: Sequence[Token]) -> Iterator[Token]:
         elif token.kind == "text" and "raised" in open_tags:
             yield token._replace(value=token.value.translate(_RAISED))
         else:
+            last = token.value[-1:] if token.kind == "text" else ""
             yield token
 
 
