@@ -32,7 +32,7 @@ _TAGS = {
 """The inline elements that tell how text is written, and what they are in HTML."""
 CODE = frozenset({"code", "kbd", "samp"})
 """Inline elements that are code in Markdown."""
-_ALTERS = re.compile(f"{BREAK}|{BEGIN}(?:img|rt|q|sup)|{END}{BEGIN}")
+_ALTERS = re.compile(f"{BREAK}|{BEGIN}(?:img|rt|q|sup|time|cite)|{END}{BEGIN}")
 """What may make the text another one than that of the block."""
 _FORMULA_SOURCE = re.compile(r"latex|mimetex|codecogs|/math/render/|cht=tx", re.IGNORECASE)
 """Addresses of images that show a formula, which is their alternative text."""
@@ -330,9 +330,11 @@ def _stand_apart(before: str, between: Sequence[Token], after: str) -> bool:
     One element ends and another begins, whose text begins with a capital letter or a digit: a
     label beside a link, two tags, two sentences. In the gold of ten corpora 586 of 614 such pairs
     are apart, 130 of 141 behind a stop, and 96 of 463 other places where an element ends or begins
-    within a word: initials set large, syllables, exponents.
+    within a word: initials set large, syllables, exponents. So are what `_ends_label` finds.
     """
     ended, *begun = between
+    if _ends_label(before, between, after):
+        return True
     if ended.kind != "end" or not begun or any(token.value in _ATTACHED for token in between):
         return False
     last, first = before[-1:], after[0]
@@ -340,6 +342,19 @@ def _stand_apart(before: str, between: Sequence[Token], after: str) -> bool:
     if last in _WITHIN_NUMBERS and first.isdigit() and before[-2:-1].isdigit():
         return False  # a fraction, a time, a score
     return ends_word and (first.isupper() or first.isdigit() or first in _CURRENCIES)
+
+
+def _ends_label(before: str, between: Sequence[Token], after: str) -> bool:
+    """Whether a TIME ends before a letter, the CITE of a quotation before its text, a LABEL at one.
+
+    All 120 such places of 4,000 pages are apart.
+    """
+    ended = {token.value for token in between if token.kind == "end"}
+    is_letter = after[0].islower() or after[0].isupper()  # no Chinese
+    if "cite" in ended:
+        return is_letter and (before[-1:] == ":" or before[-1:].isdigit() or after[0].isupper())
+    begins_label = any(token.kind == "begin" and token.value == "label" for token in between)
+    return ("time" in ended and is_letter) or ("label" in ended and begins_label)
 
 
 def _begins_line(before: str, between: Sequence[Token], after: str) -> bool:
