@@ -73,7 +73,10 @@ def test_what_a_script_fades_in_is_for_the_method_to_judge(style: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["sr-only", "u-sr-only", "visually-hidden", "plugin-screen-reader-text", "mw-editsection"],
+    [
+        *("sr-only", "u-sr-only", "visually-hidden", "plugin-screen-reader-text"),
+        *("mw-editsection", "mw-cite-backlink"),
+    ],
 )
 def test_what_a_class_keeps_from_readers_is_no_part_of_a_line(name: str) -> None:
     html = f"<p>Read <a href=/x>this<span class='icon {name}'> (in a <i>new</i> tab)</span></a> now"

@@ -24,6 +24,7 @@ _LINE_CLASSES = frozenset({"ln", "lnt"})
 _NUMBERS = re.compile(r"\d{1,6}(?: \d{1,6})*", re.ASCII)
 _UNSEEN = re.compile(
     r"(?:^|[\s_-])(?<!not-)(?:sr-only|visually-?hidden|screen-reader-(?:text|only)|mw-editsection"
+    r"|mw-cite-backlink"
     r"|element-invisible|MJX_Assistive_MathML|MathJax_Preview)(?=\s|$)"  # a formula once more
 )
 _FAR = -500.0
