@@ -286,3 +286,20 @@ def test_numbers_in_elements_of_their_own_count_the_lines_of_code(
     page = SiteCleaner().clean(f"<body><h1>Fog</h1>{STORY}<pre>{lines}</pre>{STORY}Seen.")
     assert [block.text for block in page.blocks if block.hidden] == numbers
     assert any("os.sync()" in block.text or block.text == "done" for block in page.blocks)
+
+
+@pytest.mark.parametrize(
+    ("code", "hidden"),
+    [
+        ("<button>Copy</button><code>ls\nfog</code>", ["Copy"]),
+        ("<div><span>bash</span><button><div>Copy</div></button></div>ls", ["bash", "Copy"]),
+        ("<div>the fog lifts<button>Copy</button></div>ls", ["Copy"]),
+        ("<div>ls<button>Copy</button></div>", ["Copy"]),
+        ("ls\n<button>Copy</button>", ["Copy"]),
+    ],
+)
+def test_buttons_in_code_are_no_text(code: str, hidden: list[str]) -> None:
+    page = SiteCleaner("style-tree").clean(f"<body>{STORY}<pre>{code}</pre>")
+    assert [block.text for block in page.blocks if block.hidden] == hidden
+    assert "```\n" in page.markdown
+    assert not any(text in page.text for text in hidden)

@@ -111,7 +111,9 @@ def is_unseen(name: str) -> bool:
 
 
 def hidden_blocks(page: Page) -> list[bool]:
-    """For each block whether no reader takes it for text: it is hidden, or numbers lines of code.
+    """For each block whether no reader takes it for text: it is hidden, or beside code.
+
+    That is numbers of lines, and what `_within_code` finds.
 
     What is called a tab, an accordion, a slide and so on is not hidden, nor is what a control of
     the page names (see `page.controls`): a reader opens it. Nothing is hidden on a page most of
@@ -123,7 +125,7 @@ def hidden_blocks(page: Page) -> list[bool]:
         return found
     if HIDDEN in table.hidden:
         found = _hidden(table)
-    for index in _line_numbers(table) if "pre" in table.tags else ():
+    for index in _beside_code(table) if "pre" in table.tags else ():
         found[index] = True
     return found
 
@@ -150,13 +152,13 @@ def _hidden(table: PageTable) -> list[bool]:
     return found
 
 
-def _line_numbers(table: PageTable) -> Iterator[int]:
+def _beside_code(table: PageTable) -> Iterator[int]:
     """Blocks that number lines of code: all of a PRE in a cell, or in what is called so.
 
     In a PRE elsewhere they are what a program has printed, unless each stands in an element of its
     own and the lines in others.
     """
-    yield from _numbers_within_code(table)
+    yield from _within_code(table)
     for index, owner in enumerate(table.owners):
         if table.tags[owner] == "pre" and _NUMBERS.fullmatch(table.texts[index]):
             first, *others = map(int, table.texts[index].split())
@@ -169,19 +171,32 @@ def _line_numbers(table: PageTable) -> Iterator[int]:
                 yield index
 
 
-def _numbers_within_code(table: PageTable) -> Iterator[int]:
-    """Blocks below a PRE that count the others in it, one by one."""
+def _within_code(table: PageTable) -> Iterator[int]:
+    """Blocks below a PRE that count the others in it, one by one; buttons, and a word in their bar.
+
+    The word is the language of the code, which stands outside of the bar.
+    """
     below: dict[int, tuple[list[int], list[int]]] = {}
+    bars: set[int] = set()
     code = -1  # the PRE that was met last
     for index, owner in enumerate(table.owners):
-        element = owner
+        element, button = owner, -1
         while element > code and table.tags[element] != "pre":
+            button = element if table.tags[element] == "button" else button
             element = table.parents[element]
         if element >= 0 and table.tags[element] == "pre":
             code = element
+            if button >= 0:
+                bars.add(table.parents[button])
+                yield index
+                continue
             is_number = owner != code and _is_number(table.texts[index])
             below.setdefault(code, ([], []))[not is_number].append(index)
-    for numbers, lines in below.values():
+    for element, (numbers, lines) in below.items():
+        bars.discard(element)
+        in_bar = [index for index in lines if table.owners[index] in bars]
+        if len(in_bar) < len(lines):
+            yield from (index for index in in_bar if " " not in table.texts[index])
         found = [int(table.texts[index]) for index in numbers]
         is_count = len(found) > 1 and found == [*range(found[0], found[0] + len(found))]
         if is_count and 2 * len(lines) >= len(found):
