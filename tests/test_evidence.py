@@ -512,7 +512,8 @@ def test_what_makes_a_discussion() -> None:
     )
     features = PageFeatures(page)
     for scores, expected in (
-        ([1, 1, 1], {"comments": [False, True, True]}),  # 10 characters of content, 20 of comments
+        ([1, 1, 1], {}),  # 10 characters of content, 20 of comments
+        ([1, 1, -1], {"comments": [False, True, True]}),
         ([-1, 1, 1], {}),
         ([1, -1, -1], {"comments": [False, True, True]}),
         ([-1, -1, -1], {"comments": [False, True, True]}),
@@ -520,6 +521,18 @@ def test_what_makes_a_discussion() -> None:
         kinds = {"comments": exclusions.comments(features)}
         found = exclusions.excluded(["comments"], kinds, features.lengths, np.array(scores))
         assert {name: blocks.tolist() for name, blocks in found.items()} == expected
+
+
+@pytest.mark.parametrize(
+    ("outside", "inside", "expected"),
+    [(150, 160, True), (150, 140, False), (210, 220, False), (210, 800, True)],
+)
+def test_a_headline_and_whose_post_it_is_are_no_article(
+    outside: int, inside: int, expected: bool
+) -> None:
+    lengths = np.array([float(outside), float(inside)])
+    is_comment, scores = np.array([False, True]), np.ones(2)
+    assert exclusions.is_discussion(is_comment, lengths, scores) is expected
 
 
 def test_declared_discussions_keep_their_comments() -> None:

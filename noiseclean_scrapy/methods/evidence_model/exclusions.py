@@ -12,7 +12,9 @@ from noiseclean_scrapy.methods.evidence_model.tree_index import Floats
 from noiseclean_scrapy.methods.evidence_model.vocabulary import asks_consent
 
 DISCUSSION = 0.3
-"""A page is a discussion where the content outside of comments is below this share of theirs."""
+LITTLE = 200.0
+"""A page is a discussion where the content outside of comments is below this share of theirs, or
+is less than theirs and so little (weighted characters): a headline, and whose post it is."""
 SHORT_CELL = 40.0
 """A table is one of data, not of layout, where a cell's text is shorter on average."""
 LINK_LIST = 0.8
@@ -74,4 +76,5 @@ def excluded(
 def is_discussion(inside: NDArray[np.bool_], lengths: Floats, scores: Floats) -> bool:
     """Whether little of the content is outside of the comments."""
     kept = np.where(scores > 0, lengths, 0.0)
-    return bool(kept[~inside].sum() < DISCUSSION * kept[inside].sum())
+    outside, within = kept[~inside].sum(), kept[inside].sum()
+    return bool(outside < DISCUSSION * within or outside < min(LITTLE, within))
