@@ -108,6 +108,14 @@ def test_a_headline_is_said_once(method: str) -> None:
     assert AGAIN not in SiteCleaner(method, headline=False).clean(source).text.splitlines()[:2]
 
 
+@pytest.mark.parametrize("head", ["{}", "<div class=fn>{}</div>"])
+def test_what_heads_a_table_stays(head: str) -> None:
+    rows = "<tr><th>Length<td>340 m<tr><th>Built<td>1911"
+    table = f"<table><tr><th colspan=2>{head.format(AGAIN)}{rows}</table>"
+    page = SiteCleaner("style-tree").clean(f"<title>{AGAIN}</title><h1>{AGAIN}</h1>{table}{STORY}")
+    assert f"| {AGAIN} |  |\n| --- | --- |\n| Length | 340 m |" in page.markdown
+
+
 def test_what_is_to_stay_is_said_twice() -> None:
     overrides = Overrides.parse('["town.example"]\nkeep = [".crumb"]')
     source = f"<title>Council approves the harbour plan</title><p class=crumb>{AGAIN}</p>{STORY}"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from noiseclean_scrapy.page.characters import JOINERS
 from noiseclean_scrapy.page.outline import HEADINGS
-from noiseclean_scrapy.page.page import Page
+from noiseclean_scrapy.page.page import Page, PageTable
 from noiseclean_scrapy.page.urls import host
 from noiseclean_scrapy.page.words import LONGEST, page_words, word_counts, words
 
@@ -72,13 +72,22 @@ def find_headline(page: Page, common: Sequence[bool] = ()) -> int | None:
 def headline_again(page: Page, headline: int, kept: Sequence[bool]) -> list[int]:
     """The blocks that say the headline once more among the first lines that are `kept` below it.
 
-    It is the end of a breadcrumb, or stands there for another screen. What a rule keeps stays.
+    It is the end of a breadcrumb, or stands there for another screen. What a rule keeps stays, and
+    so does the head of a table.
     """
-    texts, rules = page.table.texts, page.table.rules
+    table = page.table
+    texts, rules = table.texts, table.rules
     shown = (n for n in compress(count(), kept) if n != headline and texts[n].strip(JOINERS))
     own = _plain(texts[headline])
     lines = islice(shown, _FIRST_LINES)
-    return [n for n in lines if rules[n] is None and _plain(texts[n]) == own != ""]
+    found = [n for n in lines if rules[n] is None and _plain(texts[n]) == own != ""]
+    return [n for n in found if not _is_head(table, table.owners[n])]
+
+
+def _is_head(table: PageTable, element: int) -> bool:
+    """Whether an element heads a table, or is right in what does."""
+    above = table.parents[element]
+    return table.tags[element] == "th" or (above >= 0 and table.tags[above] == "th")
 
 
 def choose_title(page: Page, headline: str) -> str:
