@@ -119,6 +119,7 @@ def test_counts_are_whole_numbers(name: str, value: Any) -> None:
         ("method", "../../method", "cannot be imported"),
         ("cluster_by", f"{__name__}.RESPONSE", "a callable"),
         ("cluster_by", 5, "a callable"),
+        ("spool", __file__, "the path of a folder: what is there is none"),
     ],
 )
 def test_wrong_values_are_named(name: str, value: Any, expected: str) -> None:

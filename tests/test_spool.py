@@ -156,6 +156,25 @@ def test_the_pages_of_a_spool_that_is_a_database_go_on_waiting(tmp_path: Path) -
     assert [entry.name for entry in tmp_path.iterdir()] == ["spool"]
 
 
+@pytest.mark.parametrize("name", ["noiseclean.db-spool", "noiseclean.db-spool/1.page"])
+def test_a_crawl_that_only_reads_leaves_the_spool_alone(
+    sqlite_url: str, tmp_path: Path, caplog: pytest.LogCaptureFixture, name: str
+) -> None:
+    Store(sqlite_url).close()
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(b"garbage")
+
+    async def run() -> None:
+        crawl = open_crawl(sqlite_url, {"NOISECLEAN_READ_ONLY": True})
+        await see(crawl, 0)
+        await close(crawl)
+
+    asyncio.run(run())
+    assert path.read_bytes() == b"garbage"
+    assert errors(caplog) == []
+
+
 def test_texts_without_html_are_written(sqlite_url: str, tmp_path: Path) -> None:
     Spool(tmp_path / "noiseclean.db-spool").add([TEXT_ONLY, BARE])
 

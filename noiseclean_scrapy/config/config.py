@@ -116,7 +116,7 @@ class Config:
     revisits: int = field(default=0, metadata=_of_crawls(readers.read_bound))
     revisit_seconds: float = field(default=900.0, metadata=_of_crawls(readers.read_seconds))
     writer_process: bool = field(default=False, metadata=_of_crawls(readers.read_flag))
-    spool: str = field(default="", metadata=_of_crawls(readers.read_path))
+    spool: str = field(default="", metadata=_of_crawls(readers.read_own_folder))
     final_feeds: bool = field(default=False, metadata=_of_crawls(readers.read_flag))
     warc: str = field(default="", metadata=_of_crawls(readers.read_path))
     metrics: tuple[str, int] | None = field(default=None, metadata=_of_crawls(readers.read_address))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import os
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -228,6 +229,13 @@ def read_path(name: str, value: Any) -> str:
     if not isinstance(value, (str, PathLike)):
         raise wrong(name, value, "the path of a folder")
     return str(value)
+
+
+def read_own_folder(name: str, value: Any) -> str:
+    path = read_path(name, value)
+    if os.path.lexists(path) and not os.path.isdir(path):
+        raise wrong(name, value, "the path of a folder: what is there is none, and stays as it is")
+    return path
 
 
 def read_html_store(name: str, value: Any) -> str:

@@ -64,7 +64,8 @@ class Crawl:
         self.stats = stats
         self.writer = writer
         self._clusters = ClusterCache(config, stats, writer)
-        self._pages = WriteQueue(config, stats, writer, Spool(config.spool_path))
+        spool = Spool(config.spool_path, read_only=config.read_only)
+        self._pages = WriteQueue(config, stats, writer, spool)
         self.visits = Visits(config, self._pages, others_saw=others_saw)
         self._languages = SiteLanguages()
         self._has_libraries = not writer.is_process  # which needs them for every page

@@ -40,12 +40,14 @@ class Spool:
     when the file system refuses.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+        """Where it is `read_only`, what waits here is left to others, and not looked at."""
         self.path = path
         self.pages = 0
         self._left: set[Path] = set()
         self._keeps = False
-        self._settle()
+        if not read_only:
+            self._settle()
 
     def add(
         self, pages: Iterable[PageRecord], on_added: Callable[[PageRecord], object] = bool
