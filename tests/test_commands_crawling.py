@@ -23,9 +23,14 @@ from scrapy.spidermiddlewares.httperror import HttpError
 from twisted.python.failure import Failure
 
 from example_project.demo import DemoSite
+from noiseclean_scrapy import SiteCleaner
+from noiseclean_scrapy.batch.addresses import joined, web_host
 from noiseclean_scrapy.batch.listings import Listing, read_listing
 from noiseclean_scrapy.batch.site_spider import SiteSpider
 from noiseclean_scrapy.commands.crawling import _is_wanted_end
+from noiseclean_scrapy.focus.links import link_address
+from noiseclean_scrapy.page.urls import asked_address, host
+from noiseclean_scrapy.page.words import target
 from noiseclean_scrapy.store import Store
 from tests.support.archives import warc
 from tests.support.command_line import (
@@ -572,6 +577,36 @@ def test_an_address_that_is_none_costs_a_page_no_link(head: str) -> None:
     page = HtmlResponse(request.url, body=body, request=request)
     _, *requests = SiteSpider("http://a.org/").parse(page)
     assert [request.url for request in requests] == ["http://a.org/1"]
+
+
+LONG_HOSTS = [
+    "ä" * 200_000,
+    "".join(map(chr, range(0x4E00, 0x4E00 + 1_900))),  # each letter another one
+    "a" + "\u0316\u0301" * 100_000,
+    "\ufdfa" * 63,  # which stands for eighteen letters
+    "ä" * 64 + ".example",
+]
+
+
+@pytest.mark.parametrize("name", LONG_HOSTS, ids=range(len(LONG_HOSTS)))
+def test_a_host_that_is_too_long_is_no_address(name: str) -> None:
+    for address in (f"http://{name}/", f"//{name}/", f"h\nttp:\t/\n/u@{name}:1/"):
+        assert joined("http://a.org/", address) == web_host(address) == host(address) == ""
+        assert asked_address(address) == address
+        assert link_address(address) == ""
+        assert not target(address) or len(target(address)) <= 100
+        sitemap = f"<url><loc>{address}</loc></url><url><loc>/{name[:99]}</loc></url>"
+        assert listing(URLS.format(sitemap)).pages == (f"http://a.org/{name[:99]}",)
+        robots = f"Sitemap: {address}".replace("\n", "").encode()
+        robots_txt = Response("http://a.org/robots.txt", body=robots)
+        assert not list(SiteSpider("http://a.org/").parse_robots(robots_txt))
+        body = f"<head><link rel=alternate type=application/rss+xml href='{address}'></head>"
+        body += f"<a href='{address}'>No</a><a href='http://b\u00fccher.example/{name[:99]}'>Yes</a>"
+        page = HtmlResponse("http://a.org/", body=body.encode(), request=Request("http://a.org/"))
+        _, *requests = SiteSpider("http://a.org/").parse(page)
+        assert [host(request.url) for request in requests] == ["xn--bcher-kva.example"]
+        markdown = SiteCleaner("style-tree").clean(body).to_markdown(include_links=True)
+        assert markdown.count("](http") == 1
 
 
 @pytest.mark.parametrize(

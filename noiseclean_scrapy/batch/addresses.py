@@ -11,15 +11,20 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from pathlib import Path
 from urllib.parse import quote, urljoin, urlsplit
 
-from noiseclean_scrapy.page.urls import host, is_below, registrable_domain
+from noiseclean_scrapy.page.urls import (
+    LONGEST_ADDRESS,
+    LONGEST_HOST,
+    LONGEST_LABEL,
+    has_overlong_host,
+    is_below,
+    registrable_domain,
+)
 
 _PRIVATE = frozenset("home internal intranet lan local localhost".split())
 _TRANSLATED = tuple(
     map(IPv6Network, ("::/96", "::ffff:0:0/96", "64:ff9b::/32", "2001::/32", "2002::/16"))
 )
 """Numbers of IPv6 that stand for numbers of IPv4, of whatever net."""
-LONGEST_LABEL = 63
-"""Characters in one label of a host name (RFC 1035)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +82,17 @@ def web_host(url: str | None) -> str:
     >>> web_host("https://example.org/a"), web_host("urn:x"), web_host("http://[::1")
     ('example.org', '', '')
     """
+    if not url or has_overlong_host(url):
+        return ""
     try:
-        parts = urlsplit(url or "")
+        parts = urlsplit(url)
         parts.port  # noqa: B018  (read for its ValueError)
     except ValueError:
         return ""
-    is_web = parts.scheme.lower() in ("http", "https") and host(url or "")
-    return parts.hostname or "" if is_web else ""
+    # Its name in ASCII is not asked for: there may be tens of thousands of addresses.
+    name = parts.hostname or ""
+    is_web = parts.scheme in ("http", "https") and 0 < len(name.rstrip(".")) <= LONGEST_HOST
+    return name if is_web else ""
 
 
 def is_web_address(text: str) -> bool:
@@ -140,6 +149,8 @@ def joined(base: str, url: str) -> str:
     >>> joined("https://example.org/a", "/b"), joined("https://example.org/a", "http://[")
     ('https://example.org/b', '')
     """
+    if len(url) > LONGEST_ADDRESS or has_overlong_host(url):
+        return ""
     try:
         url = urljoin(base, url)
     except ValueError:

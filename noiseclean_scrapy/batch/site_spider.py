@@ -21,7 +21,7 @@ from noiseclean_scrapy.batch.listings import LARGEST, Listing, read_listing
 from noiseclean_scrapy.crawl.bounded import base_of, read_part, selector_of
 from noiseclean_scrapy.items import PageItem
 from noiseclean_scrapy.page import DEFAULT_BUDGET
-from noiseclean_scrapy.page.urls import LONGEST_ADDRESS, is_below
+from noiseclean_scrapy.page.urls import LONGEST_ADDRESS, has_overlong_host, is_below
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -179,11 +179,13 @@ class SiteSpider(Spider):
 
     def _may_be_asked(self, url: str) -> bool:
         """Whether a page may send us there: not into a private net that the crawl is not in."""
+        if not is_web_address(url):
+            return False
         try:
             name = web_host(safe_url_string(url))  # as Scrapy asks for it
         except ValueError:
             return False
-        return is_web_address(url) and (self._is_own(name) or is_public(name))
+        return self._is_own(name) or is_public(name)
 
     def _is_own(self, name: str) -> bool:
         return any(is_below(name, domain) for domain in self.allowed_domains)
@@ -244,6 +246,8 @@ def _links(page: HtmlResponse) -> Iterator[str]:
 
 
 def _address(base: str, href: str, encoding: str) -> str:
+    if has_overlong_host(href):
+        return ""
     try:
         return joined(base, safe_url_string(href, encoding=encoding))
     except ValueError:

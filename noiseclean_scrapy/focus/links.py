@@ -13,7 +13,7 @@ from w3lib.url import canonicalize_url
 
 from noiseclean_scrapy.page import Page, TextBlock
 from noiseclean_scrapy.page.tags import local_name
-from noiseclean_scrapy.page.urls import LONGEST_ADDRESS
+from noiseclean_scrapy.page.urls import LONGEST_ADDRESS, has_overlong_host
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -92,10 +92,11 @@ def page_links(
 
 def link_address(link: str, join: Callable[[str], str] = str) -> str:
     """The canonical form of a link, without its fragment; empty for what is no address."""
-    if len(link) > LONGEST_ADDRESS:
+    link = link.strip()
+    if len(link) > LONGEST_ADDRESS or has_overlong_host(link):
         return ""
     try:
-        address = join(link.strip())
+        address = join(link)
         return canonicalize_url(address) if len(address) <= LONGEST_ADDRESS else ""
     except ValueError:
         return ""

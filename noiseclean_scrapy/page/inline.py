@@ -16,7 +16,7 @@ from urllib.parse import urljoin, urlsplit
 import numpy as np
 
 from noiseclean_scrapy.page.characters import JOINERS, with_blanks, without_controls
-from noiseclean_scrapy.page.urls import LONGEST_ADDRESS, host_name, quoted
+from noiseclean_scrapy.page.urls import LONGEST_ADDRESS, has_overlong_host, host_name, quoted
 
 BEGIN, NAMED, END, BREAK = "\x01", "\x02", "\x03", "\x04"
 MARKS = re.compile(f"[{BEGIN}-{BREAK}]")
@@ -90,7 +90,10 @@ class References:
             detail = self.details[number]
             if detail.startswith("#") or len(detail) > LONGEST_ADDRESS:
                 return ""
-            joined = urljoin(self.base, without_controls(detail).strip())
+            link = without_controls(detail).strip()
+            if has_overlong_host(link):
+                return ""
+            joined = urljoin(self.base, link)
             parts = urlsplit(joined)
             if not parts.netloc.isascii():
                 user, at, rest = parts.netloc.rpartition("@")

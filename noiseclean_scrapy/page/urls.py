@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urldefrag, urlsplit
 
@@ -17,6 +18,12 @@ LONGEST_ADDRESS = 2000
 LONGEST_HOST = 253
 """Characters of the longest name of a host (RFC 1035): no index of a database has longer ones."""
 
+LONGEST_LABEL = 63
+"""Characters of the longest label in one, by the same."""
+
+_HOSTS_KNOWN = 1000
+_UNSEEN = str.maketrans("", "", "\t\n\r")  # what counts nowhere in an address
+_AUTHORITY = re.compile(r"[\0- ]*(?:[a-z][a-z0-9+.-]*:)?[/\\]{2}([^/?#]*)", re.IGNORECASE | re.ASCII)
 HOST_NAME = re.compile(r"[\w-]+(?:\.[\w-]+)*\.?")
 _SAFE = "!#$&'*+,-./:;=?@_~%"
 _DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -28,6 +35,8 @@ def host(url: str) -> str:
     >>> host("https://News.example.co.uk:8080/a"), host("http://bücher.example/")
     ('news.example.co.uk', 'xn--bcher-kva.example')
     """
+    if has_overlong_host(url):
+        return ""
     try:
         name = host_name(urlsplit(url).hostname or "")
     except ValueError:
@@ -42,12 +51,41 @@ def host_name(name: str) -> str:
     'xn--bcher-kva.example'
     """
     name = name.lower().rstrip(".")
-    if name.isascii():
-        return name
+    return name if name.isascii() or _is_overlong(name) else _ascii_name(name)
+
+
+@lru_cache(_HOSTS_KNOWN)
+def _ascii_name(name: str) -> str:
     try:
         return name.encode("idna").decode()
     except UnicodeError:  # it is none
         return name
+
+
+def has_overlong_host(url: str) -> bool:
+    """Whether an address, or a link to one, has a host that is none: it is too long, and no ASCII.
+
+    To split or to encode it would take a time that grows with the square of its length.
+
+    >>> has_overlong_host(f"http://{'ä' * 64}.example/"), has_overlong_host(f"/{'ä' * 64}")
+    (True, False)
+    """
+    if url.isascii():
+        return False
+    found = _AUTHORITY.match(url.translate(_UNSEEN))
+    return found is not None and _is_overlong(found[1])
+
+
+def _is_overlong(name: str) -> bool:
+    """Whether a name is longer in ASCII, or one of its labels, than those of hosts may be."""
+    if name.isascii() or len(name) > LONGEST_HOST:
+        return not name.isascii()
+    normal = unicodedata.normalize("NFKC", name)
+    if len(normal) > 2 * len(name):  # of signs that stand for whole sentences
+        return True
+    labels = normal.replace("\u3002", ".").split(".")
+    shortest = sum(len("xn--.") + len(label) for label in labels)
+    return max(map(len, labels)) > LONGEST_LABEL or shortest > LONGEST_HOST
 
 
 def quoted(address: str) -> str:
@@ -70,6 +108,8 @@ def asked_address(url: str) -> str:
     """
     from w3lib.url import safe_url_string  # loads urllib.request, which `clean` does without
 
+    if has_overlong_host(url):
+        return url
     try:
         return safe_url_string(urldefrag(url).url)
     except ValueError:

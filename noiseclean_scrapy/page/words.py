@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from noiseclean_scrapy import kernels
 from noiseclean_scrapy.page.page import Page, TextBlock
+from noiseclean_scrapy.page.urls import LONGEST_ADDRESS, has_overlong_host
 
 _HAN_KANA = "\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 # The same for ASCII in lower case, at three times the speed. What is longer is no word: it is cut
@@ -119,6 +120,8 @@ def targets(block: TextBlock, *, published: bool = False) -> list[str]:
 def target(link: str) -> str:
     """A link or source without scheme, query and fragment."""
     if len(link) > _LONGEST_LINK:  # it may stand in every block of the page
+        return link[:100]
+    if len(link) > LONGEST_ADDRESS and has_overlong_host(link):
         return link[:100]
     try:
         parts = urlsplit(link.strip())
