@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from scrapy import Request
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 from scrapy.exceptions import IgnoreRequest
 
+from noiseclean_scrapy.crawl.robots import LARGEST_ROBOTS
 from tests.support import crawling
 from tests.support.command_line import run_console
 from tests.support.crawl_site import Answer, PageServer, PagesSpider, serve, story
@@ -30,6 +32,20 @@ def server() -> Iterator[PageServer]:
     pages = {path: story(number) for number, path in enumerate(PATHS)}
     with serve({**pages, "/robots.txt": slow_rules}) as running:
         yield running
+
+
+@pytest.mark.slow
+def test_of_robots_txt_no_more_is_parsed_than_has_to_be(tmp_path: Path) -> None:
+    begin = "User-agent: *\nDisallow: /secret\n"
+    long = "#" * (LARGEST_ROBOTS - len(begin) - 14)
+    rules = f"{begin}{long}\nDisallow: /open/1\nDisallow: /\n"
+    assert rules[:LARGEST_ROBOTS].endswith("\nDisallow: /op")  # which is none of the rules
+    pages: dict[str, Any] = {path: story(number) for number, path in enumerate(PATHS)}
+    with serve({**pages, "/robots.txt": Answer(rules, type="text/plain")}) as server:
+        settings = {"ROBOTSTXT_OBEY": True}
+        plan = Plan(PagesSpider, settings, {"url": server.url, "paths": PATHS})
+        (crawled,) = crawling.crawl(tmp_path, plan)
+    assert {item["path"] for item in crawled.items} == OPEN
 
 
 class OwnRobots(RobotsTxtMiddleware):

@@ -19,6 +19,7 @@ from noiseclean_scrapy.batch.addresses import is_public, is_web_address, joined,
 from noiseclean_scrapy.batch.fetching import reason_of
 from noiseclean_scrapy.batch.listings import LARGEST, Listing, read_listing
 from noiseclean_scrapy.crawl.bounded import base_of, read_part, selector_of
+from noiseclean_scrapy.crawl.robots import LARGEST_ROBOTS
 from noiseclean_scrapy.items import PageItem
 from noiseclean_scrapy.page import DEFAULT_BUDGET
 from noiseclean_scrapy.page.urls import LONGEST_ADDRESS, has_overlong_host, is_below
@@ -35,8 +36,6 @@ _GIVEN = "given"
 _MOST_LISTINGS = 100
 _MOST_ADDRESSES = 50 * _MOST_LISTINGS
 """Of listings that one page names; some are looked at and not asked for."""
-_LARGEST_ROBOTS = 500 * 2**10
-"""Bytes of robots.txt that crawlers read at least (RFC 9309)."""
 _MOST_LISTED = 10_000
 """Addresses taken from sitemaps and feeds, unless twice as many pages are wanted as that."""
 _MOST_LINKS = 2_000
@@ -133,7 +132,7 @@ class SiteSpider(Spider):
         if response.status in _REDIRECTS:
             yield from self._redirected(response, self.parse_robots)
             return
-        lines = response.body[:_LARGEST_ROBOTS].decode("utf-8", "replace").splitlines()
+        lines = response.body[:LARGEST_ROBOTS].decode("utf-8", "replace").splitlines()
         named = (line.partition(":") for line in lines)
         yield from self._listing_requests(
             joined(response.url, url.strip())

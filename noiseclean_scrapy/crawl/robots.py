@@ -13,14 +13,19 @@ from twisted.internet.defer import DeferredLock
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
+    from scrapy.http import Response
     from scrapy.robotstxt import RobotParser
+
+
+LARGEST_ROBOTS = 500 * 2**10
+"""Bytes of robots.txt that crawlers read at least (RFC 9309), and no more is read here."""
 
 
 class RobotsMiddleware(RobotsTxtMiddleware):
     """Scrapy's own, which in version 2.19 allows all that waits for a robots.txt but its first two.
 
     There they wait for one Deferred, whose result goes to the first that awaits it. Here they wait
-    for each other.
+    for each other. What is beyond `LARGEST_ROBOTS` is not parsed, which would stop the event loop.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -34,3 +39,10 @@ class RobotsMiddleware(RobotsTxtMiddleware):
             return await super().robot_parser(request)
         finally:
             turn.release()
+
+    async def _parse_robots(self, response: Response, netloc: str, request: Request) -> None:
+        if len(response.body) > LARGEST_ROBOTS:
+            part = response.body[:LARGEST_ROBOTS]
+            end = max(map(part.rfind, (b"\n", b"\r"))) + 1  # half a rule may be another one
+            response = response.replace(body=part[:end])
+        await super()._parse_robots(response, netloc, request)

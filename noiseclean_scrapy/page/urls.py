@@ -23,7 +23,7 @@ LONGEST_LABEL = 63
 
 _HOSTS_KNOWN = 1000
 _UNSEEN = str.maketrans("", "", "\t\n\r")  # what counts nowhere in an address
-_AUTHORITY = re.compile(r"[\0- ]*(?:[a-z][a-z0-9+.-]*:)?[/\\]{2}([^/?#]*)", re.IGNORECASE | re.ASCII)
+_AUTHORITY = re.compile(r"[\0- ]*(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?[/\\]{2}([^/?#]*)")
 HOST_NAME = re.compile(r"[\w-]+(?:\.[\w-]+)*\.?")
 _SAFE = "!#$&'*+,-./:;=?@_~%"
 _DEFAULT_PORTS = {"http": 80, "https": 443}
