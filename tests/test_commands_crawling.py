@@ -516,6 +516,25 @@ def test_listings_that_are_read_at_once_share_their_bounds() -> None:
     assert sum(request is not None for requests in sitemaps for request in requests) == 100
 
 
+def test_no_site_uses_up_the_bounds_of_another(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    spider = SiteSpider("http://a.org/,http://b.org/")
+    bounds = []
+    for pages, given in zip((6_000, 6_000, 50), ("a.org", "a.org", "b.org"), strict=True):
+        page = Request(f"http://{given}/", meta={"given": True, "site": f"http://{given}/"})
+        first = HtmlResponse(page.url, body=b"<p>x", request=page)
+        *_, asked = [part for part in spider.parse(first) if isinstance(part, Request)]
+        body = "".join(f"<url><loc>/{number}</loc></url>" for number in range(pages))
+        body += "".join(f"<sitemap><loc>/s{number}</loc></sitemap>" for number in range(60))
+        answer = Response(asked.url, body=URLS.format(body).encode(), request=asked)
+        bounds.append(len(list(spider.parse_listing(answer))))
+    assert bounds == [6_060, 4_040, 110]
+    assert [message for message in caplog.messages if message.startswith("No more")] == [
+        "No more than 100 sitemaps and feeds are asked for because of http://a.org/",
+        "No more than 10000 addresses of sitemaps and feeds are asked for because of http://a.org/",
+    ]
+
+
 @pytest.mark.parametrize(
     "address",
     [
@@ -601,7 +620,9 @@ def test_a_host_that_is_too_long_is_no_address(name: str) -> None:
         robots_txt = Response("http://a.org/robots.txt", body=robots)
         assert not list(SiteSpider("http://a.org/").parse_robots(robots_txt))
         body = f"<head><link rel=alternate type=application/rss+xml href='{address}'></head>"
-        body += f"<a href='{address}'>No</a><a href='http://b\u00fccher.example/{name[:99]}'>Yes</a>"
+        body += (
+            f"<a href='{address}'>No</a><a href='http://b\u00fccher.example/{name[:99]}'>Yes</a>"
+        )
         page = HtmlResponse("http://a.org/", body=body.encode(), request=Request("http://a.org/"))
         _, *requests = SiteSpider("http://a.org/").parse(page)
         assert [host(request.url) for request in requests] == ["xn--bcher-kva.example"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -33,11 +34,14 @@ ENOUGH = "enough_pages"
 """Why a crawl ends that has as many pages as it was to have."""
 _GIVEN = "given"
 """The key of `Request.meta` that tells of an address that it was given."""
+_SITE = "site"
+"""The key of that which tells of any address which of those that were given has led there."""
 _MOST_LISTINGS = 100
+"""Sitemaps and feeds that are asked for because of one given address."""
 _MOST_ADDRESSES = 50 * _MOST_LISTINGS
 """Of listings that one page names; some are looked at and not asked for."""
 _MOST_LISTED = 10_000
-"""Addresses taken from sitemaps and feeds, unless twice as many pages are wanted as that."""
+"""Addresses taken from those, unless twice as many pages are wanted as that."""
 _MOST_LINKS = 2_000
 _MOST_HREFS = 10 * _MOST_LINKS
 _REDIRECTS = (301, 302, 303, 307, 308)
@@ -71,8 +75,8 @@ class SiteSpider(Spider):
         given = start_urls.split(",") if isinstance(start_urls, str) else start_urls
         self.start_urls = [url.strip() for url in given if url.strip()]
         self.allowed_domains = list(map(_domain, self.start_urls))
-        self._listings = 0
-        self._listed = 0
+        self._listings: Counter[str] = Counter()
+        self._listed: Counter[str] = Counter()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -89,7 +93,8 @@ class SiteSpider(Spider):
                 raise CloseSpider("bad_start_url")
         for url in self.start_urls:
             # Where it leads is looked at by `follow_redirect`.
-            yield Request(url, errback=self.give_up, meta={_GIVEN: True, "allow_offsite": True})
+            meta = {_GIVEN: True, _SITE: url, "allow_offsite": True}
+            yield Request(url, errback=self.give_up, meta=meta)
 
     def follow_redirect(self, request: Request) -> None:
         """Let a given address lead anywhere, but not from the public net into a private one."""
@@ -104,6 +109,7 @@ class SiteSpider(Spider):
             raise IgnoreRequest
 
     def parse(self, response: Response) -> Iterator[Any]:
+        site = _site_of(response)
         if _GIVEN in response.meta and not self._is_own(web_host(response.url)):
             self.allowed_domains.append(_domain(response.url))
         if not isinstance(response, HtmlResponse):
@@ -112,7 +118,7 @@ class SiteSpider(Spider):
             if _GIVEN in response.meta and not (listing.sitemaps or listing.pages):
                 message = "Nothing from %s: it is no HTML page, no sitemap and no feed"
                 self.logger.error(message, response.url)
-            yield from self._listed_requests(listing)
+            yield from self._listed_requests(listing, site)
             return
         # What is under way when the crawl ends comes here as well.
         if self.pages and self._items == self.pages:
@@ -124,8 +130,9 @@ class SiteSpider(Spider):
         yield from self._usual_listings(response)
         page = read_part(response, DEFAULT_BUDGET)
         if not response.meta.get("depth"):
-            yield from self._listing_requests(_feeds(page))
-        yield from map(self._page_request, islice(_links(page), _MOST_LINKS))
+            yield from self._listing_requests(_feeds(page), site)
+        for url in islice(_links(page), _MOST_LINKS):
+            yield self._page_request(url, site)
 
     def parse_robots(self, response: Response) -> Iterator[Request]:
         """Go to the sitemaps that robots.txt names."""
@@ -134,31 +141,33 @@ class SiteSpider(Spider):
             return
         lines = response.body[:LARGEST_ROBOTS].decode("utf-8", "replace").splitlines()
         named = (line.partition(":") for line in lines)
-        yield from self._listing_requests(
+        sitemaps = (
             joined(response.url, url.strip())
             for name, _, url in named
             if name.strip().lower() == "sitemap"
         )
+        yield from self._listing_requests(sitemaps, _site_of(response))
 
     def parse_listing(self, response: Response) -> Iterator[Request]:
         """Go to what a sitemap or a feed lists."""
         if response.status in _REDIRECTS:
             yield from self._redirected(response, self.parse_listing)
         else:
-            yield from self._listed_requests(read_listing(response))
+            yield from self._listed_requests(read_listing(response), _site_of(response))
 
     def _redirected(self, response: Response, callback: Any) -> Iterator[Request]:
         location = (response.headers.get("Location") or b"").decode("utf-8", "replace")
-        yield from self._listing_requests([joined(response.url, location.strip())], callback)
+        url = joined(response.url, location.strip())
+        yield from self._listing_requests([url], _site_of(response), callback)
 
-    def _listed_requests(self, listing: Listing) -> Iterator[Request]:
-        yield from self._listing_requests(listing.sitemaps)
+    def _listed_requests(self, listing: Listing, site: str) -> Iterator[Request]:
+        yield from self._listing_requests(listing.sitemaps, site)
+        most = max(2 * self.pages, _MOST_LISTED)
         for url in listing.pages:
             # Other callbacks go on between two requests of this one.
-            if self._listed >= max(2 * self.pages, _MOST_LISTED):
+            if not self._count(self._listed, site, most, "addresses of sitemaps and feeds"):
                 return
-            self._listed += 1
-            yield self._page_request(url)
+            yield self._page_request(url, site)
 
     def _usual_listings(self, answered: Response | Request) -> Iterator[Request]:
         """Where a site that was given, and answers, mostly has its listings."""
@@ -167,14 +176,23 @@ class SiteSpider(Spider):
                 ("/robots.txt", self.parse_robots),
                 ("/sitemap.xml", self.parse_listing),
             ):
-                yield self._listing_request(urljoin(answered.url, path), callback)
+                url = urljoin(answered.url, path)
+                yield self._listing_request(url, callback, _site_of(answered))
 
-    def _listing_requests(self, urls: Iterable[str], callback: Any = None) -> Iterator[Request]:
+    def _listing_requests(
+        self, urls: Iterable[str], site: str, callback: Any = None
+    ) -> Iterator[Request]:
         for url in filter(self._may_be_asked, islice(urls, _MOST_ADDRESSES)):
-            if self._listings >= _MOST_LISTINGS:
+            if not self._count(self._listings, site, _MOST_LISTINGS, "sitemaps and feeds"):
                 return
-            self._listings += 1
-            yield self._listing_request(url, callback or self.parse_listing)
+            yield self._listing_request(url, callback or self.parse_listing, site)
+
+    def _count(self, counts: Counter[str], site: str, most: int, what: str) -> bool:
+        """Count one more of a given address; False, and a line in the log, where it is too many."""
+        counts[site] += 1
+        if counts[site] == most + 1:
+            self.logger.info("No more than %d %s are asked for because of %s", most, what, site)
+        return counts[site] <= most
 
     def _may_be_asked(self, url: str) -> bool:
         """Whether a page may send us there: not into a private net that the crawl is not in."""
@@ -189,13 +207,14 @@ class SiteSpider(Spider):
     def _is_own(self, name: str) -> bool:
         return any(is_below(name, domain) for domain in self.allowed_domains)
 
-    def _page_request(self, url: str) -> Request:
-        return Request(url, errback=self.pass_over)
+    def _page_request(self, url: str, site: str) -> Request:
+        return Request(url, errback=self.pass_over, meta={_SITE: site})
 
-    def _listing_request(self, url: str, callback: Any) -> Request:
+    def _listing_request(self, url: str, callback: Any, site: str) -> Request:
         # Sitemaps and feeds often lie with another host; their pages may not. Where a redirect
         # leads is looked at like any other address.
         meta = {
+            _SITE: site,
             "allow_offsite": True,
             "dont_redirect": True,
             "handle_httpstatus_list": _REDIRECTS,
@@ -217,6 +236,12 @@ class SiteSpider(Spider):
     def _tell(self, level: int, failure: Failure) -> None:
         url = failure.request.url  # type: ignore[attr-defined]
         self.logger.log(level, "Nothing from %s: %s", url, reason_of(failure))
+
+
+def _site_of(answered: Response | Request) -> str:
+    request = answered if isinstance(answered, Request) else answered.request
+    site: str = request.meta.get(_SITE, "") if request is not None else ""
+    return site
 
 
 def _domain(url: str) -> str:
