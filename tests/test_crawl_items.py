@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections import defaultdict
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import InitVar, dataclass, field, is_dataclass
@@ -19,7 +20,7 @@ from scrapy.loader import ItemLoader
 from twisted.python.failure import Failure
 
 from noiseclean_scrapy import PageItem
-from noiseclean_scrapy.crawl.filling import with_values
+from noiseclean_scrapy.crawl.filling import GivenValues, with_values
 from noiseclean_scrapy.items import held
 from noiseclean_scrapy.page.urls import site_name
 from tests.support import crawl_site, crawling
@@ -268,6 +269,77 @@ def test_all_is_counted(crawled: Crawled) -> None:
     assert crawled.ours["items/cleaned"] == len(crawled.items) - 3 - 1
     assert crawled.ours["pages/seen"] == crawled.ours["pages/learned"] == 6
     assert crawled.stats.get("spider_exceptions/count", 0) == 0
+
+
+class AgainSpider(scrapy.Spider):
+    """Yields the same items on each page, one page after the other."""
+
+    name = "again"
+    custom_settings = {"CONCURRENT_ITEMS": 1}
+    url: str
+
+    async def start(self) -> AsyncIterator[Any]:
+        kept = [
+            {"case": "dict"},
+            {"case": "filled in", "title": "mine"},
+            ScrapyItem(case="scrapy"),
+            DataclassItem("dataclass"),
+            AttrsItem("attrs"),
+            PydanticItem(case="pydantic"),
+        ]
+        yield scrapy.Request(f"{self.url}/0", meta={"kept": kept})
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        for one in response.meta["kept"]:
+            adapter = ItemAdapter(one)
+            adapter["case"] = f"{adapter['case'].partition(' of ')[0]} of {response.url[-1]}"
+            if isinstance(one, dict):
+                one["url"] = response.url
+            yield one
+        following = int(response.url[-1]) + 1
+        if following < 3:
+            yield scrapy.Request(f"{self.url}/{following}", meta=response.meta)
+
+
+def test_an_item_that_is_yielded_again_has_the_text_of_the_other_page(tmp_path: Path) -> None:
+    pages = {f"/{number}": crawl_site.story(number) for number in range(3)}
+    with crawl_site.serve(pages) as server:
+        (crawled,) = crawling.crawl(tmp_path, Plan(AgainSpider, {}, {"url": server.url}))
+    cases = ("dict", "filled in", "scrapy", "dataclass", "attrs", "pydantic")
+    for number in range(3):
+        for case in cases:
+            found = item(crawled, f"{case} of {number}")
+            assert found["text"] == story_text(number)
+            if case in ("dict", "pydantic"):
+                assert found["title"] == f"Story {number}"
+            elif "title" in found:
+                assert found["title"] in ("mine", "my own")
+    assert "errors" not in crawled.ours
+
+
+@pytest.mark.parametrize("kind", [dict, DataclassItem])
+def test_only_values_of_other_pages_are_given_again(kind: Any) -> None:
+    given, one = GivenValues(), kind(case="a")
+    adapter = ItemAdapter(one)
+    adapter["text"] = "Fog in the port."
+    given.note(one, "page", ["text"])
+    assert not given.is_of_another(one, "text", "page")
+    assert given.is_of_another(one, "text", "other page")
+    assert not given.is_of_another(one, "case", "other page")
+    assert not given.is_of_another(kind(case="a", text=adapter["text"]), "text", "other page")
+    given.note(one, "page", ["case"])
+    assert given.is_of_another(one, "text", "other page")
+    adapter["text"] = "".join(["Fog in the", " port."])  # the spider's own, though it is equal
+    assert not given.is_of_another(one, "text", "other page")
+
+
+def test_items_that_are_gone_are_forgotten() -> None:
+    given = GivenValues()
+    for number in range(100):
+        given.note(DataclassItem(str(number)), "page", ["text"])
+        given.note({"text": str(number)}, "page", ["text"])
+    gc.collect()
+    assert len(given) == 16
 
 
 class PickyItem(pydantic.BaseModel, validate_assignment=True):

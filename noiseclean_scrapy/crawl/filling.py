@@ -2,11 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping
 from copy import copy
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
+from weakref import ref
 
 from itemadapter import ItemAdapter
+
+from noiseclean_scrapy.items import held
+
+_DICTS_REMEMBERED = 16
+
+
+class _Given(NamedTuple):
+    item: Callable[[], Any]
+    page: object
+    values: Mapping[str, Any]
+
+
+class GivenValues:
+    """The values that items were given, and of which page: an item may be yielded again.
+
+    They go with their items. Nothing tells when a dict goes: the last ones are kept.
+    """
+
+    def __init__(self) -> None:
+        self._items: dict[int, _Given] = {}
+        self._dicts: OrderedDict[int, _Given] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._items) + len(self._dicts)
+
+    def note(self, item: Any, page: object, fields: Iterable[str]) -> None:
+        """Remember what fields of an item hold now, which is of this page."""
+        key, known = id(item), self._of(item)
+        values = {field: held(ItemAdapter(item), field) for field in fields}
+        if known is not None and known.page == page:
+            values = {**known.values, **values}
+        try:
+            referred = ref(item, lambda _: self._items.pop(key, None))
+        except TypeError:
+            self._dicts[key] = _Given(lambda: item, page, values)
+            self._dicts.move_to_end(key)
+            if len(self._dicts) > _DICTS_REMEMBERED:
+                self._dicts.popitem(last=False)
+        else:
+            self._items[key] = _Given(referred, page, values)
+
+    def is_of_another(self, item: Any, field: str, page: object) -> bool:
+        """Whether a field still holds what it was given of another page than this."""
+        known = self._of(item)
+        if known is None or known.page == page or field not in known.values:
+            return False
+        return held(ItemAdapter(item), field) is known.values[field]
+
+    def _of(self, item: Any) -> _Given | None:
+        known = self._items.get(id(item)) or self._dicts.get(id(item))
+        return known if known is not None and known.item() is item else None
 
 
 def with_values(item: Any, values: Mapping[str, Any]) -> tuple[Any, dict[str, Exception]]:

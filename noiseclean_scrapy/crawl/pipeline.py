@@ -20,7 +20,7 @@ from noiseclean_scrapy.clean_page import CONTENTS, CleanPage
 from noiseclean_scrapy.clusters.training import new_cleaner
 from noiseclean_scrapy.config import METADATA_VALUES, Config
 from noiseclean_scrapy.crawl.companions import tell_what_is_missing, tell_who_comes_too_early
-from noiseclean_scrapy.crawl.filling import with_values
+from noiseclean_scrapy.crawl.filling import GivenValues, with_values
 from noiseclean_scrapy.crawl.final_feeds import FinalFeeds
 from noiseclean_scrapy.crawl.session import Crawl
 from noiseclean_scrapy.crawl.starting import (
@@ -76,6 +76,7 @@ class CleanPipeline:
         self.final_feeds: FinalFeeds | None = None
         # By response, so that items which others replace or drop are forgotten with it.
         self._ties: WeakKeyDictionary[Response, dict[int, Any]] = WeakKeyDictionary()
+        self._given = GivenValues()
         self._errors_logged: set[str] = set()
         self._clock: AsyncioLoopingCall | LoopingCall | None = None
         self._ticking = False
@@ -295,11 +296,14 @@ class CleanPipeline:
         fields = dict(self.config.fields)
         if isinstance(item, PageItem):
             fields |= _PAGE_ITEM_FIELDS
-        # What the spider has filled in itself stays.
+        # What the spider has filled in itself stays; what an item was given that is yielded again,
+        # now for another page, does not.
+        key = visit.record.key, visit.record.body_hash
         empty = {
             field: source
             for field, source in fields.items()
-            if (names is None or field in names) and _is_empty(held(adapter, field))
+            if (names is None or field in names)
+            and (_is_empty(held(adapter, field)) or self._given.is_of_another(item, field, key))
         }
         metadata = Metadata()
         if not set(METADATA_VALUES).isdisjoint(empty.values()):
@@ -312,6 +316,7 @@ class CleanPipeline:
             doing = f"filling the field {field!r} of a {type(item).__name__}"
             self.count_error(doing, NoiseCleanError(reason[:_LONGEST_REASON]))
             del empty[field]
+        self._given.note(item, key, empty)
         if not refused:
             count(self.crawler, "items/cleaned")
         if self.final_feeds:
