@@ -342,6 +342,23 @@ def test_items_that_are_gone_are_forgotten() -> None:
     assert len(given) == 16
 
 
+class UnitedItem(pydantic.BaseModel, validate_assignment=True):
+    title: str = ""
+    text: str = "mine"
+
+    @pydantic.model_validator(mode="after")
+    def check(self) -> UnitedItem:
+        if self.title:
+            raise ValueError("a title")
+        return self
+
+
+def test_what_a_look_at_the_whole_item_refuses_is_taken_back() -> None:
+    item, refused = with_values(UnitedItem(), {"title": "Fog", "text": "Fog."})
+    assert (item.title, item.text) == ("", "Fog.")
+    assert [*refused] == ["title"]
+
+
 class PickyItem(pydantic.BaseModel, validate_assignment=True):
     title: str = pydantic.Field(default="", max_length=10)
     text: str = ""

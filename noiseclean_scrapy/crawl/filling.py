@@ -78,11 +78,20 @@ def with_values(item: Any, values: Mapping[str, Any]) -> tuple[Any, dict[str, Ex
 
 def _filled(item: Any, field: str, value: Any) -> tuple[Any, Exception | None]:
     """The item with a value, or as it was and what its class says to the value."""
+    before = held(ItemAdapter(item), field)
     try:
         is_set = not _is_frozen_model(item) and _set(item, field, value)
         return item if is_set else _replaced(item, field, value), None
     except Exception as error:
+        _put_back(item, field, before)
         return item, error
+
+
+def _put_back(item: Any, field: str, before: Any) -> None:
+    """Take from a model of pydantic what it has refused: what looks at all of it comes too late."""
+    values = getattr(item, "__dict__", {})
+    if hasattr(type(item), "model_fields") and field in values:
+        values[field] = before
 
 
 def _set(item: Any, field: str, value: Any) -> bool:
