@@ -23,6 +23,7 @@ from noiseclean_scrapy.focus.distribution import Relevances
 from noiseclean_scrapy.focus.focus import Focus, Reading
 from noiseclean_scrapy.focus.job import load_focus, save_focus
 from noiseclean_scrapy.focus.potential import PRIORITY_SCALE
+from noiseclean_scrapy.page.characters import counted
 from noiseclean_scrapy.page.logs import get_logger
 from noiseclean_scrapy.page.urls import site_name
 from noiseclean_scrapy.replaced import replace_file
@@ -187,18 +188,17 @@ class FocusMiddleware(CrawlComponent):
         assert self.crawler.stats
         get = self.crawler.stats.get_value
         logger.info(
-            "noiseclean: focus on the topic: %d pages judged, mean relevance %.2f, "
-            "%.0f%% of them above the bound %.2f, "
-            "%d links weighed, %d requests over budget, %d hubs, %d revisits found %d fresh links",
-            get("noiseclean/focus/pages", 0),
+            "noiseclean: focus on the topic: %s judged, mean relevance %.2f, "
+            "%.0f%% of them above the bound %.2f, %s weighed, %s over budget, %s, %s found %s",
+            counted(get("noiseclean/focus/pages", 0), "page"),
             get("noiseclean/focus/mean_relevance", 0.0),
             100 * get("noiseclean/focus/harvest_rate", 0.0),
             get("noiseclean/focus/bound", 0.0),
-            get("noiseclean/focus/links", 0),
-            get("noiseclean/focus/over_budget", 0),
-            get("noiseclean/focus/hubs", 0),
-            get("noiseclean/focus/revisits", 0),
-            get("noiseclean/focus/fresh_links", 0),
+            counted(get("noiseclean/focus/links", 0), "link"),
+            counted(get("noiseclean/focus/over_budget", 0), "request"),
+            counted(get("noiseclean/focus/hubs", 0), "hub"),
+            counted(get("noiseclean/focus/revisits", 0), "revisit"),
+            counted(get("noiseclean/focus/fresh_links", 0), "fresh link"),
         )
 
 
