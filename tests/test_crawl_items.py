@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import InitVar, dataclass, field, is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from uuid import UUID, uuid4
 
 import attrs
@@ -275,7 +275,7 @@ class AgainSpider(scrapy.Spider):
     """Yields the same items on each page, one page after the other."""
 
     name = "again"
-    custom_settings = {"CONCURRENT_ITEMS": 1}
+    custom_settings: ClassVar[dict[str, Any]] = {"CONCURRENT_ITEMS": 1}  # type: ignore[misc]
     url: str
 
     async def start(self) -> AsyncIterator[Any]:

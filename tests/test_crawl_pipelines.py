@@ -21,7 +21,7 @@ from tests.support.crawling import Crawled, Plan
 from tests.support.databases import read_rows, run_statement
 
 CASES = ["plain", "new before", "new before with url", "dropped before", "new after", "dropped"]
-CASES += ["fails", "one of two dropped", "many replaced"]
+CASES += ["fails", "one of two dropped", "many replaced", "nothing before"]
 MANY = 500
 
 
@@ -31,6 +31,8 @@ class Before:
     def process_item(self, item: Any) -> Any:
         if item["case"] == "dropped before":
             raise DropItem("before")
+        if item["case"] == "nothing before":
+            return None
         return dict(item) if item["case"].startswith("new before") else item
 
 
@@ -38,6 +40,8 @@ class After:
     """Runs after the add-on's pipeline, whose text it finds."""
 
     def process_item(self, item: Any) -> Any:
+        if item is None:
+            raise DropItem("nothing")
         if item["case"] == "fails":
             raise ValueError("after")
         if item["case"] == "dropped" or item.get("drop"):
@@ -96,7 +100,8 @@ def test_items_that_are_lost_leave_no_text(crawl: tuple[Crawled, dict[str, str |
     crawled, texts = crawl
     assert texts["dropped"] is texts["dropped before"] is texts["fails"] is None
     assert texts["one of two dropped"] == story_text(CASES.index("one of two dropped"))
-    assert crawled.stats["item_dropped_count"] == 3
+    assert crawled.stats["item_dropped_count"] == 4
+    assert crawled.ours["items/without_page"] == 2  # a new one without address, and none
     assert crawled.ours["pages/learned"] == len(CASES)
     assert "errors" not in crawled.ours
 

@@ -307,6 +307,16 @@ def test_what_was_in_a_feed_before_the_crawl_stays(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_database_in_memory_gives_no_final_texts(tmp_path: Path) -> None:
+    feeds = {"items.jsonl": {"format": "jsonlines"}}
+    settings = {"NOISECLEAN_DATABASE_URL": "sqlite://", "NOISECLEAN_FINAL_FEEDS": True}
+    crawled = run(tmp_path, StorySpider, feeds, **settings)
+    assert not crawled.lines("ERROR")
+    [line] = [line for line in crawled.lines("WARNING") if line.startswith("Feeds keep")]
+    assert line.endswith("NOISECLEAN_FINAL_FEEDS is for databases that are not in memory")
+
+
+@pytest.mark.slow
 def test_items_that_a_newer_tree_has_cleaned_keep_their_texts(tmp_path: Path) -> None:
     pages = {f"/{number}": story(number) for number in range(PAGES)}
     settings = {**SETTINGS, "NOISECLEAN_FINAL_FEEDS": True}

@@ -114,6 +114,12 @@ class CleanPipeline:
             exit_with_error(self.crawler)
             part = "store" if isinstance(error, StoreError) else "method"
             raise CloseSpider(f"noiseclean_{part}_error") from error
+        if self.final_feeds and store.in_memory:
+            logger.warning(
+                "Feeds keep the texts of the moment: NOISECLEAN_FINAL_FEEDS is for databases that "
+                "are not in memory"
+            )
+            self.final_feeds = None
         writer = self._writer(store)
         if self.config.metadata:
             # A process that writes loads them; here it is done when an item asks for metadata.
@@ -267,7 +273,7 @@ class CleanPipeline:
 
     def _untie(self, item: Any) -> Response | None:
         for response, items in list(self._ties.items()):
-            if items.get(id(item)) is item:
+            if item is not None and items.get(id(item)) is item:
                 del items[id(item)]
                 return response
         return None
