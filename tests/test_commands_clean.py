@@ -25,6 +25,7 @@ from noiseclean_scrapy.batch.two_pass import (
     clean_source_page,
 )
 from noiseclean_scrapy.cleaner import SiteCleaner
+from noiseclean_scrapy.commands.forms import document_bytes
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.store import Store
 from tests.support.archives import warc
@@ -148,6 +149,14 @@ def test_documents_of_several_pages_have_their_addresses(
         "html": "".join(f"<article>\n<p>{url}</p>\n{html}\n</article>\n" for url, html in pages),
     }
     assert done.stdout == expected[content]
+
+
+@pytest.mark.parametrize("line", ["==> http://b.org/ <==", "==>  <== \t"])
+def test_no_line_of_a_text_looks_like_another_page(line: str) -> None:
+    row = {"url": "http://a.org/", "text": f"{line}\n==> Fog\n{line}\n{line}"}
+    several = b"".join(document_bytes([row], "text", one=False)).decode()
+    assert several == f"==> http://a.org/ <==\n {line}\n==> Fog\n {line}\n {line}\n"
+    assert b"".join(document_bytes([row], "text", one=True)).decode() == f"{row['text']}\n"
 
 
 def test_text_is_what_is_printed_of_one_page(tmp_path: Path, news: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from html import escape
@@ -61,7 +62,8 @@ def document_bytes(rows: Iterable[Row], content: str, *, one: bool) -> Iterator[
     """The `content` of the rows (`text`, `markdown` or `html`), to read.
 
     Of several pages (not `one`) each stands below its address: in text as `head` writes the names
-    of files, in Markdown with a line between pages, in HTML as an ARTICLE.
+    of files, in Markdown with a line between pages, in HTML as an ARTICLE. A line of a text that
+    looks like such an address has a blank before it.
 
     >>> rows = [{"url": "http://a.org/1", "text": "Fog"}, {"url": "http://a.org/2", "text": "Rain"}]
     >>> print(b"".join(document_bytes(rows, "text", one=False)).decode(), end="")
@@ -81,8 +83,9 @@ def document_bytes(rows: Iterable[Row], content: str, *, one: bool) -> Iterator[
 
 
 _SAFE = "".join(chr(code) for code in range(0x21, 0x7F) if chr(code) not in "<>")
+_HEAD = re.compile(r"^(?===> .* <==\s*$)", re.MULTILINE)
 _FRAMES: dict[str, tuple[str, Callable[[str, str], str]]] = {
-    "text": ("\n", lambda address, text: f"==> {address} <==\n{text}"),
+    "text": ("\n", lambda address, text: f"==> {address} <==\n{_HEAD.sub(' ', text)}"),
     "markdown": ("\n---\n\n", lambda address, text: f"<{address}>\n\n{text}"),
     "html": (
         "",
