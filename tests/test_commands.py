@@ -11,6 +11,7 @@ import pytest
 
 from noiseclean_scrapy.page import build_page
 from noiseclean_scrapy.page.urls import host
+from noiseclean_scrapy.report.reasons import MOST_BLOCKS
 from noiseclean_scrapy.store import Store
 from tests.support.command_line import (
     DemoCrawl,
@@ -446,6 +447,15 @@ class TestExplain:
             done = noiseclean(tmp_path, "explain", name, code=1)
             assert (done.stdout, done.stderr) == ("", f"{name}: {problem}\n")
             assert noiseclean(tmp_path, "explain", name, "--json", code=1).json["blocks"] == []
+
+    def test_no_more_blocks_than_one_can_look_at(self, tmp_path: Path) -> None:
+        page = "".join(f"<p>Line {number}" for number in range(MOST_BLOCKS + 5))
+        (tmp_path / "page.html").write_text(page)
+        for options in (("--all",), ("--json", "--all")):
+            done = noiseclean(tmp_path, "explain", "page.html", *options)
+            said = f"page.html: 5 further blocks not shown: of a page the first {MOST_BLOCKS} are\n"
+            assert done.stderr == said
+        assert len(done.json["blocks"]) == MOST_BLOCKS
 
     def test_missing_file(self, tmp_path: Path) -> None:
         done = noiseclean(tmp_path, "explain", "nothing.html", code=1)

@@ -15,7 +15,8 @@ from noiseclean_scrapy.page.element_paths import ElementPaths
 from noiseclean_scrapy.page.overrides import Overrides
 from noiseclean_scrapy.page.parse import parse_html
 from noiseclean_scrapy.report import page_report
-from noiseclean_scrapy.report.inert import MOST_BLOCKS, NUMBER, inert_document
+from noiseclean_scrapy.report.inert import NUMBER, inert_document
+from noiseclean_scrapy.report.reasons import MOST_BLOCKS
 from tests.support.browsing import listening, opened, opening
 
 HACKED = "[window, ...Array.from(frames)].some(w => w.hacked) || document.title === 'hacked'"

@@ -22,7 +22,9 @@ from noiseclean_scrapy.commands.base import (
 from noiseclean_scrapy.commands.judging import Judgement, judge, judge_file
 from noiseclean_scrapy.commands.output import print_json, tell
 from noiseclean_scrapy.commands.terminal import stdout_console
+from noiseclean_scrapy.page.characters import counted
 from noiseclean_scrapy.report.reasons import (
+    MOST_BLOCKS,
     block_row,
     is_kept,
     parts,
@@ -74,6 +76,9 @@ class Explain(Subcommand):
             print_json(_page_row(judgement))
         elif page.blocks:
             _print_page(stdout_console(), judgement, full=opts.full, numbers=opts.all)
+        if len(page.blocks) > MOST_BLOCKS:
+            left_out = counted(len(page.blocks) - MOST_BLOCKS, "further block")
+            tell(f"{opts.page}: {left_out} not shown: of a page the first {MOST_BLOCKS} are")
         if page.problem:
             tell(f"{opts.page}: {page.problem}")
         return bool(page.blocks)
@@ -104,13 +109,13 @@ def _print_page(console: Console, judgement: Judgement, *, full: bool, numbers: 
     console.print(Text(_judge_in_words(judgement), style="dim"), soft_wrap=True)
     console.print()
     if numbers:
-        for block in page.blocks:
+        for block in page.blocks[:MOST_BLOCKS]:
             sentence = verdict_in_words(block, headline=page.headline is block)
             lines = [sentence, *_sums(block)]
             _print_blocks(console, page, [block], f"  {block.score:.2f} ", lines, full=full)
     else:
         # What follows one another and was left out for the same reasons stands on one line.
-        for _, run in groupby(page.blocks, key=partial(_reasons_to_leave_out, page)):
+        for _, run in groupby(page.blocks[:MOST_BLOCKS], key=partial(_reasons_to_leave_out, page)):
             blocks = list(run)
             sentence = verdict_in_words(blocks[0], headline=page.headline is blocks[0])
             why = sentence.partition(": ")[2].removesuffix(".")
@@ -183,5 +188,5 @@ def _page_row(judgement: Judgement) -> dict[str, Any]:
         "tree_version": judgement.version,
         "visible_characters": page.visible_characters,
         "kept_characters": page.kept_characters,
-        "blocks": [block_row(page, block) for block in page.blocks],
+        "blocks": [block_row(page, block) for block in page.blocks[:MOST_BLOCKS]],
     }

@@ -20,6 +20,7 @@ from noiseclean_scrapy.page.characters import without_controls, writable
 from noiseclean_scrapy.page.element_paths import ElementPaths
 from noiseclean_scrapy.page.parse import document_roots, inner_text, parse_html
 from noiseclean_scrapy.report.formatting import bound_formatting
+from noiseclean_scrapy.report.reasons import MOST_BLOCKS
 from noiseclean_scrapy.report.templating import render
 
 if TYPE_CHECKING:
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 
 NUMBER, VERDICT = "data-block", "data-verdict"
 """Attributes of the inert document: a block's number in `CleanPage.blocks`, and its verdict."""
-MOST_BLOCKS = 5000
-"""So many of a page's blocks are marked and told of: a browser shows no more in one table."""
 
 _TAGS = frozenset(
     "a abbr acronym address article aside b bdi bdo big blockquote br button caption center cite "

@@ -7,8 +7,8 @@ from typing import Any
 
 from noiseclean_scrapy.clean_page import CleanPage
 from noiseclean_scrapy.page.block import Block
-from noiseclean_scrapy.report.inert import MOST_BLOCKS, inert_document, verdict_of
-from noiseclean_scrapy.report.reasons import parts, reasons, verdict_in_words
+from noiseclean_scrapy.report.inert import inert_document, verdict_of
+from noiseclean_scrapy.report.reasons import MOST_BLOCKS, parts, reasons, verdict_in_words
 from noiseclean_scrapy.report.survey import noise
 from noiseclean_scrapy.report.templating import render
 

@@ -13,6 +13,8 @@ from noiseclean_scrapy.page.block import Block
 
 KINDS = ("prior", "page", "neighbours", "site")
 """What the log-odds of `evidence` are made of."""
+MOST_BLOCKS = 5000
+"""So many of a page's blocks are marked and told of: a browser shows no more in one table."""
 _PLAIN = 3
 
 _RULES = {
