@@ -309,7 +309,10 @@ def test_what_was_in_a_feed_before_the_crawl_stays(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_database_in_memory_gives_no_final_texts(tmp_path: Path) -> None:
     feeds = {"items.jsonl": {"format": "jsonlines"}}
-    settings = {"NOISECLEAN_DATABASE_URL": "sqlite://", "NOISECLEAN_FINAL_FEEDS": True}
+    settings: dict[str, Any] = {
+        "NOISECLEAN_DATABASE_URL": "sqlite://",
+        "NOISECLEAN_FINAL_FEEDS": True,
+    }
     crawled = run(tmp_path, StorySpider, feeds, **settings)
     assert not crawled.lines("ERROR")
     [line] = [line for line in crawled.lines("WARNING") if line.startswith("Feeds keep")]
