@@ -327,6 +327,7 @@ def test_elements_that_tell_of_author_and_date() -> None:
         "<nav class=date>1<b id=date>2</b></nav><p class='related date'>3<i id=date>4<p id=date>5",
         "<body class=footer><p class=date>x<div itemprop=comment><p class=date>y",
         "<p class>x<p class=''>y<svg class=date><title>z</svg><script class=date></script>",
+        "<form><div class=sidebar><p class=related><b id=date>x</b></p><h1>y</h1><i class=date>z",
         "<p>x</p></body></html><h1>y",
         "",
     ]

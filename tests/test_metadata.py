@@ -589,6 +589,26 @@ def test_comments_and_asides_do_not_tell() -> None:
     assert found == Metadata()
 
 
+WRAPPERS = (
+    *("content-sidebar-wrap", "layout-no-sidebar", "sticky-footer-wrapper", "no-comments"),
+    *("type-commentary", "unrelated", "elementor-widget", "tgme_widget_message_wrap"),
+)
+
+
+@pytest.mark.parametrize("mark", WRAPPERS)
+def test_what_holds_the_headline_is_no_sidebar(mark: str) -> None:
+    told = '<p class="author">Ana Lima</p>'
+    for content in (f"<h1>Flood</h1>{told}", f"<h2>Flood</h2><main>{told}</main>"):
+        assert read(body=f"<div class='{mark}'><div id='{mark}'>{content}").author == "Ana Lima"
+    assert read(body=f"<h1>Flood</h1><div class='{mark}'>{told}").author == ""
+
+
+def test_posts_of_blogger_are_a_widget() -> None:
+    body = '<h1>Ana</h1><div class="widget Blog" id="Blog1"><p class="author">Ana Lima</p></div>'
+    assert read(body=body).author == "Ana Lima"
+    assert read(body=body.replace("Blog", "BlogArchive")).author == ""
+
+
 SIGNED = f'<p class="author">Ana Lima</p>{TIME}'
 FOOTER = f"<footer>{SIGNED}</footer>"
 POST_FOOTER = (

@@ -787,8 +787,11 @@ def named(_Element root not None, names, bint by_attributes=False):
         node = node.next
 
 
-def telling(_Element root not None, read_mark):
-    """See `page.facts.telling_elements`; what `read_mark` makes of a short mark is remembered."""
+def telling(_Element root not None, read_mark, set around not None):
+    """See `page.facts.telling_elements`; what `read_mark` makes of a short mark is remembered.
+
+    The elements `around` lead nowhere.
+    """
     cdef xmlNode* node = root._c_node
     cdef xmlNode* body = NULL
     cdef list found = []
@@ -798,6 +801,8 @@ def telling(_Element root not None, read_mark):
             if body == NULL and node.ns == NULL and not strcmp(<const char*> node.name, b"body"):
                 body = node
             bits = _read_marks(node, read_mark)
+            if bits & LEADS_AWAY and elementFactory(root._doc, node) in around:
+                bits &= ~LEADS_AWAY
             if body != NULL and bits & TELLS:
                 found.append(elementFactory(root._doc, node))
             if node.children != NULL and not bits & LEADS_AWAY:

@@ -37,7 +37,11 @@ _TELLING = re.compile(
     r"|article.?info|post.?info|post.?meta|entry.?meta|source|zuozhe|bianji",
     re.IGNORECASE,
 )
-_ELSEWHERE = re.compile(r"comment|related|sidebar|footer|widget|teaser", re.IGNORECASE)
+_ELSEWHERE = re.compile(
+    r"comment|related|sidebar|footer|widget(?! Blog\b)|teaser",  # Blogger's posts are a widget
+    re.IGNORECASE,
+)
+_CONTENT_TAGS = ("h1", "main")
 _AUTHOR_AND_DATE = 2
 _MOST_PARTS = 200
 _RELATIONS = frozenset({"canonical", "image_src"})  # of LINK; most others load something
@@ -266,12 +270,32 @@ def telling_elements(root: _Element) -> Iterable[_Element]:
 
     None that stands in an aside, a comment and the like.
     """
+    around = _around_content(root)
     if kernels.nodes is not None:
         roots = document_roots(root.getroottree().getroot())
-        return chain.from_iterable(kernels.nodes.telling(part, _read_mark) for part in roots)
+        return chain.from_iterable(
+            kernels.nodes.telling(part, _read_mark, around) for part in roots
+        )
     elements = chain.from_iterable(body.iter("*") for body in _outermost(root, "body"))
-    elsewhere = _Above(_leads_away)
+    elsewhere = _elsewhere(around)
     return (node for node in elements if _is_telling(node) and elsewhere.nearest(node) is None)
+
+
+def _elsewhere(around: set[_Element]) -> _Above:
+    """Finds what leads away above an element, but for what the content stands in."""
+    return _Above(lambda node: _leads_away(node) and node not in around)
+
+
+def _around_content(root: _Element) -> set[_Element]:
+    """The elements that hold an H1 or MAIN: their classes tell of what stands beside it."""
+    around: set[_Element] = set()
+    for part in document_roots(root.getroottree().getroot()):
+        for node in named_elements(part, _CONTENT_TAGS):
+            for above in node.iterancestors():
+                if above in around:
+                    break
+                around.add(above)
+    return around
 
 
 def _outermost(root: _Element, name: str) -> Iterator[_Element]:
@@ -282,17 +306,18 @@ def _outermost(root: _Element, name: str) -> Iterator[_Element]:
 
 def _telling_in_footers(root: _Element) -> Iterator[_Element]:
     """The elements that tell of author or date in the article's own footer, which is no aside."""
-    for footer in _own_footers(root):
-        elsewhere = _Above(_leads_away)
+    around = _around_content(root)
+    for footer in _own_footers(root, around):
+        elsewhere = _elsewhere(around)
         elsewhere.known.update(dict.fromkeys((footer, *_footers(footer))))
         for node in footer.iterdescendants("*"):
             if _is_telling(node) and elsewhere.nearest(node) is None:
                 yield node
 
 
-def _own_footers(root: _Element) -> list[_Element]:
+def _own_footers(root: _Element, around: set[_Element]) -> list[_Element]:
     """The footers in the ARTICLE with most of the text; without one, that of the only post."""
-    elsewhere = _Above(_leads_away)
+    elsewhere = _elsewhere(around)
     footers = [node for node in _footers(root) if elsewhere.nearest(node) is None]
     articles = _Above(lambda node: node.tag == "article")
     inner = {node: articles.nearest(node) for node in footers}
