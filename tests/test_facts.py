@@ -154,6 +154,25 @@ def test_a_banner_in_h1_is_no_headline(title: str, h1: str, headline: str) -> No
     assert headline_of(html) == headline
 
 
+@pytest.mark.parametrize(
+    ("title", "beside", "h1"),
+    [
+        ("Sport - Rovers win the derby - The Daily Tide of Marlow Valley", "Sport", None),
+        ("Lise Arden - Harbour Lights Lyrics | LyricBox", "Lise Arden", None),
+        ("Rovers win the derby - Football - The Daily Tide", "Rovers win the derby", "Football"),
+    ],
+)
+def test_a_section_before_the_headline_is_none(title: str, beside: str, h1: str | None) -> None:
+    own = h1 or title.split(" - ")[1].split(" | ")[0]
+    html = f"<title>{title}</title><p>{beside}</p><h1>{own}</h1><p>{'Ferries stayed. ' * 9}"
+    assert title_of(html) == (beside if h1 else own)
+
+
+def test_a_word_and_a_colon_that_the_title_does_not_have_are_no_part_of_it() -> None:
+    assert title_of(page("Best oil - Old Boats", "Thread: Best oil")) == "Best oil"
+    assert title_of(page("Thread: Best oil - Old Boats", "Thread: Best oil")) == "Thread: Best oil"
+
+
 def test_what_ends_the_title_is_a_headline_only_if_nothing_else_is() -> None:
     title = "<title>Fog closes the port | Courier Daily News</title>"
     banner, line = "<h1>Courier Daily News</h1>", "<p>Fog closes the port today</p>"

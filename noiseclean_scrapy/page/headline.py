@@ -29,7 +29,9 @@ _DAY = re.compile(r"\d{1,4}([./-])\d{1,2}\1\d{1,4}")
 _DIGIT = re.compile(r"\d")
 _WORD = re.compile(r"[^\W_]+")
 _DOTS = re.compile(r"\s*(?:…|\.\.+)$")
+_LABEL = re.compile(r"[^\W\d_]+:\s")
 _NO_TITLE = re.compile(r"undefined|null|none|.*\{\{.*\}\}.*", re.IGNORECASE | re.DOTALL)
+_MOST_OWN_PARTS = 10  # of a title
 _MOST_PARTS = 4  # of a title that belong to the site: its name, a day
 _LONGEST_REST = 5  # words
 _SHORTEST_NAME, _LONGEST_NAME = 5, 100  # characters
@@ -105,6 +107,7 @@ def choose_title(page: Page, headline: str) -> str:
     'Fog | Sport'
     """
     site = SiteNames(page.declared.site_names, page.url)
+    headline = _without_label(headline, page.title)
     # An attribute ends at a quotation mark that is not escaped.
     cut = [found.partition('"')[0].strip() for found in (headline, page.title) if '"' in found]
     told = (*page.declared.titles, page.declared.wrapped_title)
@@ -132,6 +135,17 @@ def choose_title(page: Page, headline: str) -> str:
         if own in meta or meta == _plain(site.without(page.title)):
             return others[0]
     return first
+
+
+def _without_label(headline: str, title: str) -> str:
+    """A headline without a word and a colon before it, where TITLE begins without them.
+
+    >>> _without_label("Thread: Best oil", "Best oil - Old Boats")
+    'Best oil'
+    """
+    label = _LABEL.match(headline)
+    rest = headline[label.end() :] if label else headline
+    return rest if title.startswith(rest) and _BETWEEN.match(title, len(rest)) else headline
 
 
 def _is_cut(title: str, whole: str) -> bool:
@@ -177,24 +191,30 @@ def last_part(title: str) -> str:
 class _Titles:
     """What the titles of a page say without the site's name, to compare blocks with.
 
-    They are those of META and JSON-LD, TITLE, and its first part where that is not the site's. The
-    last part mostly names the site: a block that shows no more comes after others.
+    They are those of META and JSON-LD, TITLE, and its first part where that is not the site's; for
+    H1 also parts with more words than the first, which may name a section. The last part mostly
+    names the site: a block that shows no more comes after others.
     """
 
     def __init__(self, page: Page, site: SiteNames) -> None:
         self._table = page.table
         titles = map(site.without, (page.title, *page.declared.titles))
         self._titles = list(filter(None, {frozenset(words(title)) for title in titles}))
-        first, *further = _BETWEEN.split(page.title)
+        first, *further = _BETWEEN.split(page.title)[:_MOST_OWN_PARTS]
         has_first = bool(further) and not site.is_part(first)
         self._first = frozenset(words(first)) if has_first else frozenset()
+        self._longer = [
+            frozenset(words(part))
+            for part in further
+            if len(words(part)) > len(words(first)) and not site.is_part(part)
+        ]
         self._last = last_part(page.title)
 
     def nearest(self, showing: Sequence[int], headings: Sequence[int]) -> int | None:
         """The best of the blocks that show a title and of the H1 that are like one."""
         texts = self._table.texts
-        fits = {number: self._fit(texts[number]) for number in showing}
-        near = {number: self._fit(texts[number]) for number in headings if number not in fits}
+        fits = {number: self._fit(number) for number in showing}
+        near = {number: self._fit(number) for number in headings if number not in fits}
         fits |= {number: fit for number, fit in near.items() if fit >= _LIKE}
 
         def rank(number: int) -> tuple[bool, float, int]:
@@ -203,15 +223,19 @@ class _Titles:
 
         return max(fits, key=rank, default=None)
 
-    def _fit(self, text: str) -> float:
-        """The largest Dice coefficient of the words of a text and of a title, in [0, 1]."""
-        own = frozenset(words(text))
-        first = _dice(own, self._first)
+    def _fit(self, number: int) -> float:
+        """The largest Dice coefficient of the words of a block and of a title, in [0, 1]."""
+        own = frozenset(words(self._table.texts[number]))
         fits = [_dice(own, title) for title in self._titles]
-        return max([*fits, first if first >= _NEARLY else 0.0])
+        parts = [self._first, *(self._longer if self._tag(number) == "h1" else ())]
+        near = (fit for part in parts if (fit := _dice(own, part)) >= _NEARLY)
+        return max([*fits, *near], default=0.0)
+
+    def _tag(self, number: int) -> str:
+        return self._table.tags[self._table.owners[number]]
 
     def _bonus(self, number: int) -> float:
-        tag = self._table.tags[self._table.owners[number]]
+        tag = self._tag(number)
         return _H1_BONUS if tag == "h1" else _HEADING_BONUS if tag in HEADINGS else 0.0
 
 
