@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from itertools import permutations
 from typing import Any
@@ -372,6 +372,11 @@ def test_days_of_numbers_on_english_pages(shown: str, day: str | None) -> None:
         ("2 كانون الثاني 2026", "ar", "2026-01-02"),
         ("2 تشرين الأول، 2025", "ar", "2025-10-02"),
         ("15 غشت 2025", "ar", "2025-08-15"),
+        ("7 พ.ค. 2567", "th", "2024-05-07"),
+        ("7 tháng 5, 2024", "vi", "2024-05-07"),
+        ("Thứ ba, ngày 7 tháng 5 năm 2024", "vi", "2024-05-07"),
+        ("7-May-2024", "en", "2024-05-07"),
+        ("07-May-2024-1", "en", None),
         ("in 2026. Page 2. Next", "en", None),
     ],
 )
@@ -380,6 +385,33 @@ def test_written_days(text: str, language: str, day: str | None) -> None:
         pytest.importorskip("dateparser", reason="needs the extra metadata")
     found = [shown.midnight(language) for shown in shown_days(text)]
     assert [str(time.date()) for time in found if time] == ([day] if day else [])
+
+
+@pytest.mark.parametrize(
+    ("days", "day"),
+    [
+        (("03-11-2015", "03-12-2015", "03-13-2015"), "2015-03-11"),
+        (("03-11-2015", "13-11-2015"), "2015-11-03"),
+        (("03-11-2015", "03-12-2015"), None),
+        (("03-13-2015", "03-11-2015"), "2015-03-13"),
+    ],
+)
+def test_a_later_post_tells_how_to_read_the_day_of_the_first(
+    days: Sequence[str], day: str | None
+) -> None:
+    posts = "".join(f"<p><span class=date>{one}</span> Fog.</p>" for one in days)
+    found = extract_metadata(f"<html lang=en><h1>Fog</h1>{posts}", url=URL).published
+    assert (str(found.date()) if found else None) == day
+
+
+def test_a_job_has_the_day_on_which_it_was_posted() -> None:
+    job = {
+        "@type": "JobPosting",
+        "datePosted": "2024-05-03",
+        "validThrough": "2024-06-03T10:00:00Z",
+    }
+    found = extract_metadata(page(h1="Keeper of a lighthouse", data=job), url=URL).published
+    assert str(found)[:10] == "2024-05-03"
 
 
 OTHER = article(datePublished="2019-01-01")

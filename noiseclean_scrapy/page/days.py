@@ -43,6 +43,9 @@ _DAY = (
     r"|(?<!\d)(\d{4})\s?[年년]\s?(\d{1,2})\s?[月월]\s?(\d{1,2})\s?[日号일]"
     r"|(?<![\d.])(\d{1,2})(?:\.|º|er|st|nd|rd|th)?\s(?:(?:de|of)\s)?"
     r"((?:كانون|تشرين)\s\w{5,6}|[^\s\d.,;()/_-]{2,15})[.,،]?\s(?:del?\s)?(\d{4})(?!\d)"
+    r"|(?<![\d.])(\d{1,2})\s[Tt]háng\s(\d{1,2}),?\s(?:năm\s)?(\d{4})(?!\d)"
+    r"|(?<![\d.])(\d{1,2})\s((?:[\u0e00-\u0e7f]{1,3}\.){2})\s?(\d{4})(?!\d)"
+    r"|(?<![\d./-])(\d{1,2})-([A-Za-z]{3,9})-(\d{4})(?![\d/-])"
     r"|(?<![\d.])(\d{4})(?:\.|\sm\.)\s([^\s\d.,;()/_-]{2,15})\.?\s(\d{1,2})(?:\.|\sd\.)"
     r"|(?<![^\W_])([^\W\d_]{3,15})\.?\s(\d{1,2})(?:st|nd|rd|th)?,?\s(\d{4})(?!\d)"
 )
@@ -69,7 +72,8 @@ _MOST_DAYS = 20  # that are looked at in one text
 class ShownDay(NamedTuple):
     """A day as a text shows it, and where it ends there; the month is a number or a name.
 
-    Of one that `may_be_turned` day and month may be the other way round, as in America.
+    Of one that `may_be_turned` day and month may be the other way round, as in America. One of
+    numbers that cannot tells whether the month `is_month_first`.
     """
 
     year: int
@@ -77,6 +81,18 @@ class ShownDay(NamedTuple):
     day: int
     end: int
     may_be_turned: bool = False
+    is_month_first: bool | None = None
+
+    def ordered(self, *, is_month_first: bool) -> ShownDay:
+        """One that may be turned, read as another day tells.
+
+        >>> ShownDay(2026, "2", 3, 0, may_be_turned=True).ordered(is_month_first=True)[:4]
+        (2026, '3', 2, 0)
+        """
+        month, day = self.month, self.day
+        if is_month_first:
+            month, day = str(day), int(month)
+        return self._replace(month=month, day=day, may_be_turned=False)
 
     def midnight(self, language: str) -> datetime | None:
         """Its begin in UTC, None where the month has no such day, or no such name in a language.
@@ -88,7 +104,7 @@ class ShownDay(NamedTuple):
         """
         if self.may_be_turned and language in {"", "en"}:
             return None
-        name = self.month.casefold()
+        name = self.month.casefold().replace(".", "")  # Thai ones have dots
         month = int(name) if name.isdecimal() else months(language).get(name, 0)
         try:
             return datetime(self.year, month, self.day, tzinfo=timezone.utc)
@@ -161,7 +177,7 @@ def read_written(value: object) -> datetime | None:
         return None
     hour, minute, second, half, ahead, minutes_ahead, zone = clock.groups("") if clock else [""] * 7
     if half and day.may_be_turned:
-        day = day._replace(month=str(day.day), day=int(day.month), may_be_turned=False)
+        day = day.ordered(is_month_first=True)
     time = day.midnight("en")
     if time is None or not hour:
         return time
@@ -197,16 +213,21 @@ def shown_days(text: str, *, numbers: bool = True) -> Iterator[ShownDay]:
     for found in islice(_DAYS[numbers].finditer(text), _MOST_DAYS):
         first, second, third = filter(None, found.groups())
         is_of_numbers = bool(_DAY_FIRST.fullmatch(found[0]))
+        is_month_first = None
         if not first[0].isdecimal():  # a name, which may have other digits, as in CO₂
             first, second = second, first
         elif len(first) == 4:
             first, third = third, first
         elif is_of_numbers and int(second) > _LAST_MONTH:
             first, second = second, first
+            is_month_first = True
+        elif is_of_numbers and int(first) > _LAST_MONTH:
+            is_month_first = False
         may_be_turned = is_of_numbers and int(first) <= _LAST_MONTH and first != second
         year = int(third)
         year -= _BUDDHIST * (year > _LAST_YEAR)
-        yield ShownDay(year + 2000 * (year < 100), second, int(first), found.end(), may_be_turned)
+        year += 2000 * (year < 100)
+        yield ShownDay(year, second, int(first), found.end(), may_be_turned, is_month_first)
 
 
 @lru_cache(maxsize=100)

@@ -101,12 +101,13 @@ def read_article(documents: Iterable[Any]) -> Article:
         if isinstance(name := thing.get("@id"), str):
             known.setdefault(name, {}).update(thing)
     authors = _names(article.get("author") or article.get("creator"), known, 0)
+    published = article.get("datePublished") or article.get("datePosted")  # the latter of a job
     changes = (read_time(thing.get("dateModified")) for thing in (article, *found))
     return Article(
         headline=plain_line(article.get("headline") or _own_name(article)),
         authors=tuple(dict.fromkeys(authors))[:_MOST_AUTHORS],
-        published=read_time(article.get("datePublished")),
-        written=read_written(article.get("datePublished")),
+        published=read_time(published),
+        written=read_written(published),
         modified=next(filter(None, changes), None),
         publisher=next(iter(_names(article.get("publisher"), known, 0)), ""),
         image=_image(article.get("image"), known),

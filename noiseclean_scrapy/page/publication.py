@@ -282,8 +282,18 @@ def _days_beside(beside: Callable[[], Iterable[Iterable[str]]]) -> Iterator[Show
 
 
 def _first_date(days: Iterable[ShownDay], language: str, latest: datetime) -> datetime | None:
-    dates = filter(None, (day.midnight(language) for day in days))
-    return next((date for date in dates if _EARLIEST <= date <= latest), None)
+    """The first of the days; of one that may be turned, a later one tells the order."""
+    turned_day = None
+    for day in days:
+        date = day.midnight(language)
+        if date is None and day.may_be_turned:
+            turned_day = turned_day or day
+        if date is None or not _EARLIEST <= date <= latest:
+            continue
+        if turned_day and day.is_month_first is not None:
+            return turned_day.ordered(is_month_first=day.is_month_first).midnight(language)
+        return date
+    return None
 
 
 def _found_author_and_date(
