@@ -424,6 +424,8 @@ OTHER = article(datePublished="2019-01-01")
         {"@type": "WebPage", "hasPart": OTHER},
         {"@type": "WebPage", "dateModified": "2019-01-01"},
         {"@type": "WebPage", "dateModified": "2019-01-01T00:00:00Z"},
+        {"@type": "Event", "startDate": "2019-01-01T19:30:00+01:00"},
+        {"@type": "Offer", "availabilityEnds": "2019-01-01T00:00:00Z"},
         article(video={"@type": "VideoObject", "uploadDate": "2019-01-01"}),
         article(video=[{"@type": "VideoObject", "datePublished": "2019-01-01"}]),
     ],

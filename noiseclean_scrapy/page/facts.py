@@ -244,7 +244,11 @@ class _Prose:
 def _is_sentence(paragraph: _Element) -> bool:
     if not _is_short(paragraph):
         return local_name(paragraph.tag) == "p"  # others may hold a whole article
-    text = " ".join(filter(None, _texts_but_times(paragraph)))
+    return reads_as_sentence(" ".join(filter(None, _texts_but_times(paragraph))))
+
+
+def reads_as_sentence(text: str) -> bool:
+    """Whether a text is longer than most lines on author and day, and ends as sentences do."""
     return len(text) >= _SHORTEST_SENTENCE and bool(_SENTENCE_END.search(text))
 
 

@@ -24,7 +24,7 @@ from noiseclean_scrapy.page.authors import (
     without_by,
 )
 from noiseclean_scrapy.page.days import ShownDay, read_time, read_written, shown_days
-from noiseclean_scrapy.page.facts import text_of
+from noiseclean_scrapy.page.facts import reads_as_sentence, text_of
 from noiseclean_scrapy.page.headline import SiteNames
 from noiseclean_scrapy.page.linked_data import Article, plain_line
 from noiseclean_scrapy.page.logs import get_logger
@@ -42,12 +42,18 @@ _DATE_FORMAT = "%Y-%m-%dT%H:%M:%S%z"
 _TELLS_TIME = re.compile("date|time|publi|modif|created|issued")
 _TELLS_CHANGE = re.compile("modif|updated")
 _IS_PUBLISHED = re.compile(r"date_?published|(?:dc|dcterms):(?:created|date|issued)\b")
-_CHANGE = re.compile(r'"dateModified"\s*:\s*"[^"]*"')
+_OTHER_TIME = re.compile(
+    r'"(?!date(?:Published|Created|Posted)"|uploadDate")\w+"\s*:\s*"\d{4}-\d\d[^"\\]*"'
+)
+_AUTHOR_MARK = re.compile("author|byline", re.IGNORECASE)
 _OF_PICTURE = re.compile("caption|credit|photo", re.IGNORECASE)
 _URL_DAY = re.compile(r"[/_-]\d{4}[/_-]?\d\d[/_-]?\d\d(?!\d)", re.ASCII)
 _BESIDE = 4  # parts that tell of author or date, behind the headline
 _BEHIND, _BEFORE = 4, 8  # lines behind the headline, and before it
 _LONGEST_LINE = 150
+_LONGEST_DAY = 20
+_DASH = re.compile(r"\s*[-–—:|•]")
+_ENDS_AS_CLOCK = re.compile(r"\b[ap]\.\s?m\.$", re.IGNORECASE)
 _TIMES = (
     *("article:published_time", "og:article:published_time", "datepublished"),
     "parsely-pub-date",
@@ -238,7 +244,7 @@ def _modified(article: Article, declared: Mapping[str, str], latest: datetime) -
 def _without_changes(facts: _Element) -> _Element:
     """Facts without what libraries take for the day of publication: that of the last change.
 
-    A copy where META or JSON-LD tells of one.
+    And any other in JSON-LD, as that of an event. A copy where META or JSON-LD tells of one.
 
     >>> from lxml.html import document_fromstring
     >>> head = '<meta name=author content=A><meta name=last-modified content=2024-05-03>'
@@ -246,12 +252,12 @@ def _without_changes(facts: _Element) -> _Element:
     ['author']
     """
     scripts = (script.text or "" for script in facts.iterfind("head/script"))
-    is_told = any(map(_CHANGE.search, scripts))
+    is_told = any(map(_OTHER_TIME.search, scripts))
     if not is_told and not any(map(_tells_change, facts.iterfind("head/meta"))):
         return facts
     copy = deepcopy(facts)
     for script in copy.iterfind("head/script"):
-        script.text = _CHANGE.sub('"changed": ""', script.text or "")
+        script.text = _OTHER_TIME.sub('"other": ""', script.text or "")
     for head in copy.iterfind("head"):
         for node in filter(_tells_change, head.findall("meta")):
             head.remove(node)
@@ -278,7 +284,10 @@ def _shown_days(facts: _Element, most: int | None = None) -> Iterator[ShownDay]:
 def _days_beside(beside: Callable[[], Iterable[Iterable[str]]]) -> Iterator[ShownDay]:
     """The days in these lines, which are asked for with the first day."""
     for line in chain.from_iterable(beside()):
-        yield from shown_days(line)
+        is_sentence = reads_as_sentence(line) and not _ENDS_AS_CLOCK.search(line)
+        for day in shown_days(line):
+            if not is_sentence or (day.end <= _LONGEST_DAY and _DASH.match(line, day.end)):
+                yield day
 
 
 def _first_date(days: Iterable[ShownDay], language: str, latest: datetime) -> datetime | None:
