@@ -238,6 +238,69 @@ def test_what_stands_around_a_name_is_no_part_of_it(line: str, author: str) -> N
         assert read(head, f'<h1>Flood</h1><p class="byline">{body}</p>').author == author
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "रमेश शर्मा",
+        "สมชาย ใจดี",
+        "मेधा",
+        "fog_fan",
+        "fog_fan94",
+        "afan42",
+        "bell hooks",
+        "A.B. Lima Jr.",
+    ],
+)
+def test_names_are_spelled_as_the_page_has_them(name: str) -> None:
+    assert read(body=f'<h1>Flood</h1><span class="author">{name}</span>').author == name
+    assert read(f'<meta name="author" content="{name}, Braga">').author == f"{name}; Braga"
+
+
+def test_a_name_that_is_shown_in_capitals_as_well_is_not_in_capitals() -> None:
+    body = '<h1>Flood</h1><p class="author">ANA LIMA</p>'
+    assert read('<meta name="author" content="Ana Lima, Braga">', body).author == "Ana Lima; Braga"
+    assert read('<meta name="author" content="ana lima, Braga">', body).author == "ana lima; Braga"
+
+
+@pytest.mark.parametrize(
+    ("line", "author"),
+    [
+        ("Yazan: Ali Kaya", "Ali Kaya"),
+        ("Autor/in: Lukas Brandt", "Lukas Brandt"),
+        ("Tác giả: Nguyễn Văn An", "Nguyễn Văn An"),
+        ("著者：佐藤花子", "佐藤花子"),
+        ("佐藤花子（さとうはなこ）", "佐藤花子"),
+        ("מאת: דנה כהן", "דנה כהן"),
+        ("מאת דנה כהן", "דנה כהן"),
+        ("كتب أحمد علي", "أحمد علي"),
+        ("Przez Jan Nowak", "Jan Nowak"),
+        ("Oleh Budi Santoso", "Budi Santoso"),
+        ("Oleh Petrenko", "Oleh Petrenko"),
+        ("Af Lars Hansen", "Lars Hansen"),
+        ("Af Klint", "Af Klint"),
+        ("Kirjoittanut Matti Virtanen", "Matti Virtanen"),
+        ("Napsala Jana Nová", "Jana Nová"),
+        ("A cura di Maria Rossi", "Maria Rossi"),
+        ("Ein Kommentar von Max Muster", "Max Muster"),
+        ("Иван Петров, корреспондент", "Иван Петров"),
+    ],
+)
+def test_words_before_a_marked_author_are_no_part_of_the_name(line: str, author: str) -> None:
+    assert read(body=f'<h1>Flood</h1><span class="author">{line}</span>').author == author
+
+
+def test_a_word_and_a_name_are_the_author_where_they_are_marked_first() -> None:
+    body = '<h1>Flood</h1><p class="author">Ana Lima</p><p class="author">Image: Rui Melo</p>'
+    assert read(body=body).author == "Ana Lima"
+
+
+@pytest.mark.parametrize("name", ["Super User", "admin", "Administrator", "webmaster", "Sat"])
+def test_placeholders_are_no_authors(name: str) -> None:
+    head, body = f'<meta name="author" content="{name}">', '<b itemprop="author">Ana Lima</b>'
+    assert read(head).author == ""
+    assert read(head, body).author == "Ana Lima"
+
+
 def test_soft_hyphens_are_no_part_of_a_name() -> None:
     assert named_authors("Ana Sou\u00adsa") == "Ana Sousa"
     assert read('<meta name="author" content="Ana Sou&shy;sa">').author == "Ana Sousa"

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 
 from noiseclean_scrapy.page.characters import one_line
 from noiseclean_scrapy.page.days import MONTHS, shown_days
 
+_LETTER = r"[^\W\d_]"
 _LISTED = re.compile(r"\s*[;|、]\s*")
 _AND = r"(?:and|und|y|et|e|og|och|en|&)\s+"
 _JOINED = re.compile(rf"\s*,\s+(?:{_AND})?|\s+{_AND}")
@@ -17,15 +19,18 @@ _SIGN = re.compile(r"(?<=\S)\s+\([^()]{1,20}\)$")
 _WRITTEN = "(?:posted|published|written)"
 _WRITTEN_BY = rf"(?:(?:{_WRITTEN}|story|words|text) )?by"
 _PARTICIPLE = "escrito|publicado|écrit|publié|geschrieben|scritto|geschreven|skrevet|skriven"
-_BY_ELSEWHERE = rf"(?:(?:{_PARTICIPLE}) )?(?:von|par|por|di|door|av)"
+_BY_ELSEWHERE = (
+    rf"(?:(?:{_PARTICIPLE}|eine? {_LETTER}+|a cura) )?(?:von|par|por|di|door|av|af|przez|oleh)"
+    r"|kirjoittanut|napsala?"
+)
 _BY = re.compile(
     rf"(?:{_WRITTEN_BY}|{_BY_ELSEWHERE})\s+(?=[^\W\d_])"
     r"|te[kx]st\s?:?\s|(?:redakcja|लेखक|文|文字|撰文|記者|记者)\s?[:：/／＝]\s?"
-    r"|(?:بقلم|लेखक)\s+|(?:記者|记者)\s?(?=[\u4e00-\u9fff])",
+    r"|(?:بقلم|كتب|מאת|लेखक)\s+|(?:記者|记者)\s?(?=[\u4e00-\u9fff])",
     re.IGNORECASE,
 )
-_OF_NAMES = re.compile(r"(?:von|di)\s", re.IGNORECASE)
-"""Words for "by" that family names begin with."""
+_OF_NAMES = re.compile(r"(?:von|di|af|oleh)\s", re.IGNORECASE)
+"""Words for "by" that names begin with."""
 _BODY = (
     "(?:administration|agency|association|cent(?:er|re)|commission|committee|council|department|"
     "foundation|institute|ministry|office|services?|society|trust|university)s?"
@@ -33,8 +38,9 @@ _BODY = (
 _ENDS_AS_BODY = re.compile(rf"\b{_BODY}$", re.IGNORECASE)
 _BODY_OF = re.compile(rf"(?:the\s)?(?:\w+|.*\b{_BODY})\s(?:of|for)\s", re.IGNORECASE)
 _WRITER = "columnist|contributor|correspondent|critic|editor|journalist|reporter|writer"
+_WRITER_ELSEWHERE = "журналист|корреспондент|обозреватель|редактор"
 _ROLE = re.compile(
-    rf"\b(?:{_WRITER}|analyst|author|director|photographer|producer|professor|staff|ph\.?d|m\.?d)"
+    rf"\b(?:{_WRITER}|{_WRITER_ELSEWHERE}|analyst|author|director|photographer|producer|professor|staff|ph\.?d|m\.?d)"
     r"(?:\.?$|\s(?:at|for|in|of)\s|-(?:at-large|in-chief)\b)",
     re.IGNORECASE,
 )
@@ -50,7 +56,6 @@ _NAME_AND_MONTH = re.compile(rf"(\S+(?: \S+)+) (?:{'|'.join(MONTHS)})", re.IGNOR
 """A name before a day of which the figures were taken for no part of it."""
 _EDGES = " •|·,;:–—-/"
 _NO_NAME = re.compile(r"https?:|www\.|@|^\W*(?:\d+\W*)?$")
-_LETTER = r"[^\W\d_]"
 _INITIAL = re.compile(rf"(?<!\S){_LETTER}(?!\S)")
 _WORD = rf"{_LETTER}(?:{_LETTER}|['’-])*"
 _FAMILY_FIRST = re.compile(f"{_WORD}, {_WORD}")
@@ -63,9 +68,11 @@ _NAMED_AS_MONTHS = {"april", "may", "june"}
 _TITLE = r"(?:[js]r|ph\.? ?d|(?-i:M\.? ?[AD]|MBA)|esq)\.?"
 """What stands behind a name, after a comma."""
 _WEEKDAY = "(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+_SHORT_WEEKDAY = "(?:mon|tues?|wed|thu|fri|sat|sun)"
 _NOBODY = re.compile(
     rf"(?:about )?(?:the )?authors?|(?:{_WRITTEN} )?by|published|posted|updated|follow|作者|文"
-    rf"|文字|記者|记者|undefined|null|none|false|facebook|twitter|{_WEEKDAY}|{_TITLE}"
+    r"|文字|記者|记者|super user|admin(?:istrator)?|webmaster|undefined|null|none|false"
+    rf"|facebook|twitter|{_WEEKDAY}|{_SHORT_WEEKDAY}|{_TITLE}"
     r"|(?:(?:e-?mail|like|pin|print|save|share|text|tweet)\b\s*)+|.*\bdiscuz\b.*|comsenz.*"
     r"|(?=\S*\d)[\w-]{16,}|"  # the number of an account
     + "|".join(rf"{name[:3]}(?:{name[3:]})?" for name in MONTHS if name not in _NAMED_AS_MONTHS),
@@ -82,7 +89,7 @@ _AROUND_NAME = re.compile(
     r"|^(?:.*\s)?作者\s?[:：]\s?"
     rf"|(?:^|\s+)(?:(?:(?:last )?updated|published|posted|is an?)\s.*|{_MONTH}\.? \d{{1,2}})$"
     rf"|\s+{_WEEKDAY}$"
-    r"|\s+(?:기자|특파원|記者|记者)(?:\s.*)?$"
+    r"|（.*$|\s+(?:기자|특파원|記者|记者)(?:\s.*)?$"
     r"|\s+(?:follow(?:ing)?|share|updated|published|posted)(?:\s+@\w*)?$",
     re.IGNORECASE,
 )
@@ -95,6 +102,8 @@ _BEHIND_NAME = re.compile(
 _WORD_AND_SIGN = re.compile(rf"([^\s,|]+)\s?[,|·•●–—]\s*(?=\d|{_WEEKDAY}|{_MONTH})", re.IGNORECASE)
 _LONGEST = 200  # characters of all names
 _LONGEST_DAY = 20
+_MOST_PLACES = 20  # where a name is looked for in a text
+_LABEL = re.compile(r"[^\s:：]{1,15}(?: [^\s:：]{1,15})?\s?[:：]\s?")
 
 
 def split_names(text: str) -> Iterator[str]:
@@ -168,6 +177,17 @@ def _people(line: str) -> str:
     return "; ".join(names) if is_called else ""
 
 
+def labelled_name(line: str) -> str:
+    """The plain name behind one or two words and a colon; empty where there is no such thing.
+
+    >>> labelled_name("Yazan: Ali Kaya"), labelled_name("Ali Kaya"), labelled_name("Foto: dpa")
+    ('Ali Kaya', '', '')
+    """
+    found = _LABEL.match(line)
+    name = line[found.end() :] if found else ""
+    return name if is_plain_name(name) and not _ROLE.search(name) else ""
+
+
 def without_roles(names: Sequence[str]) -> list[str]:
     """Names without those that only say what the ones before them are."""
     return [*names[:1], *(name for name in names[1:] if not _ROLE.search(name))]
@@ -222,24 +242,39 @@ def named_authors(found: str | None, *, are_told: bool = False) -> str:
     return author if len(author) <= _LONGEST else ""
 
 
-def with_dots(names: str, read_text: Callable[[], str]) -> str:
-    """Names whose initials have their dots, where the text has these: libraries leave them out.
+def as_shown(names: str, read_text: Callable[[], str]) -> str:
+    """Names as the text shows them: libraries leave out dots, digits and signs, and begin words
+    with capitals. Where it shows them in capitals alone they stay.
 
-    >>> with_dots("Ana D Sousa; Rui Melo", lambda: "By Ana D. Sousa and Rui Melo")
-    'Ana D. Sousa; Rui Melo'
+    >>> as_shown("Ana D Sousa; Fog Fan; Rui Melo", lambda: "By Ana D. Sousa, fog_fan94, RUI MELO")
+    'Ana D. Sousa; fog_fan94; Rui Melo'
     """
-    if not _INITIAL.search(names):
-        return names
-    text = read_text()
-    return "; ".join(
-        " ".join(found[0].split()) if (found := re.search(_dotted(name), text)) else name
-        for name in names.split("; ")
-    )
+    text = one_line(read_text()) if names else ""
+    return "; ".join(_as_shown(name, text) for name in names.split("; "))
 
 
-def _dotted(name: str) -> str:
-    words = (re.escape(word) + r"\.?" * (len(word) == 1) for word in name.split())
-    return r"\s+".join(words)
+def _as_shown(name: str, text: str) -> str:
+    words = r"[ ._-]{1,2}".join(map(re.escape, name.split()))
+    found = islice(re.finditer(rf"(?<!\w){words}", text, re.IGNORECASE), _MOST_PLACES)
+    places = ((place.start(), _end_of_name(text, *place.span())) for place in found)
+    shown = (text[start:end] for start, end in places if not text[end : end + 1].isalnum())
+    own = [one for one in shown if name.isupper() or not one.isupper()]
+    return name if name in own and not _INITIAL.search(name) else next(iter(own), name)
+
+
+def _end_of_name(text: str, start: int, end: int) -> int:
+    """Where a name ends of which all but signs, and of an account figures, is found."""
+    is_account = " " not in text[start:end] and text[start:end][-1:].isascii()
+    if text[end : end + 1] == "." and _INITIAL.fullmatch(text[max(start, end - 1) : end]):
+        return end + 1
+    rest = end
+    while end < len(text):
+        sign = text[end]
+        is_more = sign in "_0123456789" or (end > rest and sign.isalpha())
+        if unicodedata.category(sign)[0] != "M" and not (is_account and is_more):
+            break
+        end += 1
+    return end
 
 
 def _alone(pattern: re.Pattern[str], name: str) -> str:

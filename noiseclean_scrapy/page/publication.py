@@ -13,14 +13,15 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from noiseclean_scrapy.page.authors import (
+    as_shown,
     byline,
     is_family_first,
     is_plain_name,
+    labelled_name,
     marked_name,
     named_authors,
     split_names,
     turned,
-    with_dots,
     without_by,
 )
 from noiseclean_scrapy.page.days import ShownDay, read_time, read_written, shown_days
@@ -28,7 +29,6 @@ from noiseclean_scrapy.page.facts import reads_as_sentence, text_of
 from noiseclean_scrapy.page.headline import SiteNames
 from noiseclean_scrapy.page.linked_data import Article, plain_line
 from noiseclean_scrapy.page.logs import get_logger
-from noiseclean_scrapy.page.parse import inner_text
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -77,6 +77,7 @@ def author_and_date(
     latest = datetime.now(timezone.utc) + timedelta(days=1)
     told_authors = named_authors("; ".join(article.authors), are_told=True)
     author = told_authors or _stated_author(facts) or _marked_author(facts)
+    author = author or _labelled_author(facts)
     stated = [article.published, *(read_time(declared.get(name)) for name in _TIMES)]
     if not any(stated):
         written = (read_written(declared.get(name)) for name in _TIMES)
@@ -151,6 +152,17 @@ def _marked_author(facts: _Element) -> str:
     names = [_marked_name(node) for node in marked]
     are_people = len(set(names)) > 1 and all(" " in name for name in names if name)
     return "" if are_people or not names else named_authors(names[0], are_told=True)
+
+
+def _labelled_author(facts: _Element) -> str:
+    """The author behind a word such as "Text:" in the first that is marked: libraries keep both."""
+    marked = (node for node in facts.iterfind("body//*") if _AUTHOR_MARK.search(_marks(node)))
+    first = next((line for node in marked if (line := plain_line(text_of(node)))), "")
+    return labelled_name(first)
+
+
+def _marks(node: _Element) -> str:
+    return " ".join(node.get(name, "") for name in ("class", "id", "itemprop", "rel"))
 
 
 def _marked_name(author: _Element) -> str:
@@ -329,8 +341,14 @@ def _found_author_and_date(
         logger.debug("The author and date of %s could not be read", url, exc_info=True)
         return "", None
     names = (without_by(name.strip()) for name in (found.author or "").split(";"))
-    author = with_dots(named_authors("; ".join(names)), partial(inner_text, facts))
+    author = as_shown(named_authors("; ".join(names)), partial(_told_of_authors, facts))
     return author, _date(found.date, latest)
+
+
+def _told_of_authors(facts: _Element) -> str:
+    """What META says of the author, and the text of what tells of author or date."""
+    stated = (node.get("content", "") for node in facts.iter("meta") if _is_author(node))
+    return " ".join((*stated, *map(text_of, facts.iterfind("body"))))
 
 
 def _may_be_turned(facts: _Element, url: str, found: datetime, language: str) -> bool:
