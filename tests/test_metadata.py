@@ -571,6 +571,14 @@ def test_a_day_and_a_title_are_read_as_they_are_shown() -> None:
     assert cleaned.metadata.published == utc(2026, 3, 2)
 
 
+def test_a_day_that_the_libraries_find_has_the_hour_of_the_last_change_on_it() -> None:
+    changed = '<meta property="article:modified_time" content="{}T18:30:00+02:00">'
+    day = '<meta name="sailthru.date" content="2021-07-05">'
+    same, later = (read(day + changed.format(on)).published for on in ("2021-07-05", "2021-07-06"))
+    assert same == utc(2021, 7, 5, 16, 30)
+    assert later == utc(2021, 7, 5)
+
+
 def test_a_shown_day_has_the_hour_of_the_last_change_on_that_day() -> None:
     changed = '<meta property="article:modified_time" content="2021-07-05T08:30:00+02:00">'
     for day, published in (("2021-07-05", "2021-07-05T08:30:00+02:00"), ("2021-07-04", None)):

@@ -102,11 +102,12 @@ def author_and_date(
         shown = named_authors(next(filter(None, map(byline, beside()[0])), ""))
         if not author or not site.is_name(shown):
             author = shown or author
-    if published is None:
+    if not told:
         modified = _modified(article, declared, latest)
-        ways = (_shown_days(facts), _days_beside(beside))
-        days = chain.from_iterable(ways if _is_headed(facts) else reversed(ways))
-        published = _first_date(days, language, latest) or modified
+        if published is None:
+            ways = (_shown_days(facts), _days_beside(beside))
+            days = chain.from_iterable(ways if _is_headed(facts) else reversed(ways))
+            published = _first_date(days, language, latest) or modified
         if published and modified and _is_same(published, modified):
             published = modified  # with its hour
     return author, published
@@ -294,7 +295,10 @@ def _shown_days(facts: _Element, most: int | None = None) -> Iterator[ShownDay]:
 
 
 def _days_beside(beside: Callable[[], Iterable[Iterable[str]]]) -> Iterator[ShownDay]:
-    """The days in these lines, which are asked for with the first day."""
+    """The days in these lines, which are asked for with the first day.
+
+    In a sentence only one that begins it as a line of its own would: "May 3, 2024 -- The river".
+    """
     for line in chain.from_iterable(beside()):
         is_sentence = reads_as_sentence(line) and not _ENDS_AS_CLOCK.search(line)
         for day in shown_days(line):
