@@ -13,11 +13,14 @@ from noiseclean_scrapy.clusters.training import as_learned, new_cleaner
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import NotStoredError
 from noiseclean_scrapy.metadata import Metadata, extract_metadata, load_libraries
+from noiseclean_scrapy.page.logs import get_logger
 
 if TYPE_CHECKING:
     from noiseclean_scrapy.clean_page import CleanPage
     from noiseclean_scrapy.methods import Model
     from noiseclean_scrapy.store import Cleaned, ClusterRecord, PageRecord, Store
+
+logger = get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,18 +81,22 @@ def relearn(
     is stored of the pages that the cluster's tree has learned.
     """
     cleaner = new_cleaner(None, config)
-    is_learned = False
+    count = learned = 0
     for record in store.pages.with_html(cluster.name):
         # Later pages are a running crawl's, which gives them positions above.
         if record.position is not None and record.position <= cluster.learned:
             cleaner.observe_page(stored_page(record, config))
-            is_learned = True
+            count += 1
+            learned += record.learned_version is not None
         on_page()
-    if not is_learned:
+    if not (learned if cluster.version else count):
         raise NotStoredError(
             f"no HTML of {cluster.name} is stored to learn from: "
             "crawl it with NOISECLEAN_STORE_HTML"
         )
+    if count < cluster.learned:
+        message = "%s: %d of its %d pages are learned again: of the others no HTML is stored"
+        logger.warning(message, cluster.name, count, cluster.learned)
     return save_cleaner(store, cluster.name, cleaner, config, learned=cluster.learned)
 
 
