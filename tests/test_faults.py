@@ -20,12 +20,13 @@ from sqlalchemy.exc import OperationalError
 
 from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.clusters import cleaning
+from noiseclean_scrapy.clusters.maintenance import relearn
 from noiseclean_scrapy.clusters.training import load_learner
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.crawl import cluster_cache, visits
 from noiseclean_scrapy.crawl import session as crawl_module
 from noiseclean_scrapy.crawl.session import Crawl
-from noiseclean_scrapy.errors import StoreError
+from noiseclean_scrapy.errors import NotStoredError, StoreError, UnknownMethodError
 from noiseclean_scrapy.page import build_page
 from noiseclean_scrapy.store import Store
 from tests.support.crawl_site import story, story_text
@@ -719,6 +720,54 @@ def test_a_site_of_a_method_that_is_not_here_holds_up_no_other(
     assert stats["noiseclean/errors"] == 1
     [line] = errors(caplog)
     assert "a.example gets no tree" in line
+
+
+def test_a_page_of_a_site_whose_method_is_not_here_is_one_error(sqlite_url: str) -> None:
+    with Store(sqlite_url) as store:
+        store.pages.write([page("k", "Fog", position=1)], method="my_package.Mine")
+    crawl = open_crawl(sqlite_url, {})
+
+    async def steps() -> None:
+        response = HtmlResponse("http://a.example/0", body=story(0).encode(), encoding="utf-8")
+        with pytest.raises(UnknownMethodError, match="name it in NOISECLEAN_METHOD"):
+            await crawl.observe("k0", "a.example", response)
+        assert "noiseclean/errors" not in crawl.stats.get_stats()  # whoever catches it counts it
+
+    drive(crawl, steps)
+
+
+def test_provisional_pages_alone_replace_no_tree(sqlite_url: str) -> None:
+    asyncio.run(crawl_all(sqlite_url, {"NOISECLEAN_STORE_HTML": False}))
+    with Store(sqlite_url) as store:
+        new = [
+            page(key, "Fog", html=story(50), position=PAGES + number)
+            for number, key in enumerate(("x", "y"), 1)
+        ]
+        store.pages.write(new, method="evidence")
+        before = store.clusters.find("a.example")
+        assert before
+        assert (before.covered, before.learned) == (PAGES, PAGES + 2)
+        config = Config(database_url=sqlite_url, method="style-tree")
+        with pytest.raises(NotStoredError, match=r"no HTML of .* is stored to learn from"):
+            relearn(store, before, config, lambda: None)
+        assert store.clusters.find("a.example") == before
+
+
+def test_how_many_pages_are_learned_again_is_told(
+    sqlite_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    asyncio.run(crawl_all(sqlite_url, {"NOISECLEAN_STORE_HTML": True}))
+    kept = "SELECT key FROM noiseclean_page ORDER BY key LIMIT 3"
+    run_statement(sqlite_url, f"DELETE FROM noiseclean_page_html WHERE key NOT IN ({kept})")
+    with Store(sqlite_url, store_html=True) as store:
+        cluster = store.clusters.find("a.example")
+        assert cluster
+        config = Config(database_url=sqlite_url, method="style-tree")
+        relearn(store, cluster, config, lambda: None)
+    [told] = [record.getMessage() for record in caplog.records if "again" in record.getMessage()]
+    assert told == (
+        f"a.example: 3 of its {PAGES} pages are learned again: of the others no HTML is stored"
+    )
 
 
 def test_a_tree_that_was_just_built_is_not_read_back(

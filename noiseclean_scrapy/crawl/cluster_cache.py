@@ -65,6 +65,8 @@ class ClusterCache:
         if cluster is None:
             try:
                 loaded = await run_in_thread(self._load, name)
+            except UnknownMethodError:
+                raise
             except TreeDataError:
                 await self._repair(name)
                 loaded = await run_in_thread(self._load, name)
@@ -181,12 +183,11 @@ class ClusterCache:
         """
         try:
             yield
-        except TreeDataError:
+        except BaseException as error:
             cluster.give_back(None)
+            if not isinstance(error, TreeDataError) or isinstance(error, UnknownMethodError):
+                raise
             await self._repair(cluster.name)
-        except BaseException:
-            cluster.give_back(None)
-            raise
 
     async def _repair(self, name: str) -> None:
         self.stats.inc_value("noiseclean/errors")
