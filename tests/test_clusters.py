@@ -14,7 +14,7 @@ from noiseclean_scrapy.methods import create_method, templates
 from noiseclean_scrapy.methods.templates import TemplateMethod, TemplateModel
 from noiseclean_scrapy.page import Page, build_page
 from noiseclean_scrapy.page.hashes import hash64, hash_name
-from noiseclean_scrapy.page.urls import former_name, host, site_host, site_name
+from noiseclean_scrapy.page.urls import host, site_host, site_name
 from tests.support.archives import warc
 from tests.support.command_line import noiseclean
 from tests.support.crawl_site import story
@@ -65,20 +65,6 @@ def test_host_of_a_url() -> None:
     assert host("http://User:secret@News.Example.com.:8080/") == "news.example.com"
     assert host("http://[::1]:5000/") == "::1"
     assert host("http://[broken/") == host("not a url") == ""
-
-
-@pytest.mark.parametrize(
-    ("name", "former"),
-    [
-        ("alice.github.io", "github.io"),
-        ("localhost:8000", "localhost"),
-        ("[::1]:5000", "::1"),
-        ("example.co.uk", "example.co.uk"),
-        ("a name of its own", "a name of its own"),
-    ],
-)
-def test_names_before_tenants_and_ports_were_told_apart(name: str, former: str) -> None:
-    assert former_name(name) == former
 
 
 def test_one_tenant_of_a_host_erases_nothing_of_another(tmp_path: Path) -> None:

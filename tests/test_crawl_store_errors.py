@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from scrapy.http import Response
 
-from noiseclean_scrapy.page.urls import host
 from noiseclean_scrapy.store import Store
 from tests.support import crawl_site, crawling
 from tests.support.crawl_site import ChainSpider, PageServer, story
@@ -173,23 +172,3 @@ def test_a_store_without_a_table_stops_nothing(
     assert lost.endswith("noiseclean.db-spool for the next crawl with this database")
     # Whether a page is learned is for the store to say.
     assert crawled.ours["pages/learned"] == 4
-
-
-@pytest.mark.slow
-def test_a_site_that_was_one_with_others_begins_anew(tmp_path: Path, site: PageServer) -> None:
-    """Databases made before ports were told apart have all of them in one site."""
-    url = f"sqlite:///{tmp_path}/noiseclean.db"
-    plan = Plan(ChainSpider, {}, {"url": site.url, "paths": PATHS})
-    old = {"NOISECLEAN_CLUSTER_BY": f"{__name__}.without_port"}
-    part = Plan(ChainSpider, old, {"url": site.url, "paths": PATHS[:6]})
-    _, first, second = crawling.crawl(tmp_path, part, plan, plan)
-    (line,) = first.lines("WARNING")
-    assert line.startswith(f"{site.site} is a site of its own now")
-    assert line.endswith("scrapy noiseclean forget 127.0.0.1")
-    assert second.lines("WARNING") == []
-    assert first.ours["pages/learned"] == len(PATHS)
-    assert read_rows(url, "SELECT DISTINCT cluster FROM noiseclean_page") == [(site.site,)]
-
-
-def without_port(response: Response) -> str:
-    return host(response.url)

@@ -19,7 +19,6 @@ from noiseclean_scrapy.crawl.writer import Writer
 from noiseclean_scrapy.errors import TreeDataError, UnknownMethodError
 from noiseclean_scrapy.page import Page
 from noiseclean_scrapy.page.logs import get_logger
-from noiseclean_scrapy.page.urls import former_name
 from noiseclean_scrapy.store import ClusterRecord, PageRecord
 
 if TYPE_CHECKING:
@@ -50,7 +49,6 @@ class ClusterCache:
         self._clusters: OrderedDict[str, PageCluster] = OrderedDict()
         self._seen: set[str] = set()
         self._held = PageCache()
-        self._renamed: set[str] = set()
         self._foreign: set[str] = set()  # clusters of methods that are not here
 
     def __iter__(self) -> Iterator[PageCluster]:
@@ -64,31 +62,15 @@ class ClusterCache:
         cluster = self._clusters.get(name)
         if cluster is None:
             try:
-                loaded = await run_in_thread(self._load, name)
+                loaded = await run_in_thread(load_cluster, self.store, name, self.config)
             except UnknownMethodError:
                 raise
             except TreeDataError:
                 await self._repair(name)
-                loaded = await run_in_thread(self._load, name)
+                loaded = await run_in_thread(load_cluster, self.store, name, self.config)
             cluster = self._clusters.setdefault(name, loaded)
             self._note_cluster(name)
         self._clusters.move_to_end(name)
-        return cluster
-
-    def _load(self, name: str) -> PageCluster:
-        cluster = load_cluster(self.store, name, self.config)
-        former = former_name(name)
-        is_news = former != name and former not in self._renamed and not cluster.pages
-        if is_news and self.store.clusters.among([former]):
-            self._renamed.add(former)
-            logger.warning(
-                "%s is a site of its own now and learned from the start. What is stored as %s, "
-                "where it was learned together with others, stays there until it is fetched "
-                "again, or until scrapy noiseclean forget %s",
-                name,
-                former,
-                former,
-            )
         return cluster
 
     def begin(self, name: str) -> PageCluster:

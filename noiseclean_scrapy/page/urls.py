@@ -178,17 +178,6 @@ def site_host(url: str) -> str:
     return name if registrable_domain(name) else _with_port(url)
 
 
-def former_name(name: str) -> str:
-    """What the pages of a site were called as long as tenants and ports were not told apart.
-
-    >>> former_name("alice.github.io"), former_name("127.0.0.1:8000"), former_name("example.com")
-    ('github.io', '127.0.0.1', 'example.com')
-    """
-    own = host(f"http://{name}")
-    parts = _extractor()(own, include_psl_private_domains=False)
-    return parts.top_domain_under_public_suffix or own
-
-
 def item_address(value: object) -> str:
     """The address that an item's field holds: itself, or alone in a list as ItemLoader gives it.
 
