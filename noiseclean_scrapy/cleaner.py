@@ -14,7 +14,6 @@ from noiseclean_scrapy.clean_page import CleanPage, clean_page
 from noiseclean_scrapy.errors import ConfigurationError, TreeDataError, UnknownMethodError
 from noiseclean_scrapy.metadata import extract_metadata
 from noiseclean_scrapy.methods import METHODS, Method, Model, create_method
-from noiseclean_scrapy.methods.options import renamed_options
 from noiseclean_scrapy.methods.templates import TemplateMethod
 from noiseclean_scrapy.methods.trees.counts import check_factor
 from noiseclean_scrapy.notebook import cleaner_card
@@ -202,21 +201,21 @@ class SiteCleaner:
                 f"yours, import it first, or name it in NOISECLEAN_METHOD"
             )
         try:
-            if not isinstance(state["options"], dict):
-                raise TypeError(f"{state['options']!r} is no object")
-            stored = renamed_options(state["method"], state["options"])
+            stored = state["options"]
+            if not isinstance(stored, dict):
+                raise TypeError(f"{stored!r} is no object")
             learned_with = _learned_with(create_method(state["method"], **stored))
         except (ConfigurationError, KeyError, TypeError, ValueError) as error:
             raise TreeDataError(f"the learned tree has options that cannot be: {error}") from error
         try:
             switches = {name: state[name] for name in ("templates", "headline")}
-            switches |= asdict(MarkupOptions(**state.get("markup") or {}))
+            switches |= asdict(MarkupOptions(**state["markup"]))
             kept = {name: flag(value) for name, value in switches.items()}
         except (KeyError, TypeError) as error:
             raise TreeDataError(f"the learned tree is damaged: {error!r}") from error
         learned = {
             "method": state["method"],
-            "published": bool(state["options"].get("published")),
+            "published": bool(stored.get("published")),
             "templates": kept["templates"],
         }
         for name, value in learned.items():

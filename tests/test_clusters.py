@@ -13,7 +13,6 @@ from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.methods import create_method, templates
 from noiseclean_scrapy.methods.templates import TemplateMethod, TemplateModel
 from noiseclean_scrapy.page import Page, build_page
-from noiseclean_scrapy.page.hashes import hash64, hash_name
 from noiseclean_scrapy.page.urls import host, site_host, site_name
 from tests.support.archives import warc
 from tests.support.command_line import noiseclean
@@ -227,23 +226,6 @@ def test_parts_without_label_pairs_are_not_alike() -> None:
     method = learned([])
     method.restore(state)
     assert len(method.model().templates) == len(state) == 2
-
-
-def test_structures_saved_as_words_are_read() -> None:
-    now = learned(mixed_pages())
-    state = now.state()
-    words = {
-        hash_name(hash64(f"{page.elements[e.parent].label}>{e.label}")): (
-            f"{page.elements[e.parent].label}>{e.label}"
-        )
-        for page in mixed_pages()
-        for e in page.elements[1:]
-    }
-    for part in state.values():
-        part[1] = {words[name]: pages for name, pages in part[1].items()}
-    before = learned([])
-    before.restore(state)
-    assert before.state() == now.state()
 
 
 def test_templates_survive_bytes_and_forget() -> None:

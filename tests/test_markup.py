@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from noiseclean_scrapy import CleanPage, NoiseCleanError, SiteCleaner, kernels
+from noiseclean_scrapy import CleanPage, SiteCleaner, kernels
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.page import inline_markdown
 from noiseclean_scrapy.page.contents import MOST_INLINE
@@ -207,25 +207,6 @@ def test_of_a_picture_that_is_loaded_later_its_own_address_is_shown(
     assert re.findall(r"!\[a\]\(https://a.example/b/(.*)\)", markdown) == ([shown] if shown else [])
     with kernels.in_python():
         assert clean(html).to_markdown(include_images=True) == markdown
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ({"comments": True}, {"include_comments": True}),
-        ({"tables": False}, {"include_tables": False}),
-        ({"images": False}, {"drop_captions": True}),
-        ({"links": False}, {"drop_link_lists": True}),
-    ],
-)
-def test_options_have_new_names(old: dict[str, Any], new: dict[str, Any]) -> None:
-    (name,) = new
-    with pytest.raises(NoiseCleanError, match=f"it is '{name}' now"):
-        SiteCleaner(**old)
-    cleaner = SiteCleaner()
-    cleaner.observe("<p>One page of a site")
-    cleaner._options = old  # as an earlier version has stored them
-    assert SiteCleaner.from_bytes(cleaner.to_bytes())._options == new
 
 
 # Words that a style sheet tells apart

@@ -25,21 +25,6 @@ Amount: TypeAlias = Annotated[float, Range(0)]
 Share: TypeAlias = Annotated[float, Range(0, 1)]
 
 
-_RENAMED = {"comments": "include_comments", "tables": "include_tables"}
-_REVERSED = {"images": "drop_captions", "links": "drop_link_lists"}
-"""Options of `evidence` by the names that they had; the latter say the opposite now."""
-
-
-def renamed_options(method: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options of an earlier version by their present names, for what it has stored."""
-    if method != "evidence":
-        return dict(options)
-    return {
-        _RENAMED.get(name) or _REVERSED.get(name, name): not value if name in _REVERSED else value
-        for name, value in options.items()
-    }
-
-
 def options_of(method: type) -> dict[str, inspect.Parameter]:
     """The options of a method by name; what `**options` takes is not known."""
     found = inspect.signature(method, eval_str=True).parameters
@@ -54,10 +39,10 @@ def check_options(name: str, method: type, options: Mapping[str, Any]) -> None:
         if option not in known:
             if takes_others:
                 continue
-            new = (_RENAMED | _REVERSED).get(option, "") if name == "evidence" else ""
-            hint = f"it is {new!r} now" if new else f"its options are: {', '.join(known) or 'none'}"
-            hint += ", and says the opposite" if option in _REVERSED and new else ""
-            raise ConfigurationError(f"the method {name!r} has no option {option!r}; {hint}")
+            raise ConfigurationError(
+                f"the method {name!r} has no option {option!r}; "
+                f"its options are: {', '.join(known) or 'none'}"
+            )
         annotation = known[option].annotation
         if not _fits(value, annotation):
             raise ConfigurationError(

@@ -98,7 +98,7 @@ class TemplateMethod(Method):
         for signature, (learned, structure) in state.items():
             part = parts[signature] = _Part(self._create())
             part.method.restore(learned)
-            part.add({_pair(pair): read_number(n) for pair, n in structure.items()})
+            part.add({read_hash(pair): read_number(n) for pair, n in structure.items()})
         self._parts = parts
 
     def _part(self, signature: str, structure: Structure) -> _Part:
@@ -175,11 +175,6 @@ def page_structure(page: Page) -> Structure:
     pairs = {f"{labels[element.parent]}>{element.label}" for element in page.elements[1:]}
     hashes = map(hash64, pairs)
     return frozenset(nsmallest(MOST_PAIRS, hashes) if len(pairs) > MOST_PAIRS else hashes)
-
-
-def _pair(name: str) -> int:
-    """A pair of a saved state; earlier ones were saved as they are written."""
-    return hash64(name) if ">" in name else read_hash(name)
 
 
 def _typical(parts: list[_Part]) -> Structure:
