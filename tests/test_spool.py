@@ -127,12 +127,11 @@ def test_a_flipped_bit_costs_one_page(tmp_path: Path, caplog: pytest.LogCaptureF
     assert errors(caplog)[0].startswith(f"A page in the spool {spool.path} cannot be read: ")
 
 
-@pytest.mark.parametrize("garbage", [b"", b"garbage" * 1000, b"SQLite format 3\0" + bytes(9000)])
-def test_a_spool_of_garbage_is_set_aside(
-    sqlite_url: str, tmp_path: Path, caplog: pytest.LogCaptureFixture, garbage: bytes
+def test_a_file_in_the_place_of_the_spool_is_set_aside(
+    sqlite_url: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = tmp_path / "noiseclean.db-spool"
-    path.write_bytes(garbage)
+    path.write_bytes(b"garbage")
 
     async def run() -> None:
         crawl = open_crawl(sqlite_url, {})
@@ -141,19 +140,9 @@ def test_a_spool_of_garbage_is_set_aside(
 
     asyncio.run(run())
     assert read_rows(sqlite_url, "SELECT count(*) FROM noiseclean_page") == [(1,)]
-    if garbage:
-        [said] = errors(caplog)
-        assert said.endswith(f"it is now {path}.damaged")
-        assert Path(f"{path}.damaged").read_bytes() == garbage
-
-
-def test_the_pages_of_a_spool_that_is_a_database_go_on_waiting(tmp_path: Path) -> None:
-    path = tmp_path / "spool"
-    with Store(f"sqlite:///{path}", store_html=True) as store:
-        store.pages.write([replace(PAGE, url="http://a.example/"), TEXT_ONLY], method="spool")
-    spool = Spool(path)
-    assert {page.key for page, _ in spool.read(9, 1 << 20)} == {"1", "2"}
-    assert [entry.name for entry in tmp_path.iterdir()] == ["spool"]
+    [said] = errors(caplog)
+    assert said == f"The spool {path} is no folder; it is now {path}.damaged"
+    assert Path(f"{path}.damaged").read_bytes() == b"garbage"
 
 
 @pytest.mark.parametrize("name", ["noiseclean.db-spool", "noiseclean.db-spool/1.page"])

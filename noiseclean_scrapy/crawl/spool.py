@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain, count
 from pathlib import Path
@@ -14,14 +14,12 @@ from typing import NamedTuple
 from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.page.logs import get_logger
 from noiseclean_scrapy.replaced import replace_file
-from noiseclean_scrapy.service_urls import sqlite_url
-from noiseclean_scrapy.store import PageRecord, Store
+from noiseclean_scrapy.store import PageRecord
 from noiseclean_scrapy.store.packing import pack_page, unpack_page
 
 logger = get_logger(__name__)
 
 _PAGE, _DAMAGED = ".page", ".damaged"
-_SQLITE_ENDINGS = ("-wal", "-shm")
 
 
 class Spooled(NamedTuple):
@@ -164,37 +162,18 @@ class Spool:
         logger.error(message, self.path, error.strerror or error, path.name)
 
     def _settle(self) -> None:
-        """Take over what stands in the place of the folder, and count the pages."""
+        """Set a file in the place of the folder aside, and count the pages."""
         if not self.path.parent.is_dir():  # or it is made for a name that is mistyped
             logger.error("There can be no spool %s: no such folder %s", self.path, self.path.parent)
         try:
             with self._refusals():
                 if self.path.is_file():
-                    self._take_file()
+                    aside = _free_name(self.path.with_name(f"{self.path.name}{_DAMAGED}"))
+                    self.path.replace(aside)
+                    logger.error("The spool %s is no folder; it is now %s", self.path, aside)
                 self.pages = len(self._files())
         except StoreError as error:
             logger.error("The spool cannot be read: %s", error)
-
-    def _take_file(self) -> None:
-        """Let the pages of an SQLite file, as spools once were, wait here, or set it aside."""
-        aside = _free_name(self.path.with_name(f"{self.path.name}{_DAMAGED}"))
-        self.path.replace(aside)
-        for ending in _SQLITE_ENDINGS:
-            with suppress(FileNotFoundError):
-                self.path.with_name(self.path.name + ending).replace(f"{aside}{ending}")
-        try:
-            with Store(sqlite_url(aside), store_html=True) as store:
-                for cluster in store.clusters.all():
-                    self.add(
-                        chain(
-                            store.pages.with_html(cluster.name), store.pages.with_text(cluster.name)
-                        )
-                    )
-        except StoreError as error:
-            logger.error("The spool %s cannot be read: %s; it is now %s", self.path, error, aside)
-        else:
-            for ending in ("", *_SQLITE_ENDINGS):
-                Path(f"{aside}{ending}").unlink(missing_ok=True)
 
     @contextmanager
     def _refusals(self) -> Iterator[None]:
