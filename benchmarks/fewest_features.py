@@ -102,7 +102,7 @@ def influence(
     total = np.zeros(len(models[0].names))
     for number in chance.integers(len(examples), size=_SAMPLE).tolist():
         row = chance.choice(matrices[number])
-        total += np.abs(models[examples[number].fold].contributions(row)[1])
+        total += np.abs(models[examples[number].fold].changes(row[None])[0])
     return dict(zip(models[0].names, (total / total.sum()).tolist(), strict=True))
 
 

@@ -33,6 +33,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.corpora import LEFT_OUT, SHARED, CorpusPage, environment, load_scorer, read_corpus
+from benchmarks.evidence_weights import level_means, save_model
 from benchmarks.extraction import NO_CLEANING
 from benchmarks.grafts import content_element, graft, join, split, wrap
 from benchmarks.title_block import find_title_block
@@ -41,9 +42,9 @@ from noiseclean_scrapy.methods.evidence import EvidenceMethod, SiteModel
 from noiseclean_scrapy.methods.evidence_model import naming as naming_module
 from noiseclean_scrapy.methods.evidence_model import threshold
 from noiseclean_scrapy.methods.evidence_model import wording as wording_module
-from noiseclean_scrapy.methods.evidence_model.boosted_trees import BoostedTrees, level_means
+from noiseclean_scrapy.methods.evidence_model.boosted_trees import BoostedTrees
 from noiseclean_scrapy.methods.evidence_model.context_features import CONTEXT, context_features
-from noiseclean_scrapy.methods.evidence_model.model import WEIGHTS, EvidenceModel, save_model
+from noiseclean_scrapy.methods.evidence_model.model import WEIGHTS, EvidenceModel
 from noiseclean_scrapy.methods.evidence_model.naming import Naming, PageNames
 from noiseclean_scrapy.methods.evidence_model.page_features import PAGE, PageFeatures
 from noiseclean_scrapy.methods.evidence_model.tree_index import PageArrays

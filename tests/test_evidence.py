@@ -243,7 +243,7 @@ def test_named_features_are_the_strongest() -> None:
     model = load_model()
     matrix = model.matrix(model.features(build_page(article())))
     for row, block in zip(matrix, clean(article()).blocks, strict=True):
-        _, changes = load_model().together.contributions(row)
+        [changes] = load_model().together.changes(row[None])
         named = [
             abs(value)
             for name, value in block.evidence.items()

@@ -15,13 +15,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.evidence_weights import level_means, save_model
 from noiseclean_scrapy.methods.evidence_model import model as evidence_model
-from noiseclean_scrapy.methods.evidence_model.boosted_trees import BoostedTrees, level_means
+from noiseclean_scrapy.methods.evidence_model.boosted_trees import BoostedTrees
 from noiseclean_scrapy.methods.evidence_model.context_features import CONTEXT, context_features
 from noiseclean_scrapy.methods.evidence_model.exclusions import KINDS
 from noiseclean_scrapy.methods.evidence_model.features import Feature, FeatureTable, Rows
 from noiseclean_scrapy.methods.evidence_model.measures import BITS
-from noiseclean_scrapy.methods.evidence_model.model import EvidenceModel, load_model, save_model
+from noiseclean_scrapy.methods.evidence_model.model import EvidenceModel, load_model
 from noiseclean_scrapy.methods.evidence_model.naming import Naming
 from noiseclean_scrapy.methods.evidence_model.page_features import PAGE, PageFeatures
 from noiseclean_scrapy.methods.evidence_model.tree_index import PageArrays
@@ -105,7 +106,7 @@ def test_contributions_are_changes_of_means(
 ) -> None:
     trees, weights, rows = forest
     for row, score in zip(rows, trees.score(rows), strict=True):
-        base, changes = trees.contributions(row)
+        base, changes = trees.base, trees.changes(row[None])[0]
         slow_base, slow_changes = slow_contributions(trees, weights, row)
         assert base == pytest.approx(slow_base, abs=1e-5)
         assert changes.tolist() == pytest.approx(slow_changes, abs=1e-5)
@@ -132,7 +133,7 @@ def test_trees_by_hand() -> None:
     rows = np.array([[0, 0, 9], [1, 0, 9], [0, 3, 9], [1, 3, 9], [0.5, 2, 9]], dtype=np.float32)
     # The last row: neither 0.5 > 0.5 nor 2 > 2, but 2 > 1.
     assert trees.score(rows).tolist() == [0, 1, 12, 13, 10]
-    base, changes = trees.contributions(rows[3])
+    base, changes = trees.base, trees.changes(rows[3:4])[0]
     assert base == 2.5 + 5 - 1
     # a: from 2.5 to the mean of 2 and 4. b: from 3 to 4, and in the second tree from 5 to 10.
     assert changes.tolist() == [0.5, 1 + 5, 0]
@@ -628,5 +629,5 @@ def test_the_model_scores_as_its_stages() -> None:
         [slow_score(model.together, row) for row in matrix], abs=1e-4
     )
     for row, score in zip(matrix, model.score(features), strict=True):
-        base, changes = model.together.contributions(row)
-        assert base + changes.sum() == pytest.approx(score, abs=1e-3)
+        changes = model.together.changes(row[None])
+        assert model.together.base + changes.sum() == pytest.approx(score, abs=1e-3)

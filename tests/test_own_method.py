@@ -173,8 +173,6 @@ NOISECLEAN_WRITER_PROCESS = {writer}
 class Hesitant(StyleTreeMethod):
     """Has nothing to clean with before it has learned a page."""
 
-    name = "hesitant"
-
     def model(self) -> StyleTreeModel:
         raise LookupError("nothing is learned")
 

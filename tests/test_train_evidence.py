@@ -438,7 +438,7 @@ def test_fit_is_reproducible_and_exported_exactly(examples: list[train.Example])
         assert np.abs(raw[0] - raw[1]).max() > 1e-3  # the seeds differ
     scores = one.score(matrix)
     assert ((scores > 0) == (labels[labels >= 0] > 0.5)).all()
-    base, changes = one.contributions(matrix[0])
+    base, [changes] = one.base, one.changes(matrix[:1])
     assert base + changes.sum() == pytest.approx(scores[0], abs=1e-3)
     # The base is the mean score of the training data, weighed as they were.
     assert base == pytest.approx(np.average(scores, weights=weights), abs=0.05)

@@ -42,7 +42,7 @@ def for_stdout(pieces: Iterable[bytes]) -> Iterable[bytes]:
 
 def json_bytes(value: Any, *, indent: int | None = None) -> bytes:
     """JSON with times in ISO 8601; lone surrogates become question marks."""
-    text = json.dumps(value, ensure_ascii=False, indent=indent, default=_json_value)
+    text = json.dumps(value, ensure_ascii=False, indent=indent, default=datetime.isoformat)
     # Of what steers a terminal, JSON itself escapes the characters below the blank only.
     text = _UNESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
     return text.encode("utf-8", "replace")
@@ -72,9 +72,3 @@ def tolerate_encoding(stream: Any) -> None:
     """Let a letter that the terminal's encoding lacks not cost the whole output."""
     if isinstance(stream, io.TextIOWrapper):
         stream.reconfigure(errors="replace")
-
-
-def _json_value(value: Any) -> Any:
-    if isinstance(value, datetime):
-        return value.isoformat()
-    raise TypeError(f"no JSON for {type(value).__name__}")

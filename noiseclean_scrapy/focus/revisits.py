@@ -63,8 +63,8 @@ class HubRevisits(FocusComponent):
             (revisits.spider_idle, signals.spider_idle),
             (revisits.spider_closed, signals.spider_closed),
             (revisits.request_scheduled, signals.request_scheduled),
-            (revisits.request_dropped, signals.request_dropped),
-            (revisits.request_reached_downloader, signals.request_reached_downloader),
+            (revisits.leave, signals.request_dropped),
+            (revisits.leave, signals.request_reached_downloader),
             (revisits.response_received, signals.response_received),
         ):
             crawler.signals.connect(handler, signal)
@@ -90,11 +90,14 @@ class HubRevisits(FocusComponent):
     def request_scheduled(self, request: Request) -> None:
         self._waiting[site_name(request.url)] += 1
 
-    def request_dropped(self, request: Request) -> None:
-        self._leave(request)
-
-    def request_reached_downloader(self, request: Request) -> None:
-        self._leave(request)
+    def leave(self, request: Request) -> None:
+        """Count a request that no longer waits."""
+        site = site_name(request.url)
+        self._waiting[site] -= 1
+        if self._waiting[site] <= 0:
+            del self._waiting[site]
+        if not _is_revisit(request):
+            self._just_revisited.discard(site)
 
     def response_received(self, request: Request) -> None:
         """End a revisit, whatever the answer was."""
@@ -163,14 +166,6 @@ class HubRevisits(FocusComponent):
         if self._misses[hub.address] >= _MOST_MISSES:
             del self._misses[hub.address]
             middleware.focus.hubs.known.pop(hub.address, None)
-
-    def _leave(self, request: Request) -> None:
-        site = site_name(request.url)
-        self._waiting[site] -= 1
-        if self._waiting[site] <= 0:
-            del self._waiting[site]
-        if not _is_revisit(request):
-            self._just_revisited.discard(site)
 
     def _are_left(self, middleware: FocusMiddleware) -> bool:
         return middleware.focus.revisits < self.config.revisits

@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import compress
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -81,7 +80,7 @@ class PageVerdict:
     def of(cls, verdicts: Sequence[Verdict], weights: Mapping[str, float], fit: float) -> Self:
         """From one verdict a block."""
         kept, scores, evidence = tuple(zip(*verdicts, strict=True)) or ((), (), ())
-        return cls(kept, scores, partial(_at, evidence), weights, fit)
+        return cls(kept, scores, evidence.__getitem__, weights, fit)
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -111,7 +110,6 @@ _REDESIGN_DECAY = 0.25
 class Method(ABC):
     """A learner for the pages of one cluster."""
 
-    name: ClassVar[str]
     learned_with: ClassVar[tuple[str, ...]] = ()
     """Options, kept under their names, without which what was learned cannot be read."""
 
@@ -150,10 +148,6 @@ class Method(ABC):
     @abstractmethod
     def restore(self, state: Mapping[str, Any]) -> None:
         """Take over what `state` returned; raises KeyError, TypeError or ValueError on others."""
-
-
-def _at(evidence: Sequence[Mapping[str, float]], block: int) -> Mapping[str, float]:
-    return evidence[block]
 
 
 def kept_features(page: Page, kept: Iterable[bool]) -> Mapping[str, float]:

@@ -52,7 +52,6 @@ class BlockEntropyMethod(Method):
     step ends the raising if it adds no feature at all; terms are Porter's stems of English words.
     """
 
-    name = "block-entropy"
     learned_with = ("blocks",)
 
     def __init__(

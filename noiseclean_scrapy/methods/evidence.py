@@ -46,8 +46,6 @@ class EvidenceMethod(Method):
     ask for consent to cookies are always left out.
     """
 
-    name = "evidence"
-
     def __init__(
         self,
         *,

@@ -25,7 +25,6 @@ class FeatureWeightingMethod(TreeMethod):
     kept when its features weigh more than `threshold` on average; chosen by itself if None.
     """
 
-    name = "feature-weighting"
     layout = StructureLayout
 
     def model(self) -> FeatureWeightingModel:

@@ -57,8 +57,6 @@ class SatisfiableSubtreeMethod(Method):
     with `published` those of the paper on every page, which are `HAN_KANA`'s.
     """
 
-    name = "satisfiable-subtree"
-
     def __init__(
         self,
         *,

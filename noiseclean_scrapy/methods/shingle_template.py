@@ -41,7 +41,6 @@ class ShingleTemplateMethod(Method):
     divided is in no pagelet, and numbers are words as others are.
     """
 
-    name = "shingle-template"
     learned_with = ("links",)
 
     def __init__(

@@ -21,8 +21,6 @@ LOCAL_NOISE = 0.01
 class StyleTreeMethod(TreeMethod):
     """Learns a site style tree; `threshold` on composite importance is chosen by itself if None."""
 
-    name = "style-tree"
-
     def model(self) -> StyleTreeModel:
         return StyleTreeModel(self.tree, self.threshold, published=self.published)
 

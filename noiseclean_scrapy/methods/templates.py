@@ -33,8 +33,6 @@ _TYPICAL = 0.5
 class TemplateMethod(Method):
     """Learns every template of a cluster with a method of its own, made by `create`."""
 
-    name = "templates"
-
     def __init__(self, create: Callable[[], Method]) -> None:
         self._create = create
         self._parts: dict[str, _Part] = {}

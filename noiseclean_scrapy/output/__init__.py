@@ -1,7 +1,7 @@
 """External indexes: the stored pages in Tantivy, Elasticsearch, OpenSearch or Meilisearch."""
 
 from noiseclean_scrapy.output.bulk import ElasticsearchFiles, MeilisearchFiles
-from noiseclean_scrapy.output.documents import Document, Fed, Index, SearchableIndex, feed
+from noiseclean_scrapy.output.documents import Document, Fed, Index, feed
 from noiseclean_scrapy.output.tantivy import TantivyIndex
 
 __all__ = [
@@ -10,7 +10,6 @@ __all__ = [
     "Fed",
     "Index",
     "MeilisearchFiles",
-    "SearchableIndex",
     "TantivyIndex",
     "feed",
 ]

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Protocol
 
 from noiseclean_scrapy.output.rows import page_row
-from noiseclean_scrapy.store import PageRecord, SearchResults, Store
+from noiseclean_scrapy.store import PageRecord, Store
 
 _BATCH_PAGES = 1000
 
@@ -58,23 +58,6 @@ class Index(Protocol):
 
     def commit(self) -> None:
         """Make all that was added and deleted last, even if this process is killed now."""
-
-
-class SearchableIndex(Index, Protocol):
-    """An index that can be asked."""
-
-    def search(
-        self,
-        query: str,
-        *,
-        site: str | None = None,
-        language: str | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        limit: int = 10,
-        offset: int = 0,
-    ) -> SearchResults:
-        """The same as `Store.search`, from this index."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,14 +83,6 @@ class BoostedTrees:
         trees, leaves = self.values.shape
         return np.arange(0, trees * leaves, leaves)[:, None]
 
-    def contributions(self, row: NDArray[np.float32]) -> tuple[float, Floats]:
-        """The mean score and what each feature adds to it for one row (F); they sum to the score.
-
-        Each answer on the way to a leaf changes the mean score of the leaves that remain; the
-        change is credited to the feature that was asked for (Saabas 2014).
-        """
-        return self.base, self.changes(row[None])[0]
-
     @property
     def base(self) -> float:
         """The mean score."""
@@ -98,7 +90,11 @@ class BoostedTrees:
         return float(first[:, 0].sum(dtype=np.float64)) + self.bias
 
     def changes(self, rows: NDArray[np.float32]) -> Floats:
-        """What each feature adds to the mean score for each row (rows, F), see `contributions`."""
+        """What each feature adds to `base` for each row (rows, F); they sum to the score.
+
+        Each answer on the way to a leaf changes the mean score of the leaves that remain; the
+        change is credited to the feature that was asked for (Saabas 2014).
+        """
         width = len(self.names)
         changes = np.zeros(len(rows) * width)
         starts = np.arange(0, len(changes), width)[:, None]
@@ -114,20 +110,3 @@ class BoostedTrees:
                 changes, (starts + asked).ravel(), (after.astype(np.float64) - before).ravel()
             )
         return changes.reshape(len(rows), width)
-
-
-def level_means(
-    values: NDArray[np.float32], weights: NDArray[np.float64]
-) -> tuple[NDArray[np.float32], ...]:
-    """`BoostedTrees.means` from the leaves (T, 2^D) and the weight of training data in each."""
-    count, leaves = values.shape
-    depth = leaves.bit_length() - 1
-    means: list[NDArray[np.float32]] = []
-    for level in range(depth):
-        shape = (count, leaves >> level, 1 << level)
-        weight = weights.reshape(shape).sum(axis=1)
-        total = (values * weights).reshape(shape).sum(axis=1)
-        plain = values.reshape(shape).mean(axis=1)
-        mean = np.where(weight > 0, total / np.where(weight > 0, weight, 1), plain)
-        means.append(mean.astype(np.float32))
-    return tuple(means)

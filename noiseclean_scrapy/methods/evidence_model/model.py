@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 from io import BytesIO
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
@@ -97,7 +95,7 @@ class EvidenceModel:
 
 @lru_cache(maxsize=1)
 def load_model(path: Traversable = WEIGHTS) -> EvidenceModel:
-    """The model in a file that `save_model` wrote; arrays only, nothing in it is run."""
+    """The model in a file that training wrote; arrays only, nothing in it is run."""
     # The package may be in a zip, as Spark gives it to its workers.
     with np.load(BytesIO(path.read_bytes()), allow_pickle=False) as data:
         alone, together = PAGE.names, PAGE.names + CONTEXT.names
@@ -107,29 +105,6 @@ def load_model(path: Traversable = WEIGHTS) -> EvidenceModel:
         )
         stages = _read(data, "alone", alone), _read(data, "together", together)
         return EvidenceModel(wording, naming, *stages)
-
-
-def save_model(model: EvidenceModel, path: Path, provenance: dict[str, Any]) -> None:
-    """Write the weights, and beside them where they come from, as JSON."""
-    wording, naming = model.wording, model.naming
-    arrays: dict[str, Any] = {
-        "wording_weights": wording.weights,
-        "wording_scale_and_bias": np.array((wording.scale, wording.bias)),
-        "naming_near": naming.near,
-        "naming_around": naming.around,
-        "naming_scales": np.array((naming.near_scale, naming.around_scale)),
-    }
-    for stage, trees in (("alone", model.alone), ("together", model.together)):
-        arrays[f"{stage}_names"] = np.array(trees.names)
-        arrays[f"{stage}_features"] = trees.features.astype(np.uint16)
-        arrays[f"{stage}_borders"] = trees.borders
-        arrays[f"{stage}_values"] = trees.values
-        arrays[f"{stage}_bias"] = np.array(trees.bias)
-        for level, means in enumerate(trees.means):
-            arrays[f"{stage}_means{level}"] = means
-    np.savez_compressed(path, **arrays)
-    text = json.dumps(provenance, indent=1) + "\n"
-    path.with_suffix(".json").write_text(text, encoding="utf-8")
 
 
 def _read(data: Any, stage: str, names: tuple[str, ...]) -> BoostedTrees:
