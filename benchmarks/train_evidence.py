@@ -450,7 +450,7 @@ def _named_rows(arrays: PageArrays) -> tuple[Any, Any]:
     names, ancestors = PageNames(arrays), arrays.ancestors(naming_module.LEVELS - 1)
     ones = np.ones(len(names.around), dtype=np.float32)
     label_of = np.arange(len(arrays.label_names)).repeat(np.diff(names.starts))
-    shape = len(arrays.label_names), naming_module.BUCKETS
+    shape = len(arrays.label_names), wording_module.BUCKETS
     near = sum(
         csr_matrix((ones, (label_of, buckets)), shape)[arrays.labels[elements]]
         for elements, buckets in zip(ancestors, names.near, strict=True)
@@ -467,7 +467,7 @@ def _named_rows(arrays: PageArrays) -> tuple[Any, Any]:
         csr_matrix((np.ones(len(pairs[0]), dtype=np.float32), pairs), (rows, columns))
         for pairs, rows, columns in (
             (path, len(arrays.element), len(arrays.parent)),
-            (first, len(arrays.parent), naming_module.BUCKETS),
+            (first, len(arrays.parent), wording_module.BUCKETS),
         )
     )
     return _by_root(near), _by_root(elements_of @ names_of)

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from noiseclean_scrapy import kernels
 from noiseclean_scrapy.methods.evidence_model.naming import (
-    BUCKETS,
     LEVELS,
     LONGEST,
     MOST_NAMES,
@@ -22,6 +21,7 @@ from noiseclean_scrapy.methods.evidence_model.naming import (
 )
 from noiseclean_scrapy.methods.evidence_model.text_features import text_table
 from noiseclean_scrapy.methods.evidence_model.tree_index import PageArrays
+from noiseclean_scrapy.methods.evidence_model.wording import BUCKETS
 from noiseclean_scrapy.page import Page, build_page
 
 NEAR, AROUND = np.random.default_rng(0).integers(-127, 128, (2, BUCKETS)).astype(np.int8)

@@ -27,6 +27,7 @@ from noiseclean_scrapy.methods.evidence_model.boosted_trees import BoostedTrees
 from noiseclean_scrapy.methods.evidence_model.context_features import CONTEXT, context_features
 from noiseclean_scrapy.methods.evidence_model.model import EvidenceModel
 from noiseclean_scrapy.methods.evidence_model.page_features import PAGE
+from noiseclean_scrapy.methods.evidence_model.wording import BUCKETS
 from noiseclean_scrapy.page import Page, build_page
 from tests.support.corpora import write_corpus
 
@@ -330,7 +331,7 @@ def test_hashed_models_are_of_the_same_bits_and_do_not_see_their_fold(shared: Pa
 
 def test_namings_are_fitted_on_what_they_score(examples: list[train.Example]) -> None:
     rows = train.HashedRows.of(examples)
-    near, around = np.random.default_rng(0).integers(-9, 9, (2, naming.BUCKETS)).astype(np.int8)
+    near, around = np.random.default_rng(0).integers(-9, 9, (2, BUCKETS)).astype(np.int8)
     start = 0
     for example in examples:
         features = example.features

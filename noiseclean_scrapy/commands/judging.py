@@ -7,8 +7,9 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from noiseclean_scrapy.cleaner import SiteCleaner
+from noiseclean_scrapy.clusters.cleaning import judge_record
 from noiseclean_scrapy.clusters.maintenance import load_model
+from noiseclean_scrapy.clusters.training import new_cleaner
 from noiseclean_scrapy.commands.files import read_file
 from noiseclean_scrapy.errors import NotStoredError
 from noiseclean_scrapy.page.decoding import decode
@@ -42,16 +43,17 @@ def judge(store: Store, record: PageRecord, call: Call) -> Judgement:
 def judge_file(path: Path, call: Call, site: str | None) -> Judgement:
     """An HTML file, judged by a stored site's tree, or by itself alone."""
     html = decode(read_file(path))
+    now = datetime.now(timezone.utc)
     if site is None:
         config = call.config
-        budget = config.page_budget
-        cleaner = SiteCleaner(config.method, budget=budget, **config.all_method_options)
-        return Judgement(cleaner.clean(html), html, "", config.method, 0)
+        record = PageRecord("", "", "", "", now, html=html)
+        page = judge_record(record, new_cleaner(None, config).model(), config)
+        return Judgement(page, html, "", config.method, 0)
     with call.open_store() as store:
         stored = load_model(store, call.find_site(store, site), call.config)
     site = stored.cluster
     # With an address of the site, whose overrides hold for the file as well.
-    record = PageRecord("", site, f"http://{site}/", "", datetime.now(timezone.utc), html=html)
+    record = PageRecord("", site, f"http://{site}/", "", now, html=html)
     page = replace(stored.judge(record), url="")
     return Judgement(page, html, site, stored.method, stored.version)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Sized
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -55,10 +55,7 @@ logger = get_logger(__name__)
 
 _MOMENT_SECONDS = 0.05
 _LONGEST_REASON = 200  # characters of what an item says to a value
-_PAGE_ITEM_FIELDS = {
-    name: name
-    for name in ("title", "text", "html", "markdown", *METADATA_VALUES, "cluster", "tree_version")
-}
+_PAGE_ITEM_FIELDS = {field.name: field.name for field in fields(PageItem) if field.name != "url"}
 
 
 class CleanPipeline:

@@ -16,8 +16,8 @@ from noiseclean_scrapy.methods.base import Late, Method, Model, PageVerdict, Ver
 from noiseclean_scrapy.methods.options import Amount, Count, Share
 from noiseclean_scrapy.methods.trees.counts import read_number
 from noiseclean_scrapy.page import Page
+from noiseclean_scrapy.page.words import LETTER
 
-_LETTER = re.compile(r"[^\W\d_]")
 _HAN_KANA_LETTER = re.compile(
     "[\u3005-\u3007\u3041-\u3096\u30a1-\u30fa\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]"
 )
@@ -171,7 +171,7 @@ def is_han_kana(text: str) -> bool:
     >>> is_han_kana("新闻网 news"), is_han_kana("The word 新闻 is Chinese"), is_han_kana("")
     (True, False, False)
     """
-    letters = len(_LETTER.findall(text))
+    letters = len(LETTER.findall(text))
     return bool(letters) and len(_HAN_KANA_LETTER.findall(text)) >= HAN_KANA_SHARE * letters
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from noiseclean_scrapy.page.outline import CELLS
+
 IMAGE_SOURCES = (
     *("src", "data-src", "data-original", "data-lazy-src"),
     *("data-srcset", "data-lazy-srcset", "srcset"),
@@ -12,7 +14,7 @@ LONGEST_VALUE = 2000
 """Characters of a value that are read."""
 _PLACEHOLDER = "data:"
 STARTS = {"ol": "start", "li": "value"}
-SPANNING = frozenset({"td", "th"})
+SPANNING = CELLS
 SPANS = ("colspan", "rowspan")
 _COUNT = re.compile(r"\s*\+?(\d{1,9})(?!\d)", re.ASCII)
 _TO_THE_END = 65_534

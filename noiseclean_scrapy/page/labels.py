@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 
 from noiseclean_scrapy.page.hidden import hides
+from noiseclean_scrapy.page.words import mask_digits
 
 _NAME = re.compile(r"[\w-]{1,40}$")
-_DIGITS = re.compile(r"\d+")
 _HASH = re.compile(
     r"^(?:css|sc|jss|jsx|svelte|emotion|styles?)-?[-_]?[a-z]*\d[0-9a-z]*$"  # css-1x2y3z, jsx-123
     r"|^(?=[0-9a-z]{6,}$)[a-z]*\d+[a-z]+\d"  # a1b2c3d4
@@ -54,7 +54,7 @@ def element_label(tag: str, attributes: Mapping[str, str]) -> str:
         parts += ["#" + token for token in identity[:1]]
     parts += ["." + token for token in stable_tokens(attributes.get("class", ""))]
     parts += [
-        f"[{name}={_DIGITS.sub('0', value) if name == 'itemprop' else value.strip().lower()}]"
+        f"[{name}={mask_digits(value) if name == 'itemprop' else value.strip().lower()}]"
         for name in sorted(_DISPLAY_ATTRIBUTES)
         if (value := attributes.get(name, "")[:_LONGEST_VALUE])
     ]
@@ -123,5 +123,5 @@ def stable_tokens(value: str) -> list[str]:
         if not _NAME.match(token) or _TRANSIENT.match(token) or _HASH.match(token):
             continue
         token = _MODULE_SUFFIX.sub("", token)
-        tokens.add(_DIGITS.sub("0", _HEX.sub("0", token)))
+        tokens.add(mask_digits(_HEX.sub("0", token)))
     return sorted(tokens)

@@ -22,6 +22,7 @@ _ASCII_WORD = re.compile("[a-z0-9]{1,64}")
 _WORD = re.compile(rf"[{_HAN_KANA}]+|[^\W_{_HAN_KANA}]{{1,64}}")
 _IS_HAN_KANA = re.compile(rf"[{_HAN_KANA}]")
 _DIGITS = re.compile(r"\d+")
+LETTER = re.compile(r"[^\W\d_]")
 
 _LONGEST_LINK = 10_000
 _LINK_END = 1000  # characters that tell a link from others

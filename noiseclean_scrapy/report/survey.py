@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,6 +12,7 @@ from noiseclean_scrapy.methods.trees.counts import more_frequent_half
 from noiseclean_scrapy.page.block import Block
 from noiseclean_scrapy.page.characters import share_left_out
 from noiseclean_scrapy.page.hashes import hash64
+from noiseclean_scrapy.page.words import mask_digits
 from noiseclean_scrapy.report.place_tree import Example, PlacedText, PlaceTree
 from noiseclean_scrapy.store import Cleaned, PageRecord
 
@@ -24,7 +24,6 @@ NEWEST = 60
 _MOMENTS = 1500
 _TEXTS = 40_000
 _STRIPES, _MOST_STRIPES = 48, 200
-_DIGITS = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +150,7 @@ class SiteSurvey:
     def _add_texts(self, blocks: Iterable[Block]) -> None:
         seen: dict[int, bool] = {}
         for block in blocks:
-            key = hash64(_DIGITS.sub("0", block.text.lower()))
+            key = hash64(mask_digits(block.text.lower()))
             if key not in self._texts:
                 self._texts[key] = RepeatedText(block.text[:200], block.place)
             seen[key] = seen.get(key, False) or block.kept

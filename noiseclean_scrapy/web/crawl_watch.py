@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 
+from noiseclean_scrapy.crawl.metrics import HISTOGRAM
 from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.report.templating import number, percent
 from noiseclean_scrapy.service_urls import shown_url
@@ -40,7 +41,6 @@ FIGURES: Mapping[str, tuple[str, Callable[[float], str]]] = MappingProxyType(
 )
 """The stats that are shown: their words, and how a value is written."""
 
-HISTOGRAM = "noiseclean_focus_histogram"
 _SECONDS = 2.0
 _ANSWER_SECONDS = 3.0
 _MOST_BYTES = 1 << 20
@@ -122,7 +122,7 @@ class CrawlWatch:
         stats, growing, spider = {}, {}, "A crawl"
         histogram: tuple[int, ...] = ()
         for family in families:
-            if family.name == HISTOGRAM:
+            if family.documentation == HISTOGRAM:
                 histogram = _counts(family)
             elif family.samples and isfinite(family.samples[0].value):
                 sample = family.samples[0]

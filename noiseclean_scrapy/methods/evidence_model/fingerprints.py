@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from array import array
 
 import numpy as np
@@ -16,12 +15,11 @@ from noiseclean_scrapy.methods.evidence_model.tree_index import Floats
 from noiseclean_scrapy.page import Page
 from noiseclean_scrapy.page.hashes import hash64
 from noiseclean_scrapy.page.outline import CELLS, ITEMS
-from noiseclean_scrapy.page.words import words
+from noiseclean_scrapy.page.words import LETTER, words
 
 QUANTUM = 2.0**20
 """Means of log-odds are multiples of 1 / QUANTUM, so that sums are exact."""
 
-_LETTER = re.compile(r"[^\W\d_]")
 _ENDS_SENTENCE = list(FIELDS).index("ends_sentence")
 
 
@@ -68,7 +66,7 @@ def _text_keys(page: Page) -> NDArray[np.uint64]:
         if is_sentence[number]
         or tags[number] in ITEMS
         or tags[number] in CELLS
-        or not _LETTER.search(table.texts[number])
+        or not LETTER.search(table.texts[number])
     ]
     keys = measured.keys.copy()
     keys[figures] = [hash64(table.texts[number]) for number in figures]

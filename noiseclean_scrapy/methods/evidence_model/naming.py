@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 from noiseclean_scrapy import kernels
 from noiseclean_scrapy.methods.evidence_model.tree_index import Floats, Integers, PageArrays
 from noiseclean_scrapy.methods.evidence_model.vocabulary import WORD
+from noiseclean_scrapy.methods.evidence_model.wording import BUCKETS
 
-BUCKETS = 1 << 15
-"""Weights of each kind of names; names whose hashes agree share one."""
 LEVELS = 3
 """Elements whose names are near: a block's own, its parent and that one's, each told apart."""
 MOST_NAMES = 50

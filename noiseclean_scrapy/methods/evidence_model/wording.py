@@ -18,7 +18,7 @@ from noiseclean_scrapy import kernels
 from noiseclean_scrapy.methods.evidence_model.tree_index import Floats, Integers
 
 BUCKETS = 1 << 15
-"""Weights; letters whose hashes agree share one."""
+"""Weights of letters, and of each kind of names; those whose hashes agree share one."""
 LONGEST = 400
 """Characters of a text that are read."""
 _KNOWN = 0x20000  # what lies behind counts as a blank, like all that is no letter
