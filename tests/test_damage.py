@@ -9,6 +9,7 @@ import sqlite3
 import zlib
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import fields
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,11 @@ import pytest
 from sqlalchemy import text
 
 from noiseclean_scrapy.errors import DamagedError, StoreError
+from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.report.site_report import site_report
 from noiseclean_scrapy.store import NewTree, PageRecord, Store
 from noiseclean_scrapy.store.pages import ORDERS
+from noiseclean_scrapy.store.schema import page_table
 from tests.support.command_line import noiseclean
 from tests.support.crawl_site import story_text
 from tests.support.databases import connected, newest_tree, read_rows, run_statement
@@ -63,6 +66,9 @@ WRONG = [
     ("blocks", zlib.compress(b"[" + b"[]," * (1 << 23) + b"[]]")),
 ]
 
+NOT_TOLD = {"key", "cluster", "published"}
+"""Columns that have tests of their own, and a time that need not be there: what is none is None."""
+
 
 def change(url: str, table: str, column: str, value: object, key: str = KEY) -> None:
     """Put a value into a row, past the code under test."""
@@ -95,6 +101,20 @@ def test_a_damaged_row_is_one_damaged_row(
     (tmp_path / "noiseclean.db").write_bytes(whole)
     change(sqlite_url, "noiseclean_page", column, value)
     check_one_damaged_page(sqlite_url, caplog)
+
+
+@pytest.mark.parametrize("column", sorted({*page_table.c.keys()} - NOT_TOLD))
+def test_each_column_tells_a_value_of_another_type(
+    sqlite_url: str, tmp_path: Path, whole: bytes, column: str
+) -> None:
+    (tmp_path / "noiseclean.db").write_bytes(whole)
+    for name in {field.name for field in fields(Metadata)} - NOT_TOLD:
+        change(sqlite_url, "noiseclean_page", name, "")
+    with Store(sqlite_url) as store:
+        assert list(store.pages.damaged()) == []
+    change(sqlite_url, "noiseclean_page", column, b"\xff")
+    with Store(sqlite_url) as store:
+        assert [page.key for page in store.pages.damaged()] == [KEY]
 
 
 def test_blocks_that_cannot_be_read_cost_their_page(

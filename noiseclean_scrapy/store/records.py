@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
+from functools import cache
 from math import isfinite
 from sys import getsizeof
-from types import MappingProxyType, NoneType
-from typing import TypeAlias
+from types import UnionType
+from typing import Any, TypeAlias, get_args, get_origin, get_type_hints
 
 from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.page.block import Block
@@ -18,36 +19,6 @@ from noiseclean_scrapy.store.stored_blocks import StoredBlocks
 MOST = 1 << 30
 """No count, position or version is higher, so that PostgreSQL's columns can count on from there."""
 _RECORD_BYTES = 1000  # of the objects themselves
-
-_Types: TypeAlias = "Mapping[str, type | tuple[type, ...]]"
-_PAGE_TYPES: _Types = MappingProxyType(
-    dict.fromkeys(("key", "cluster", "url", "body_hash"), str)
-    | dict.fromkeys(("position", "learned_version"), (int, NoneType))
-    | {"fetched_at": datetime, "html": (str, NoneType)}
-)
-_CLEANED_TYPES: _Types = MappingProxyType(
-    dict.fromkeys(("clean_version", "visible_characters", "kept_characters"), int)
-    | {"title": str, "text": str, "blocks": Sequence, "fit": (int, float)}
-)
-_LINE_TYPES: _Types = MappingProxyType(
-    dict.fromkeys(("key", "cluster", "url", "title"), str)
-    | dict.fromkeys(("visible_characters", "kept_characters"), int)
-    | {"fetched_at": datetime, "fit": (int, float)}
-)
-_VERSION_TYPES: _Types = MappingProxyType(
-    dict.fromkeys(("cluster", "method"), str)
-    | dict.fromkeys(("version", "pages", "size"), int)
-    | {"created_at": datetime}
-)
-_METADATA_TYPES: _Types = MappingProxyType(
-    dict.fromkeys(("author", "language", "canonical_url", "image"), str)
-    | {"published": (datetime, NoneType)}
-)
-_CLUSTER_TYPES: _Types = MappingProxyType(
-    dict.fromkeys(("name", "method"), str)
-    | dict.fromkeys(("version", "learned", "covered"), int)
-    | {"tree": (bytes, NoneType)}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,13 +83,13 @@ class PageRecord:
 
     def check(self) -> None:
         """Raise ValueError where a value is none that a page can have."""
-        _check(self, _PAGE_TYPES)
+        _check(self)
         if self.fetched_at.tzinfo is None:
             raise ValueError("fetched_at has no time zone")
         if self.cleaned is not None:
-            _check(self.cleaned, _CLEANED_TYPES)
+            _check(self.cleaned)
         if self.metadata is not None:
-            _check(self.metadata, _METADATA_TYPES)
+            _check(self.metadata)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +110,7 @@ class ClusterRecord:
 
     def check(self) -> None:
         """Raise ValueError where a value is none that a cluster can have."""
-        _check(self, _CLUSTER_TYPES)
+        _check(self)
         if not self.method:
             raise ValueError("it has no method")
         if self.covered > self.learned:
@@ -198,7 +169,7 @@ class TreeVersionRecord:
 
     def check(self) -> None:
         """Raise ValueError where a value is none that a tree can have."""
-        _check(self, _VERSION_TYPES)
+        _check(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +233,7 @@ class PageLine:
 
     def check(self) -> None:
         """Raise ValueError where a value is none that a page can have."""
-        _check(self, _LINE_TYPES)
+        _check(self)
 
     @property
     def noise(self) -> float:
@@ -282,8 +253,8 @@ class Change:
     page: PageRecord | None
 
 
-def _check(record: object, types: _Types) -> None:
-    for name, kinds in types.items():
+def _check(record: Any) -> None:
+    for name, kinds in _types(type(record)).items():  # type: ignore[arg-type]
         value = getattr(record, name)
         if not isinstance(value, kinds):
             raise ValueError(f"{name} is of the type {type(value).__name__}")
@@ -291,3 +262,18 @@ def _check(record: object, types: _Types) -> None:
             raise ValueError(f"{name} is {value}")
         if isinstance(value, int) and not 0 <= value <= MOST:
             raise ValueError(f"{name} is {value}")
+
+
+@cache
+def _types(record: type) -> dict[str, tuple[type, ...]]:
+    """The types that each value of a record may have, as its annotations say; integers as floats.
+
+    >>> _types(PageLine)["fit"], _types(PageRecord)["position"]
+    ((<class 'float'>, <class 'int'>), (<class 'int'>, <class 'NoneType'>))
+    """
+    found = {}
+    for name, hint in get_type_hints(record).items():
+        kinds = get_args(hint) if get_origin(hint) is UnionType else (hint,)
+        plain = tuple(get_origin(kind) or kind for kind in kinds)
+        found[name] = (*plain, int) if float in plain else plain
+    return found
