@@ -19,7 +19,7 @@ from noiseclean_scrapy.batch.two_pass import (
     SiteCleaners,
     archive_pages,
     clean_source_page,
-    page_row,
+    cleaned_row,
 )
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import ConfigurationError
@@ -274,7 +274,7 @@ def cleaned_rows(source: str, made: Config) -> list[dict[str, Any]]:
     cleaners = SiteCleaners(made, Path(source).parent)
     list(Learning(cleaners).learn(archive_pages(source, made)))
     return [
-        page_row(clean_source_page(page, cleaners[page.site].model(), made), "text")
+        cleaned_row(clean_source_page(page, cleaners[page.site].model(), made), "text")
         for page in archive_pages(source, made)
     ]
 

@@ -28,7 +28,7 @@ from noiseclean_scrapy.batch.spark_input import list_archives
 from noiseclean_scrapy.batch.spark_output import Output, describe
 from noiseclean_scrapy.batch.spark_report import report_of, short_reason
 from noiseclean_scrapy.batch.spark_steps import Steps
-from noiseclean_scrapy.batch.two_pass import CONTENTS
+from noiseclean_scrapy.batch.two_pass import WRITTEN
 from noiseclean_scrapy.commands.base import (
     Call,
     HelpFormatter,
@@ -114,8 +114,8 @@ def clean_archives(
 
 
 def _check_values(content: str, segment_size: int | None) -> None:
-    if content not in CONTENTS:
-        raise ConfigurationError(f"content={content!r} is none of {', '.join(CONTENTS)}")
+    if content not in WRITTEN:
+        raise ConfigurationError(f"content={content!r} is none of {', '.join(WRITTEN)}")
     if segment_size is not None and segment_size < 1:
         raise ConfigurationError(f"segment_size={segment_size!r} is not a whole number from 1 on")
 
@@ -233,7 +233,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--content",
-        choices=CONTENTS,
+        choices=WRITTEN,
         default="text",
         help="what to write of the content (default text)",
     )

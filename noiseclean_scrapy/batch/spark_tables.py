@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from noiseclean_scrapy.batch.two_pass import cleaned_columns
+
 _time = pa.timestamp("us", "UTC")
 
 TAUGHT = pa.schema(
@@ -51,13 +53,10 @@ PAGES = pa.schema(
 
 def cleaned_schema(content: str) -> pa.Schema:
     """The columns of the output; `content` names the one that holds the clean text."""
-    texts = ("key", "id", "url", "site", "title", "author")
+    names = ("key", *cleaned_columns(content))
     return pa.schema(
         [
-            *((name, pa.string()) for name in texts),
-            ("published", _time),
-            *((name, pa.string()) for name in ("language", "canonical_url", "image")),
-            (content, pa.string()),
+            *((name, _time if name == "published" else pa.string()) for name in names),
             ("fetched_at", _time),
             ("tree_version", pa.int64()),
             ("visible_characters", pa.int64()),

@@ -24,7 +24,7 @@ from noiseclean_scrapy.batch.two_pass import (
     SourcePage,
     build_source_page,
     clean_source_page,
-    page_row,
+    cleaned_row,
     untaught_cleaner,
     wanted_pages,
 )
@@ -270,19 +270,19 @@ def _clean_rows(rows: Iterable[Row], job: Job) -> Iterator[Row]:
                         continue
                     if model is None:
                         raise ArchiveError(f"nothing of {site} was there in the first pass")
-                    yield _cleaned_row(row, model, version, job)
+                    yield _output_row(row, model, version, job)
                 except Exception as error:
                     logger.warning("Not cleaned: %s", row["url"], exc_info=True)
                     counts.fail(row["url"] or site, error)
         job.account.add({("clean", shard): counts})
 
 
-def _cleaned_row(row: Row, model: Model, version: int, job: Job) -> Row:
+def _output_row(row: Row, model: Model, version: int, job: Job) -> Row:
     html = row["html"].decode("utf-8", "surrogatepass")
     source = SourcePage(row["id"], row["url"], row["site"], html, row["fetched_at"])
     cleaned = clean_source_page(source, model, job.config)
     written = {
-        **page_row(cleaned, job.content),
+        **cleaned_row(cleaned, job.content),
         "key": page_fingerprint(source.url).hex(),
         "fetched_at": source.fetched_at,
         "tree_version": version,

@@ -24,7 +24,7 @@ from noiseclean_scrapy.page.hashes import digest
 if TYPE_CHECKING:
     from noiseclean_scrapy.config import Config
 
-CONTENTS = ("text", "markdown", "html")
+WRITTEN = ("text", "markdown", "html")
 """What can be written of the content."""
 SITES_IN_MEMORY = 64
 
@@ -120,8 +120,8 @@ def clean_source_page(source: SourcePage, model: Model, config: Config) -> Clean
     return CleanedPage(source, page, page.metadata if config.metadata else Metadata())
 
 
-def page_row(cleaned: CleanedPage, content: str) -> dict[str, Any]:
-    """What is written of a page; `content` is one of `CONTENTS` and names the last field."""
+def cleaned_row(cleaned: CleanedPage, content: str) -> dict[str, Any]:
+    """What is written of a page; `content` is one of `WRITTEN` and names the last field."""
     source, page = cleaned.source, cleaned.page
     return {
         "id": source.id,
@@ -133,8 +133,8 @@ def page_row(cleaned: CleanedPage, content: str) -> dict[str, Any]:
     }
 
 
-def page_columns(content: str) -> tuple[str, ...]:
-    """The names in a row of `page_row`."""
+def cleaned_columns(content: str) -> tuple[str, ...]:
+    """The names in a row of `cleaned_row`."""
     return ("id", "url", "site", "title", *METADATA_VALUES, content)
 
 

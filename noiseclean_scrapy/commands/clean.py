@@ -17,14 +17,14 @@ from noiseclean_scrapy.batch import archived_page
 from noiseclean_scrapy.batch.addresses import FolderHosts, is_web_address
 from noiseclean_scrapy.batch.archive import is_html_name, read_archive
 from noiseclean_scrapy.batch.two_pass import (
-    CONTENTS,
+    WRITTEN,
     Learning,
     SiteCleaners,
     SourcePage,
     archive_pages,
     clean_source_page,
-    page_columns,
-    page_row,
+    cleaned_columns,
+    cleaned_row,
 )
 from noiseclean_scrapy.commands.base import (
     Call,
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from noiseclean_scrapy.batch.fetching import FetchedPages
     from noiseclean_scrapy.config import Config
 
-FORMATS = (*CONTENTS, "json", "jsonl", "csv")
+FORMATS = (*WRITTEN, "json", "jsonl", "csv")
 _LIST_HEAD = 4096
 
 ReadPages: TypeAlias = Callable[[], Iterable[SourcePage]]
@@ -80,7 +80,7 @@ class Clean(Subcommand):
         )
         parser.add_argument(
             "--content",
-            choices=CONTENTS,
+            choices=WRITTEN,
             help="what json, jsonl and csv hold of the content (default text)",
         )
         add_method_options(parser, "NOISECLEAN_METHOD")
@@ -94,7 +94,7 @@ class Clean(Subcommand):
     def run(self, call: Call) -> bool:
         opts = call.opts
         form = form_of(opts.format, opts.output, FORMATS, "text")
-        is_document = form in CONTENTS
+        is_document = form in WRITTEN
         if opts.content and is_document:
             opts.parser.error("--content is for --format json, jsonl and csv")
         content = form if is_document else opts.content or "text"
@@ -109,7 +109,7 @@ class Clean(Subcommand):
 
             def row(page: SourcePage) -> dict[str, Any]:
                 cleaned = clean_source_page(page, cleaners[page.site].model(), config)
-                found = page_row(cleaned, content)
+                found = cleaned_row(cleaned, content)
                 if not found[content].strip():
                     without_text[cleaned.page.other] += 1
                 return found
@@ -137,10 +137,10 @@ def _write(
         continue_lines(path, pages, lambda page: json_bytes(row(page)) + b"\n")
         return
     rows = map(row, pages)
-    if form in CONTENTS:
+    if form in WRITTEN:
         pieces = document_bytes(rows, content, one=one)
     else:
-        pieces = row_bytes(rows, form, page_columns(content))
+        pieces = row_bytes(rows, form, cleaned_columns(content))
     with new_file(path or STDIO) as file:
         file.writelines(pieces if path else for_stdout(pieces))
 
@@ -168,7 +168,7 @@ def _source(call: Call, form: str, folder: Path, stack: ExitStack) -> tuple[Read
     lists = list(map(_urls, sources))
     is_alone = len(sources) == 1
     if lists == [None] and _is_lone_page(sources[0]):
-        pages = list(_lone_page(Path(sources[0]), call.config, with_site=form not in CONTENTS))
+        pages = list(_lone_page(Path(sources[0]), call.config, with_site=form not in WRITTEN))
         return (lambda: pages), True
     if None not in lists:
         urls = list(dict.fromkeys(url for found in lists for url in found or ()))
