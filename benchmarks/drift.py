@@ -26,9 +26,10 @@ from benchmarks.tables import Table
 from example_project.demo import DemoSite
 from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.clean_page import clean_page
+from noiseclean_scrapy.clusters import fit_watch
 from noiseclean_scrapy.clusters.cluster import PageCluster
 from noiseclean_scrapy.config import Config
-from noiseclean_scrapy.methods import METHODS, Model, fit_watch
+from noiseclean_scrapy.methods import METHODS, Model
 from noiseclean_scrapy.page import Page, build_page
 
 BEFORE = 100

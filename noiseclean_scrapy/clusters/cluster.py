@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import partial
 
 from noiseclean_scrapy.clean_page import CleanPage, clean_page
+from noiseclean_scrapy.clusters import fit_watch
 from noiseclean_scrapy.clusters.cleaning import stored_page
 from noiseclean_scrapy.clusters.training import (
     Learner,
@@ -17,7 +18,7 @@ from noiseclean_scrapy.clusters.training import (
     new_cleaner,
 )
 from noiseclean_scrapy.config import Config
-from noiseclean_scrapy.methods import Model, fit_watch
+from noiseclean_scrapy.methods import Model
 from noiseclean_scrapy.page import Page
 from noiseclean_scrapy.store import ClusterRecord, Store
 

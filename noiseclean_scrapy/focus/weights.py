@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import OrderedDict, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
+from noiseclean_scrapy.clusters.fit_watch import FitWatch
 from noiseclean_scrapy.methods.feature_weighting import (
     FeatureWeightingMethod,
     FeatureWeightingModel,
 )
-from noiseclean_scrapy.methods.fit_watch import FitWatch
 from noiseclean_scrapy.page import Page
 
 _GROWTH = 2
