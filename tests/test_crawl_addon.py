@@ -29,7 +29,7 @@ PATHS = [f"/{number}" for number in range(6)]
 
 STATS = {
     "pages/seen": "HTML responses looked at, those of earlier crawls included",
-    "pages/learned": "pages that a tree learned in this crawl, each once",
+    "pages/learned": "pages that were given to a tree to learn in this crawl, each once",
     "pages/recleaned": "stored texts that were replaced because a new tree covers their page",
     "pages/truncated": "pages of which the parser lost text",
     "pages/addresses": "different addresses that were seen",

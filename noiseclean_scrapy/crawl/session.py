@@ -46,9 +46,10 @@ _CLOSING_SECONDS = 30.0  # after which it is not: who waits for a lock has waite
 class Crawl:
     """Learns, cleans and stores the pages of one crawl.
 
-    A page is cleaned on the event loop, when its response comes; all that touches the database, and
-    all that takes longer than a page, happens in a thread. Pages wait and are written in batches,
-    one batch at a time: an older text never overwrites a newer one.
+    A page is read and learned when its response comes, and cleaned when an item or the focus asks
+    for it, both on the event loop; all that touches the database, and all that takes longer than a
+    page, happens in a thread. Pages wait and are written in batches, one batch at a time: an older
+    text never overwrites a newer one.
     """
 
     def __init__(
