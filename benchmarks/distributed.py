@@ -40,7 +40,7 @@ from benchmarks.measuring import peak_mib
 from benchmarks.reporting import earlier_figures, publish_figures, report_parser
 from benchmarks.tables import Table
 from benchmarks.web import Newspapers
-from noiseclean_scrapy.clusters.maintenance import load_model
+from noiseclean_scrapy.clusters.maintenance import load_stored_model
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.store import Store
 from tests.support.databases import POSTGRESQL_URL
@@ -349,7 +349,7 @@ def compare(database: str, first: Path) -> str:
             cluster = store.clusters.find(record.name)
             assert cluster
             state["trees"][record.name] = _digest(cluster.tree or b"")
-            model = load_model(store, cluster, Config())
+            model = load_stored_model(store, cluster, Config())
             for _ in store.pages.clean_again(record.name, model.clean):
                 pass
         state["cleaned again"] = _texts(store)

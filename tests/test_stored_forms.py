@@ -9,7 +9,7 @@ import pytest
 
 from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.clusters.cluster import load_cluster
-from noiseclean_scrapy.clusters.maintenance import import_cleaner, load_model
+from noiseclean_scrapy.clusters.maintenance import import_cleaner, load_stored_model
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import TreeDataError
 from noiseclean_scrapy.report import site_report
@@ -64,7 +64,7 @@ def test_pages_are_read_in_the_form_of_their_tree(store: Store) -> None:
         assert saved.config.page_budget.display
         record = store.clusters.find(SITE)
         assert record
-        stored = load_model(store, record, Config.from_settings(settings))
+        stored = load_stored_model(store, record, Config.from_settings(settings))
         assert stored.config.page_budget.display
 
 

@@ -99,9 +99,17 @@ def clean_archives(
     before = earlier.finished(config) if earlier else None
     described = describe(archives, config, content, segment_size=segment_size, earlier=before)
     report = target.begin(described, overwrite=overwrite)
-    size = segment_size or len(archives)
     steps = Steps(
-        spark, target, earlier, archives, size, config, content, partitions, share_pages, max_failed
+        spark=spark,
+        target=target,
+        earlier=earlier,
+        archives=archives,
+        segment_size=segment_size or len(archives),
+        config=config,
+        content=content,
+        partitions=partitions,
+        share_pages=share_pages,
+        max_failed=max_failed,
     )
     if report is not None and not steps.forget_missing(report):
         return report

@@ -46,7 +46,7 @@ def list_archives(inputs: Iterable[str], *, base: str = "") -> list[str]:
     return [path if _has_scheme(path) else os.path.abspath(path) for path in archives]
 
 
-def read_pages(
+def pages_at(
     path: str,
     *,
     on_problem: Callable[[ProblemKind], None] | None = None,

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 import pyarrow as pa
 
 from noiseclean_scrapy.batch.sampling import SiteSample, page_fingerprint, sampling_key
-from noiseclean_scrapy.batch.spark_input import read_pages
+from noiseclean_scrapy.batch.spark_input import pages_at
 from noiseclean_scrapy.batch.spark_tables import PAGES, SITES, TAUGHT, cleaned_schema
 from noiseclean_scrapy.batch.two_pass import (
     SourcePage,
@@ -302,7 +302,7 @@ def _archive_pages(
     """The pages of the archives in their order, the number of each, and its archive's counts."""
     for archive in sorted(archives, key=itemgetter("file")):
         counts = Counts()
-        pages = read_pages(archive["source"], on_problem=counts.add, budget=job.config.page_budget)
+        pages = pages_at(archive["source"], on_problem=counts.add, budget=job.config.page_budget)
         for record, page in enumerate(pages):
             source = _source_page(page, job.config, counts)
             if source:

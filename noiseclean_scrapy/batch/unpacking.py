@@ -39,7 +39,7 @@ _ZSTD_WINDOW = 23
 """8 MiB, the most that RFC 9659 allows where zstd is a content encoding."""
 
 
-class Block(Protocol):
+class RecordBytes(Protocol):
     """The bytes of a record; an empty answer is its end."""
 
     def read(self, length: int) -> bytes: ...
@@ -48,7 +48,7 @@ class Block(Protocol):
 
 
 def read_body(
-    block: Block, *, chunked: bool, encodings: Sequence[str], most: int
+    block: RecordBytes, *, chunked: bool, encodings: Sequence[str], most: int
 ) -> tuple[bytes, bool]:
     """The first `most` bytes of a body, and whether it is without its encodings.
 
@@ -78,12 +78,12 @@ def read_unzipped(stream: IO[bytes], most: int) -> bytes:
         return unzipped.read(most)
 
 
-def _pieces(block: Block) -> Iterator[bytes]:
+def _pieces(block: RecordBytes) -> Iterator[bytes]:
     while piece := block.read(PIECE_BYTES):
         yield piece
 
 
-def _dechunked(block: Block) -> Iterator[bytes]:
+def _dechunked(block: RecordBytes) -> Iterator[bytes]:
     """What is chunked (RFC 9112, 7.1); from where it is not, all as it is."""
     for _ in range(_MOST_CHUNKS):
         head = block.readline(_CHUNK_HEAD_BYTES)

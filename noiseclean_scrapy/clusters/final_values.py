@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from noiseclean_scrapy.clusters.maintenance import StoredModel, load_model
+from noiseclean_scrapy.clusters.maintenance import StoredModel, load_stored_model
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import DamagedError
 from noiseclean_scrapy.page import build_page
@@ -95,7 +95,7 @@ class FinalValues:
         if name not in self._models:
             cluster = self.store.clusters.find(name)
             assert cluster
-            self._models[name] = load_model(self.store, cluster, self.config)
+            self._models[name] = load_stored_model(self.store, cluster, self.config)
         return self._models[name]
 
 

@@ -50,7 +50,7 @@ class StoredModel:
         return extract_metadata(page.html or "", url=page.url, text=text)
 
 
-def load_model(store: Store, cluster: ClusterRecord, config: Config) -> StoredModel:
+def load_stored_model(store: Store, cluster: ClusterRecord, config: Config) -> StoredModel:
     """The model with which the cluster's pages are to be cleaned now."""
     config = config.of_tree(cluster.method)
     if cluster.tree is None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from noiseclean_scrapy.clusters.cleaning import judge_record
-from noiseclean_scrapy.clusters.maintenance import load_model
+from noiseclean_scrapy.clusters.maintenance import load_stored_model
 from noiseclean_scrapy.clusters.training import new_cleaner
 from noiseclean_scrapy.commands.files import read_file
 from noiseclean_scrapy.errors import NotStoredError
@@ -35,7 +35,7 @@ class Judgement:
 def judge(store: Store, record: PageRecord, call: Call) -> Judgement:
     """A stored page, judged by what its site has learned; raises NotStoredError without HTML."""
     html = stored_html(store, record)
-    stored = load_model(store, call.find_site(store, record.cluster), call.config)
+    stored = load_stored_model(store, call.find_site(store, record.cluster), call.config)
     page = stored.judge(replace(record, html=html))
     return Judgement(page, html, record.cluster, stored.method, stored.version)
 
@@ -50,7 +50,7 @@ def judge_file(path: Path, call: Call, site: str | None) -> Judgement:
         page = judge_record(record, new_cleaner(None, config).model(), config)
         return Judgement(page, html, "", config.method, 0)
     with call.open_store() as store:
-        stored = load_model(store, call.find_site(store, site), call.config)
+        stored = load_stored_model(store, call.find_site(store, site), call.config)
     site = stored.cluster
     # With an address of the site, whose overrides hold for the file as well.
     record = PageRecord("", site, f"http://{site}/", "", now, html=html)

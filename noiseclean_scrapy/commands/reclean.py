@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from noiseclean_scrapy.clusters.maintenance import (
     StoredModel,
     clean_again,
-    load_model,
+    load_stored_model,
     relearn,
 )
 from noiseclean_scrapy.commands.base import (
@@ -62,7 +62,9 @@ def _reclean(store: Store, site: ClusterRecord, call: Call) -> int:
     pages = store.pages.count(site.name).with_text
     try:
         model = (
-            _learn(store, site, call) if call.opts.method else load_model(store, site, call.config)
+            _learn(store, site, call)
+            if call.opts.method
+            else load_stored_model(store, site, call.config)
         )
     except NotStoredError as error:
         if call.opts.site:

@@ -66,7 +66,7 @@ class Spool:
     def _add(self, page: PageRecord) -> None:
         known = self._find(page.key)
         path = self._file(page.key)
-        replace_file(path, pack_page(joined(page, known) if known else page))
+        replace_file(path, pack_page(completed(page, known) if known else page))
         self._left.discard(path)
 
     def find(self, key: str) -> PageRecord | None:
@@ -183,7 +183,7 @@ class Spool:
             raise StoreError(f"the spool {self.path} refused: {error.strerror or error}") from error
 
 
-def joined(record: PageRecord, known: PageRecord) -> PageRecord:
+def completed(record: PageRecord, known: PageRecord) -> PageRecord:
     """A record, and what it leaves None from an earlier one of the same body."""
     if record.body_hash != known.body_hash:
         return record

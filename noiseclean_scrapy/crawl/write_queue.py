@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from scrapy.utils.asyncio import run_in_thread
 
 from noiseclean_scrapy.config import Config
-from noiseclean_scrapy.crawl.spool import Spool, Spooled, joined
+from noiseclean_scrapy.crawl.spool import Spool, Spooled, completed
 from noiseclean_scrapy.crawl.writer import Writer, write_pages
 from noiseclean_scrapy.errors import DamagedError, StoreError
 from noiseclean_scrapy.page.characters import counted
@@ -71,12 +71,12 @@ class WriteQueue:
     def add(self, record: PageRecord) -> None:
         """Let a record wait; what it leaves None is kept from an earlier one of the same body."""
         known = self._records.get(record.key)
-        self._put(joined(record, known) if known else record)
+        self._put(completed(record, known) if known else record)
 
     def put_back(self, record: PageRecord) -> None:
         """Let a record wait again; what has come of its page since stays above it."""
         newer = self._records.get(record.key)
-        self._put(joined(newer, record) if newer else record)
+        self._put(completed(newer, record) if newer else record)
 
     async def find(self, key: str, *, is_new: bool = False) -> PageRecord | None:
         """What is known of a page: the pending record, else what the store has.
@@ -113,7 +113,7 @@ class WriteQueue:
         waiting = dict(self._records)
         records = [
             *(
-                joined(waiting.pop(page.key), page) if page.key in waiting else page
+                completed(waiting.pop(page.key), page) if page.key in waiting else page
                 for page, _ in spooled
             ),
             *waiting.values(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from noiseclean_scrapy.clusters.maintenance import StoredModel, load_model
+from noiseclean_scrapy.clusters.maintenance import StoredModel, load_stored_model
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import NotStoredError
 from noiseclean_scrapy.methods.base import Model
@@ -47,7 +47,7 @@ def site_report(store: Store, cluster: str, *, config: Config | None = None) -> 
     survey = SiteSurvey()
     for page in store.pages.with_text(cluster):
         survey.add(page)
-    stored = load_model(store, record, config or Config())
+    stored = load_stored_model(store, record, config or Config())
     model = stored.model
     versions = store.clusters.tree_versions(cluster)
     moments = survey.moments()

@@ -13,7 +13,7 @@ from threading import Lock, Semaphore
 from typing import Any
 
 from noiseclean_scrapy.clean_page import CleanPage
-from noiseclean_scrapy.clusters.maintenance import StoredModel, load_model
+from noiseclean_scrapy.clusters.maintenance import StoredModel, load_stored_model
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import ConfigurationError, NotStoredError
 from noiseclean_scrapy.page.overrides import NO_OVERRIDES, Overrides
@@ -119,7 +119,7 @@ class Workbench:
             record = self.store.clusters.find(site)
             if record is None:
                 raise NotStoredError.site(site)
-            found = load_model(self.store, record, config)
+            found = load_stored_model(self.store, record, config)
         with self._lock:
             _remember(self._models, key, found, _MODELS)
         return replace(found, config=replace(found.config, overrides=config.overrides))

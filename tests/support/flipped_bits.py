@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from noiseclean_scrapy.clusters.maintenance import load_model
+from noiseclean_scrapy.clusters.maintenance import load_stored_model
 from noiseclean_scrapy.clusters.training import repair_tree
 from noiseclean_scrapy.commands.check import damaged_trees
 from noiseclean_scrapy.config import Config
@@ -64,7 +64,7 @@ def uses(url: str) -> Iterator[Callable[[], object]]:
     def explain(store: Store) -> None:
         site = store.clusters.find(SITE)
         assert site
-        model = load_model(store, site, Config())
+        model = load_stored_model(store, site, Config())
         for page in store.pages.with_html(SITE):
             model.judge(page)
 
@@ -85,7 +85,7 @@ def uses(url: str) -> Iterator[Callable[[], object]]:
     def reclean(store: Store) -> None:
         site = store.clusters.find(SITE)
         assert site
-        list(store.pages.clean_again(SITE, load_model(store, site, Config()).clean))
+        list(store.pages.clean_again(SITE, load_stored_model(store, site, Config()).clean))
 
     def repair(store: Store) -> None:
         for site in store.clusters.damaged():
