@@ -6,6 +6,7 @@ import json
 import math
 import pickle
 import random
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -21,10 +22,12 @@ from noiseclean_scrapy.errors import ConfigurationError, TreeDataError
 from noiseclean_scrapy.methods import METHODS, method_parameters
 from noiseclean_scrapy.methods.evidence import EvidenceMethod, SiteModel
 from noiseclean_scrapy.methods.evidence_model import exclusions
+from noiseclean_scrapy.methods.evidence_model.context_features import CONTEXT
 from noiseclean_scrapy.methods.evidence_model.exclusions import SHORT_CELL
 from noiseclean_scrapy.methods.evidence_model.explanation import STRONGEST
 from noiseclean_scrapy.methods.evidence_model.model import load_model
-from noiseclean_scrapy.methods.evidence_model.page_features import PageFeatures
+from noiseclean_scrapy.methods.evidence_model.page_features import PAGE, PageFeatures
+from noiseclean_scrapy.methods.evidence_model.plain_reasons import _GROUPS, _TOPICS, plain_reasons
 from noiseclean_scrapy.methods.evidence_model.site_features import SiteEvidence
 from noiseclean_scrapy.methods.evidence_model.threshold import (
     LEANS,
@@ -237,6 +240,33 @@ def test_explanations_add_up() -> None:
             assert all(f"because: {MOVES[move]}" in plain for move in moves)
             assert len(named) - len(of_site) - len(moves) == STRONGEST
             assert bool(of_site) <= bool(learned)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "against"),
+    [
+        ("text_position", 0.95, "near the end of the page"),
+        ("text_position", 0.01, "at the top of the page"),
+        ("text_position", 0.5, ""),
+        ("section_link_share", 0.8, "below a heading with mostly links"),
+        ("section_link_share", 0.1, ""),
+        ("separators", 4.0, "words with signs between them"),
+        ("any:anchor", 1.0, "inside a link"),
+        ("page_cells", 9.0, ""),
+    ],
+)
+def test_words_are_those_of_the_value(name: str, value: float, against: str) -> None:
+    for change, words in ((-1.0, against), (1.0, "")):
+        told = dict(plain_reasons([(name, value)], [(name, change)]))
+        assert told == ({words: change} if words else {})
+
+
+def test_every_pattern_of_a_topic_names_a_feature() -> None:
+    names = PAGE.names + CONTEXT.names
+    for pattern, _ in _TOPICS:
+        assert any(re.fullmatch(pattern, name) for name in names), pattern
+    kinds = {name.partition(":")[2] for name in names}
+    assert _GROUPS.keys() <= kinds
 
 
 def test_named_features_are_the_strongest() -> None:

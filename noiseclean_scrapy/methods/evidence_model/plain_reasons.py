@@ -12,6 +12,7 @@ BECAUSE = "because"
 
 _FEW_WORDS, _MANY_WORDS = 8, 15
 _SOME_LINKS, _MOSTLY = 0.2, 0.5
+_TOP, _END = 0.05, 0.9  # of the text of a page
 
 # What a block is inside of, by the groups of tags and class names; it speaks for content ...
 _GOOD = {
@@ -42,6 +43,8 @@ _BAD = {
     "in a list": "li list definition",
     "in a table": "cell table",
     "marked as hidden": "hidden c_hidden",
+    "inside a link": "anchor",
+    "in a part that opens when it is asked for": "details",
 }
 _GROUPS = {name: words for words, names in (_GOOD | _BAD).items() for name in names.split()}
 
@@ -92,6 +95,21 @@ def _main(value: Values, speaks_for: bool) -> str:
     return words if inside == speaks_for else ""
 
 
+def _where(value: Values, speaks_for: bool) -> str:
+    where = value["text_position"]
+    words = "near the end of the page" if where >= _END else "at the top of the page"
+    return "" if speaks_for or _TOP < where < _END else words
+
+
+def _section(value: Values, speaks_for: bool) -> str:
+    is_of_links = not speaks_for and value["section_link_share"] >= _MOSTLY
+    return "below a heading with mostly links" if is_of_links else ""
+
+
+def _separators(value: Values, speaks_for: bool) -> str:
+    return "" if speaks_for or not value["separators"] else "words with signs between them"
+
+
 def _announced(name: str, words: str) -> Callable[[Values, bool], str]:
     return lambda value, speaks_for: "" if speaks_for or value[name] < 0 else words
 
@@ -112,10 +130,20 @@ _TOPICS: tuple[tuple[str, Callable[[Values, bool], str]], ...] = (
     (r"since_related", _announced("since_related", "below a line that announces other pages")),
     (r"since_comments", _announced("since_comments", "below a line that announces comments")),
     (r"since_service", _announced("since_service", "below a line on sharing or subscribing")),
+    (r"position|text_position|from_(?:start|end)|long_(?:before|after)", _where),
+    (r"since_heading|section_.*", _section),
+    (r"separators", _separators),
     (r"in_main|in_mass_main|levels_to_main|main_.*|mass_main.*|(?:before|after)_main", _main),
     (r"(?:siblings|item|outer|place)_.*", _either(*_ALIKE)),
     (r"(?:before|after)\d_.*|window.*|up\d_.*|good_.*|noise_.*|mass_.*", _either(*_AROUND)),
 )
+
+
+# Without a topic, since no plain sentence on the block is true of them: what the whole page is like
+# (page_..., h1_before, article_mass, comment_mass_share), the first judgement of the block (score),
+# which says what its own features say, and elements and distances that speak for nothing by
+# themselves (own:div, any:div, any:inline, any:section, depth, images, from_h1, from_title,
+# since_about).
 
 
 def plain_reasons(
