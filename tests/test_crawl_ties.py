@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import scrapy
+from scrapy.crawler import Crawler
 from scrapy.http import Response
 
 from noiseclean_scrapy.store import Store
@@ -188,7 +189,10 @@ class InlineSpider(scrapy.Spider):
     name = "inline"
     url: str
 
+    all_seen: asyncio.Event
+
     async def start(self) -> AsyncIterator[Any]:
+        self.all_seen = asyncio.Event()
         yield scrapy.Request(f"{self.url}/0")
 
     async def parse(self, response: Response) -> AsyncIterator[Any]:
@@ -196,14 +200,24 @@ class InlineSpider(scrapy.Spider):
         for number in range(1, PAGES):
             request = scrapy.Request(f"{self.url}/{number}")
             other = await self.crawler.engine.download_async(request)
+            if number == PAGES - 1:
+                self.all_seen.set()
             yield {"url": other.url}
 
 
 class Slow:
-    """A pipeline that others overtake."""
+    """A pipeline that all other pages overtake."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Slow:
+        return cls(crawler)
 
     async def process_item(self, item: Any) -> Any:
-        await asyncio.sleep(1)
+        assert isinstance(self.crawler.spider, InlineSpider)
+        await asyncio.wait_for(self.crawler.spider.all_seen.wait(), 60)
         return {**item, "is": "another object"}
 
 
@@ -228,11 +242,15 @@ class LateSpider(scrapy.Spider):
     url: str
 
     async def start(self) -> AsyncIterator[Any]:
+        self.seen, self.all_seen = 0, asyncio.Event()
         for number in range(PAGES):
             yield scrapy.Request(f"{self.url}/{number}")
 
     async def parse(self, response: Response) -> AsyncIterator[Any]:
-        await asyncio.sleep(1)
+        self.seen += 1
+        if self.seen == PAGES:
+            self.all_seen.set()
+        await asyncio.wait_for(self.all_seen.wait(), 60)
         yield {"of": response.url.partition("#")[0]}
 
 
