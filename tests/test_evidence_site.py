@@ -23,12 +23,9 @@ from noiseclean_scrapy.page import Page, build_page
 from noiseclean_scrapy.page.hashes import DIGEST_SIZE, digest
 from tests.support.slow_evidence import SlowSite, clipped, slow_min_hashes, slow_repetition
 from tests.support.slow_small_sites import examples, sites
+from tests.support.small_pages import page_of
 
 FIELDS = ("place", "repetition", "place_pages", "text_pages")
-
-
-def page_of(body: str) -> Page:
-    return build_page(f"<html><body>{body}</body></html>")
 
 
 def scores_of(page: Page) -> np.ndarray:

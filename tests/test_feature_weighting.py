@@ -20,13 +20,10 @@ from noiseclean_scrapy.methods.feature_weighting import (
 )
 from noiseclean_scrapy.methods.trees.counts import FeatureCounts
 from noiseclean_scrapy.methods.trees.structure_tree import StructureElement
-from noiseclean_scrapy.page import Page, build_page
+from noiseclean_scrapy.page import Page
 from tests.support.slow_small_sites import examples, sites
 from tests.support.slow_structure_tree import SlowNode, slow_nodes, slow_weights
-
-
-def page_of(body: str) -> Page:
-    return build_page(f"<html><body>{body}</body></html>")
+from tests.support.small_pages import page_of
 
 
 def learn(pages: Iterable[Page]) -> FeatureWeightingMethod:

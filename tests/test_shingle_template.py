@@ -19,15 +19,12 @@ from noiseclean_scrapy.methods.shingle_template import (
 )
 from noiseclean_scrapy.page import Page, build_page
 from tests.support.slow_shingle_template import hashed, slow_kept
+from tests.support.small_pages import page_of
 
 METHOD = "shingle-template"
 MENU = (
     "<ul><li><a href=/>Home</a></li><li><a href=/n>News</a></li><li><a href=/s>Sport</a></li></ul>"
 )
-
-
-def page_of(body: str) -> Page:
-    return build_page(f"<html><body>{body}</body></html>")
 
 
 def learn(pages: list[Page], **options: Any) -> ShingleTemplateMethod:

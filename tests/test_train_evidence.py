@@ -28,8 +28,9 @@ from noiseclean_scrapy.methods.evidence_model.context_features import CONTEXT, c
 from noiseclean_scrapy.methods.evidence_model.model import EvidenceModel
 from noiseclean_scrapy.methods.evidence_model.page_features import PAGE
 from noiseclean_scrapy.methods.evidence_model.wording import BUCKETS
-from noiseclean_scrapy.page import Page, build_page
+from noiseclean_scrapy.page import Page
 from tests.support.corpora import write_corpus
+from tests.support.small_pages import page_of
 
 pytestmark = pytest.mark.extras
 SCORER = '''"""A scorer."""
@@ -43,10 +44,6 @@ def tokens(text):
 WORDS = "harbour master pier ships fog rain wind bakery tram council winter stone rope gull".split()
 MENU = "<nav class=menu><ul><li><a href=/>Home</a><li><a href=/w>Weather</a></ul></nav>"
 FOOTER = "<footer class=footer>Copyright Harbour Times</footer>"
-
-
-def page_of(body: str) -> Page:
-    return build_page(f"<html><body>{body}</body></html>")
 
 
 def paragraphs(chance: random.Random, count: int, letters: str = "") -> list[str]:
