@@ -39,7 +39,7 @@ from noiseclean_scrapy.methods.evidence_model.tree_index import (
 )
 from noiseclean_scrapy.page import Page, PageBudget, build_page
 from noiseclean_scrapy.page.document import named_elements
-from noiseclean_scrapy.page.facts import telling_elements
+from noiseclean_scrapy.page.facts import around_content, telling_elements
 from noiseclean_scrapy.page.parse import parse_html
 from noiseclean_scrapy.page.reader import NodeReader, NotCompiled
 from noiseclean_scrapy.page.tags import SKIPPED
@@ -319,6 +319,10 @@ def test_a_document_with_many_tags_or_namespaces_is_left_to_python() -> None:
     assert build_page(xml).text == "x"
 
 
+def telling(root: Any) -> list[Any]:
+    return list(telling_elements(root, around_content(root)))
+
+
 def test_elements_that_tell_of_author_and_date() -> None:
     sources = [
         *(page.html for page in DemoSite(articles=5, seed=7).pages.values()),
@@ -338,12 +342,12 @@ def test_elements_that_tell_of_author_and_date() -> None:
         *roots[1].iter("p"),
     ]
     for root in roots:
-        here, there = both(lambda root: list(telling_elements(root)), root)
+        here, there = both(telling, root)
         assert here == there
         names = ("body", "p", "title", "time")
         here, there = both(lambda root: list(named_elements(root, names)), root)  # noqa: B023
         assert here == there
-    assert [len(list(telling_elements(root))) for root in roots[-5:-2]] != [0, 0, 0]
+    assert [len(telling(root)) for root in roots[-5:-2]] != [0, 0, 0]
     with pytest.raises(ValueError, match="too many"):
         kernels.nodes.named(roots[0], list("abcdefghijklmnopq"))
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 
@@ -40,6 +41,13 @@ PAGE = PageRecord(
 )
 TEXT_ONLY = replace(PAGE, key="2", html=None, position=None)
 BARE = replace(TEXT_ONLY, key="3", cleaned=None, metadata=None)
+
+
+async def crawl_one(url: str, **settings: Any) -> None:
+    """A crawl of one page."""
+    crawl = open_crawl(url, settings)
+    await see(crawl, 0)
+    await close(crawl)
 
 
 def test_what_waits_comes_back_as_it_was(tmp_path: Path) -> None:
@@ -133,12 +141,7 @@ def test_a_file_in_the_place_of_the_spool_is_set_aside(
     path = tmp_path / "noiseclean.db-spool"
     path.write_bytes(b"garbage")
 
-    async def run() -> None:
-        crawl = open_crawl(sqlite_url, {})
-        await see(crawl, 0)
-        await close(crawl)
-
-    asyncio.run(run())
+    asyncio.run(crawl_one(sqlite_url))
     assert read_rows(sqlite_url, "SELECT count(*) FROM noiseclean_page") == [(1,)]
     [said] = errors(caplog)
     assert said == f"The spool {path} is no folder; it is now {path}.damaged"
@@ -154,12 +157,7 @@ def test_a_crawl_that_only_reads_leaves_the_spool_alone(
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(b"garbage")
 
-    async def run() -> None:
-        crawl = open_crawl(sqlite_url, {"NOISECLEAN_READ_ONLY": True})
-        await see(crawl, 0)
-        await close(crawl)
-
-    asyncio.run(run())
+    asyncio.run(crawl_one(sqlite_url, NOISECLEAN_READ_ONLY=True))
     assert path.read_bytes() == b"garbage"
     assert errors(caplog) == []
 
@@ -203,12 +201,7 @@ def test_what_cannot_be_read_keeps_no_other_page_from_being_written(
     spool.add([TEXT_ONLY])
     (spool.path / "00aa.page").mkdir()  # where a file should be
 
-    async def run() -> None:
-        crawl = open_crawl(sqlite_url, {})
-        await see(crawl, 0)
-        await close(crawl)
-
-    asyncio.run(run())
+    asyncio.run(crawl_one(sqlite_url))
     assert read_rows(sqlite_url, "SELECT count(*) FROM noiseclean_page") == [(2,)]
     assert [path.name for path in spool.path.iterdir()] == ["00aa.page"]
     assert errors(caplog) == [

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
 from noiseclean_scrapy.page.characters import one_line
-from noiseclean_scrapy.page.days import MONTHS, shown_days
+from noiseclean_scrapy.page.days import LONGEST_DAY, MONTHS, shown_days
 
 _LETTER = r"[^\W\d_]"
 _LISTED = re.compile(r"\s*[;|、]\s*")
@@ -101,7 +101,6 @@ _BEHIND_NAME = re.compile(
 )
 _WORD_AND_SIGN = re.compile(rf"([^\s,|]+)\s?[,|·•●–—]\s*(?=\d|{_WEEKDAY}|{_MONTH})", re.IGNORECASE)
 _LONGEST = 200  # characters of all names
-_LONGEST_DAY = 20
 _MOST_PLACES = 20  # where a name is looked for in a text
 _LABEL = re.compile(r"[^\s:：]{1,15}(?: [^\s:：]{1,15})?\s?[:：]\s?")
 
@@ -151,7 +150,7 @@ def _account(line: str) -> str:
     if found is None or _NO_NAME.search(found[1]):
         return ""
     day = next(shown_days(line[found.end() :]), None)
-    return found[1] if day and day.end <= _LONGEST_DAY else ""
+    return found[1] if day and day.end <= LONGEST_DAY else ""
 
 
 def marked_name(text: str) -> str:

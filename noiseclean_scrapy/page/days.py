@@ -67,6 +67,8 @@ _BUDDHIST = 543
 _DAY_FIRST = re.compile(r"\d+[/-]\d+[/-]\d{4}")
 _LAST_MONTH, _LAST_YEAR = 12, 2400
 _MOST_DAYS = 20  # that are looked at in one text
+LONGEST_DAY = 20
+"""Characters up to the end of a day with which a text begins."""
 
 
 class ShownDay(NamedTuple):

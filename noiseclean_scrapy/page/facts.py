@@ -176,9 +176,10 @@ def _telling_parts(root: _Element) -> Iterator[_Element]:
     prose, reviews = _Prose(), _reviews()
 
     def candidates() -> Iterator[_Element]:
-        yield from telling_elements(root)
+        around = around_content(root)
+        yield from telling_elements(root, around)
         if sum(node.tag != "h1" for node in chosen) < _AUTHOR_AND_DATE:
-            yield from _telling_in_footers(root)
+            yield from _telling_in_footers(root, around)
 
     for node in candidates():
         if not _is_short(node) or node in prose or reviews.nearest(node) is not None:
@@ -269,12 +270,11 @@ def _reviews() -> _Above:
     )
 
 
-def telling_elements(root: _Element) -> Iterable[_Element]:
+def telling_elements(root: _Element, around: set[_Element]) -> Iterable[_Element]:
     """The elements in BODY whose tag or marks tell of author or date, in document order.
 
-    None that stands in an aside, a comment and the like.
+    None that stands in an aside, a comment and the like, unless that is `around` the content.
     """
-    around = _around_content(root)
     if kernels.nodes is not None:
         roots = document_roots(root.getroottree().getroot())
         return chain.from_iterable(
@@ -290,7 +290,7 @@ def _elsewhere(around: set[_Element]) -> _Above:
     return _Above(lambda node: _leads_away(node) and node not in around)
 
 
-def _around_content(root: _Element) -> set[_Element]:
+def around_content(root: _Element) -> set[_Element]:
     """The elements that hold an H1 or MAIN: their classes tell of what stands beside it."""
     around: set[_Element] = set()
     for part in document_roots(root.getroottree().getroot()):
@@ -308,9 +308,8 @@ def _outermost(root: _Element, name: str) -> Iterator[_Element]:
         yield from outermost(part, name)
 
 
-def _telling_in_footers(root: _Element) -> Iterator[_Element]:
+def _telling_in_footers(root: _Element, around: set[_Element]) -> Iterator[_Element]:
     """The elements that tell of author or date in the article's own footer, which is no aside."""
-    around = _around_content(root)
     for footer in _own_footers(root, around):
         elsewhere = _elsewhere(around)
         elsewhere.known.update(dict.fromkeys((footer, *_footers(footer))))

@@ -203,10 +203,11 @@ class _Titles:
         first, *further = _BETWEEN.split(page.title)[:_MOST_OWN_PARTS]
         has_first = bool(further) and not site.is_part(first)
         self._first = frozenset(words(first)) if has_first else frozenset()
+        length = len(words(first))
         self._longer = [
-            frozenset(words(part))
+            frozenset(own)
             for part in further
-            if len(words(part)) > len(words(first)) and not site.is_part(part)
+            if len(own := words(part)) > length and not site.is_part(part)
         ]
         self._last = last_part(page.title)
 

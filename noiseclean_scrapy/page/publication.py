@@ -24,7 +24,7 @@ from noiseclean_scrapy.page.authors import (
     turned,
     without_by,
 )
-from noiseclean_scrapy.page.days import ShownDay, read_time, read_written, shown_days
+from noiseclean_scrapy.page.days import LONGEST_DAY, ShownDay, read_time, read_written, shown_days
 from noiseclean_scrapy.page.facts import reads_as_sentence, text_of
 from noiseclean_scrapy.page.headline import SiteNames
 from noiseclean_scrapy.page.linked_data import Article, plain_line
@@ -51,7 +51,6 @@ _URL_DAY = re.compile(r"[/_-]\d{4}[/_-]?\d\d[/_-]?\d\d(?!\d)", re.ASCII)
 _BESIDE = 4  # parts that tell of author or date, behind the headline
 _BEHIND, _BEFORE = 4, 8  # lines behind the headline, and before it
 _LONGEST_LINE = 150
-_LONGEST_DAY = 20
 _DASH = re.compile(r"\s*[-–—:|•]")
 _ENDS_AS_CLOCK = re.compile(r"\b[ap]\.\s?m\.$", re.IGNORECASE)
 _TIMES = (
@@ -302,7 +301,7 @@ def _days_beside(beside: Callable[[], Iterable[Iterable[str]]]) -> Iterator[Show
     for line in chain.from_iterable(beside()):
         is_sentence = reads_as_sentence(line) and not _ENDS_AS_CLOCK.search(line)
         for day in shown_days(line):
-            if not is_sentence or (day.end <= _LONGEST_DAY and _DASH.match(line, day.end)):
+            if not is_sentence or (day.end <= LONGEST_DAY and _DASH.match(line, day.end)):
                 yield day
 
 
