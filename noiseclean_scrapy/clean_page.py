@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import datetime
 from functools import cached_property, partial
+from itertools import compress, count
 from typing import Any
 
 from noiseclean_scrapy.metadata import Metadata
@@ -275,26 +276,39 @@ class CleanPage:
         """How important the method finds each text block of `table`, in [0, 1]."""
         return self._verdict.scores
 
-    def _kept_indices(self, *, with_pictures: bool = False) -> Iterator[int]:
-        """The kept blocks that show a text; pictures alone as ruled, else where texts around are.
+    def _kept_indices(self) -> Iterator[int]:
+        """The kept blocks that show a text, the headline first."""
+        yield from self._beginning
+        for index in compress(count(), self.kept):
+            if index != self._headline and self._shows(index):
+                yield index
+
+    def _kept_with_pictures(self) -> Iterator[int]:
+        """The same, and pictures alone: as ruled, else where texts around are kept.
 
         Hidden pictures are left out.
         """
-        table = self._page.table
-        if self._headline >= 0 and table.texts[self._headline].strip(JOINERS):
-            yield self._headline
+        yield from self._beginning
         pictures: list[int] = []
         follows_kept = False
-        for index, (text, rule) in enumerate(zip(table.texts, table.rules, strict=True)):
-            if text.strip(JOINERS) or (with_pictures and rule in ("keep", "title")):
+        for index, rule in enumerate(self.table.rules):
+            if self._shows(index) or rule in ("keep", "title"):
                 follows_kept = self.kept[index]
                 if follows_kept:
                     yield from pictures
                     if index != self._headline:
                         yield index
                 pictures.clear()
-            elif with_pictures and follows_kept and rule is None and not self.hidden[index]:
+            elif follows_kept and rule is None and not self.hidden[index]:
                 pictures.append(index)
+
+    @property
+    def _beginning(self) -> tuple[int, ...]:
+        """The headline, if it shows a text."""
+        return (self._headline,) if self._headline >= 0 and self._shows(self._headline) else ()
+
+    def _shows(self, index: int) -> bool:
+        return bool(self.table.texts[index].strip(JOINERS))
 
     @cached_property
     def _contents(self) -> Contents:
@@ -302,9 +316,10 @@ class CleanPage:
 
     def _sources(self, markup: MarkupOptions) -> Iterator[Source]:
         """The kept blocks for HTML and Markdown, with pictures between them if they are wanted."""
-        for index in self._kept_indices(with_pictures=markup.include_images):
+        found = self._kept_with_pictures() if markup.include_images else self._kept_indices()
+        for index in found:
             content = self._contents[index]
-            if self.table.texts[index].strip(JOINERS) or content.shows(markup):
+            if self._shows(index) or content.shows(markup):
                 yield Source(content, self.table.owners[index], index == self._headline)
 
 

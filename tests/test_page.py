@@ -29,7 +29,7 @@ from noiseclean_scrapy.page import (
     build_page,
 )
 from noiseclean_scrapy.page.decoding import decode, is_utf8, mended
-from noiseclean_scrapy.page.document import fallback_length
+from noiseclean_scrapy.page.document import has_more_in_fallbacks
 from noiseclean_scrapy.page.parse import characters_lost, inner_text, parse_html
 from noiseclean_scrapy.page.presentation import Layout
 
@@ -423,13 +423,17 @@ def test_noscript_that_holds_the_page() -> None:
 
 
 def test_text_in_noscript_is_counted_once_however_deep_it_is() -> None:
-    nested = "<noscript>one<noscript>two</noscript></noscript><noscript>three</noscript>"
-    assert fallback_length(parse_html(nested).root) == len("onetwothree")
+    nested = "<noscript>oné<noscript>two</noscript></noscript><noscript>three</noscript>"
+    root = parse_html(nested).root
+    characters = len("onétwothree")
+    assert has_more_in_fallbacks(root, characters - 1)
+    assert not has_more_in_fallbacks(root, characters)
     seconds = []
     for depth in (1, 1900):
-        root = parse_html("<b>" * depth + "<noscript></noscript>" * 40_000 + "x").root
+        text = "<noscript> </noscript>" * 40_000  # bytes, but no characters that are shown
+        root = parse_html("<b>" * depth + text + "x").root
         begin = time.process_time()
-        assert not fallback_length(root)
+        assert not has_more_in_fallbacks(root, 1)
         seconds.append(time.process_time() - begin)
     assert seconds[1] < 10 * seconds[0]
 

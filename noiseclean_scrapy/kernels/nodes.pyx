@@ -787,6 +787,32 @@ def named(_Element root not None, names, bint by_attributes=False):
         node = node.next
 
 
+def text_size(_Element root not None, str name):
+    """Bytes of all text in the elements of a name, of that in nested ones once."""
+    cdef bytes encoded = name.encode()
+    cdef const char* wanted = encoded
+    cdef xmlNode* node = root._c_node
+    cdef xmlNode* inside = NULL
+    cdef Py_ssize_t size = 0
+    while True:
+        if node.type == XML_ELEMENT_NODE:
+            if inside == NULL and node.ns == NULL and not strcmp(<const char*> node.name, wanted):
+                inside = node
+            if node.children != NULL:
+                node = node.children
+                continue
+        elif inside != NULL and node.content != NULL:
+            size += strlen(<const char*> node.content)
+        while True:
+            inside = NULL if node == inside else inside
+            if node == root._c_node:
+                return size
+            if node.next != NULL:
+                break
+            node = node.parent
+        node = node.next
+
+
 def telling(_Element root not None, read_mark, set around not None):
     """See `page.facts.telling_elements`; what `read_mark` makes of a short mark is remembered.
 

@@ -29,6 +29,8 @@ def image_sources(source: str | None, *others: str | None) -> tuple[str, str]:
     >>> image_sources("data:image/gif,", "/fog.png", None, None, "/fog-300.png 300w", None, None)
     ('data:image/gif,', '/fog.png')
     """
+    if source and not any(others):
+        return source, source
     is_placeholder = (source or _PLACEHOLDER).startswith(_PLACEHOLDER)
     *sets, now = map(_first, others[3:])
     candidates = (*others[:3], *sets, "" if is_placeholder else source, now, source)

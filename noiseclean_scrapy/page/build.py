@@ -14,9 +14,9 @@ from noiseclean_scrapy.page.declared import read_metadata
 from noiseclean_scrapy.page.document import (
     after_body,
     base_address,
-    fallback_length,
     find_parts,
     has_content_in_head,
+    has_more_in_fallbacks,
     language,
     path,
     title,
@@ -70,7 +70,7 @@ def _page(parsed: ParsedHtml, url: str, rules: Rules | None, budget: PageBudget)
     parts = find_parts(parsed.root)
     table, truncated, body = _read(parsed.root, parts.body, SKIPPED, ruled, budget)
     # Some forums and picture galleries keep all they have in NOSCRIPT.
-    if parts.has_fallbacks and fallback_length(parsed.root) > table.characters:
+    if parts.has_fallbacks and has_more_in_fallbacks(parsed.root, table.characters):
         skipped = SKIPPED - {"noscript"}
         table, truncated, body = _read(parsed.root, parts.body, skipped, ruled, budget)
     page = Page(url, title(parts), language(parsed.root, body), table)

@@ -63,12 +63,20 @@ class Contents:
     @cached_property
     def _references(self) -> References:
         details, base = self._table.details, self._page.base
-        again = self._links_again
+        again = self._links_again if self._has_many_links else []
         is_bounded = len(base) * (len(details) + len(again)) <= MOST_OF_BASES
         has_links = sum(len(details[number]) for number in again) <= MOST_REPEATED
         return References(details, base if is_bounded else "", has_links)
 
-    @cached_property
+    @property
+    def _has_many_links(self) -> bool:
+        """Whether addresses may become too long, if each link went on in a later block."""
+        details = self._table.details
+        links = sum([source.count(f"{BEGIN}a") for source in self._table.sources.values()])
+        longest = max(map(len, (self._page.base, *details)))
+        return (len(details) + links) * longest > min(MOST_OF_BASES, MOST_REPEATED)
+
+    @property
     def _links_again(self) -> list[int]:
         """The details of links that began in an earlier block, in each where they go on."""
         found: list[int] = []

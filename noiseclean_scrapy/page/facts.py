@@ -15,7 +15,7 @@ from lxml import html
 from noiseclean_scrapy import kernels
 from noiseclean_scrapy.page.characters import writable
 from noiseclean_scrapy.page.days import shown_days
-from noiseclean_scrapy.page.document import LANGUAGE_ATTRIBUTES, named_elements, outermost
+from noiseclean_scrapy.page.document import LANGUAGE_ATTRIBUTES, named_elements
 from noiseclean_scrapy.page.linked_data import OTHERS, is_json_ld, is_wrapped, read_json
 from noiseclean_scrapy.page.parse import document_roots, parse_html
 from noiseclean_scrapy.page.sources import Html
@@ -304,8 +304,11 @@ def around_content(root: _Element) -> set[_Element]:
 
 def _outermost(root: _Element, name: str) -> Iterator[_Element]:
     """The elements of a name in the whole document that stand in none of the same name."""
+    around = _Above(lambda node: node.tag == name)
     for part in document_roots(root.getroottree().getroot()):
-        yield from outermost(part, name)
+        for node in named_elements(part, (name,)):
+            if node.tag == name and around.nearest(node) is None:
+                yield node
 
 
 def _telling_in_footers(root: _Element, around: set[_Element]) -> Iterator[_Element]:

@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, cast
 
 import snowballstemmer  # type: ignore[import-untyped]
 
@@ -124,10 +124,12 @@ class Analyzer:
     def terms(self, text: str, language: str) -> tuple[str, ...]:
         """The terms of `text` without their places, which takes half the time."""
         vocabulary = self._vocabulary(stemmer_name(language))
-        stems = vocabulary.stems
+        words: list[str] = _WORD.findall(text)
+        known = list(map(vocabulary.stems.get, words))
+        if None not in known:
+            return tuple(cast("list[str]", known))
         found: list[str] = []
-        for word in _WORD.findall(text):
-            term = stems.get(word)
+        for word, term in zip(words, known, strict=True):
             if term is not None:
                 found.append(term)
             else:
