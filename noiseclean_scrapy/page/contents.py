@@ -51,7 +51,7 @@ class Contents:
     @cached_property
     def _has_too_many_marks(self) -> bool:
         sources = self._table.sources.values()
-        if sum(map(len, sources)) <= MOST_INLINE:
+        if self._size <= MOST_INLINE:
             return False
         return sum(source.count(BEGIN) + source.count(BREAK) for source in sources) > MOST_INLINE
 
@@ -72,9 +72,14 @@ class Contents:
     def _has_many_links(self) -> bool:
         """Whether addresses may become too long, if each link went on in a later block."""
         details = self._table.details
-        links = sum([source.count(f"{BEGIN}a") for source in self._table.sources.values()])
+        links = self._size // len(f"{BEGIN}a0{NAMED}")
         longest = max(map(len, (self._page.base, *details)))
         return (len(details) + links) * longest > min(MOST_OF_BASES, MOST_REPEATED)
+
+    @cached_property
+    def _size(self) -> int:
+        """Characters of all texts with marks."""
+        return sum(map(len, self._table.sources.values()))
 
     @property
     def _links_again(self) -> list[int]:

@@ -21,7 +21,7 @@ LONGEST_HOST = 253
 LONGEST_LABEL = 63
 """Characters of the longest label in one, by the same."""
 
-_HOSTS_KNOWN = 1000
+_HOSTS_KNOWN, _ADDRESSES_KNOWN = 1000, 64
 _UNSEEN = str.maketrans("", "", "\t\n\r")  # what counts nowhere in an address
 _AUTHORITY = re.compile(r"[\0- ]*(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?[/\\]{2}([^/?#]*)")
 HOST_NAME = re.compile(r"[\w-]+(?:\.[\w-]+)*\.?")
@@ -29,6 +29,7 @@ _SAFE = "!#$&'*+,-./:;=?@_~%"
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
+@lru_cache(_ADDRESSES_KNOWN)
 def host(url: str) -> str:
     """The host of a URL in lower case and ASCII, without port; empty where there can be none.
 
