@@ -16,7 +16,13 @@ from hypothesis import strategies as st
 
 from noiseclean_scrapy import SiteCleaner, cleaner
 from noiseclean_scrapy.errors import TreeDataError
-from noiseclean_scrapy.methods.evidence_model import near_duplicates, places, sample, site_features
+from noiseclean_scrapy.methods.evidence_model import (
+    fingerprints,
+    near_duplicates,
+    places,
+    sample,
+    site_features,
+)
 from noiseclean_scrapy.methods.evidence_model.site_features import SiteEvidence, SiteTerms
 from noiseclean_scrapy.methods.evidence_model.tree_index import page_arrays
 from noiseclean_scrapy.page import Page, build_page
@@ -192,8 +198,8 @@ def test_data_tables_lose_neither_figures_nor_what_these_are_called() -> None:
     for number in range(12):
         evidence.observe(page_of(table.format(number)), scores)
     lost = evidence.terms(page_of(table.format(99)), scores).repetition
-    # A link is none of the table's figures, and of the second table nothing is new.
-    assert (lost < 0).tolist() == [False, False, True, True, True, True]
+    # What stands in a row of new figures is new, a link as well; of the second table nothing is.
+    assert (lost < 0).tolist() == [False, False, False, True, True, True]
 
 
 def test_names_of_a_definition_list_stay_with_what_they_name() -> None:
@@ -266,12 +272,46 @@ def test_digits_and_capitals_make_no_new_text() -> None:
 
 
 @pytest.mark.parametrize(
-    "body", ["<p>It ended {}:1.</p>", "<p>${}</p>", "<ul><li>{} eggs", "<table><tr><td>{} kg"]
+    "body",
+    [
+        *("<p>It ended {}:1.</p>", "<p>${}</p>", "<ul><li>{} eggs", "<table><tr><td>{} kg"),
+        *("<pre>connect(port={})</pre>", "<p>Goals: {} to 1<br>Fouls: 12 to 7"),
+    ],
 )
 def test_other_figures_are_another_text(body: str) -> None:
     evidence = learn([page_of(body.format(2))])
     shown = [evidence.terms(page_of(f"<b>x</b>{body.format(n)}"), np.zeros(2)) for n in (2, 3)]
     assert [terms.text_pages[1] for terms in shown] == [1, 0]
+
+
+@pytest.mark.parametrize(
+    "body", ["Goals: {} to 1, at 10:30", "On 12/{}", "March {}, 2026", "{} of us"]
+)
+def test_dates_times_and_counters_of_a_paragraph_make_no_new_text(body: str) -> None:
+    evidence = learn([page_of(f"<p>{body.format(2)}")])
+    page = page_of(f"<p>{body.format(3)}</p><b>x</b>")
+    assert evidence.terms(page, np.zeros(2)).text_pages.tolist() == [1, 0]
+
+
+def test_a_cell_is_that_of_its_row() -> None:
+    rows = "<tr><td>Goals<td>{}<td>{}<tr><td>Cards<td>{}<td>{}"
+    evidence = learn([page_of(f"<table>{rows.format(*'3142')}"), page_of("<table><tr><td>Goals")])
+    page = page_of(f"<table>{rows.format(*'3132')}<tr><td>Goals")
+    shown = evidence.terms(page, np.zeros(7)).text_pages.tolist()
+    assert shown == [1, 1, 1, 0, 0, 0, 1]  # a cell alone in its row is itself
+    long = "x" * fingerprints.LONGEST_ROW
+    layout = [page_of(f"<table><tr><td>Menu<td>{long}{letter}") for letter in "ab"]
+    assert learn(layout[:1]).terms(layout[1], np.zeros(2)).text_pages.tolist() == [1, 0]
+
+
+def test_classes_of_sections_hide_no_repetition() -> None:
+    bodies = [f"<div class='story story--{s}'><p>Support us<p>{s}</div>" for s in ("war", "sea")]
+    evidence, pages = learn([page_of(body) for body in bodies]), list(map(page_of, bodies))
+    for page in pages:
+        terms = evidence.terms(page, np.zeros(2))
+        assert terms.text_pages.tolist() == [1, 0]
+        # As many pages as have the layout, of which none has the place.
+        assert terms.repetition[0] == pytest.approx(slow_repetition(1, 0, 0.0))
 
 
 def test_a_text_votes_where_it_stands() -> None:
@@ -744,6 +784,31 @@ def test_changed_states_are_refused_or_work(state: Any) -> None:
     assert SiteCleaner.from_bytes(read.to_bytes()).to_bytes() == read.to_bytes()
 
 
+# Crossheads
+
+
+@pytest.mark.parametrize(
+    ("line", "stays"),
+    [
+        ("<p>Which book changed your life?", True),
+        ("<p>どの本ですか？", True),
+        ("<p><u>Books", True),
+        ("<p class=question>Books", True),
+        ("<p class='text story-crosshead'>Books", True),
+        ("<p>Books", False),
+        ("<p class=questionable>Books", False),
+        ("<p class=question>Books:", False),
+        ("<p><a href=/books>Which book changed your life?</a>", False),
+    ],
+)
+def test_a_line_that_is_a_heading_stays_above_content(line: str, stays: bool) -> None:
+    evidence, scores = SiteEvidence(100_000), np.full(2, 2.0)
+    for number in range(12):
+        evidence.observe(page_of(f"{line}<p>{chr(0x4E00 + number)}"), scores)
+    lost = evidence.terms(page_of(f"{line}<p>one"), scores).repetition
+    assert (lost < 0).tolist() == [not stays, False]
+
+
 # Inserts
 
 
@@ -767,9 +832,23 @@ def test_what_a_site_calls_an_insert_loses_where_other_pages_have_it(
     attributes: str, is_insert: bool
 ) -> None:
     tag = attributes.split()[0]
-    pages = [page_of(f"<p>Fog {n}<{attributes}>Read {n * 'on '}</{tag}>") for n in range(1, 5)]
-    alone, terms = learn(pages[:1]), learn(pages)
+    story = "<p>Fog closes the port of the island for the {}th day"
+    bodies = [f"{story.format(n)}<{attributes}>Read {n * 'on '}</{tag}>" for n in range(1, 5)]
+    pages = list(map(page_of, bodies))
+    alone, terms, scores = learn(pages[:1]), learn(pages), np.full(2, 2.0)
     for page in pages:
-        assert alone.terms(pages[0], scores_of(pages[0])).repetition.tolist() == [0, 0]
-        lost = terms.terms(page, scores_of(page)).repetition.tolist()
+        assert alone.terms(pages[0], scores).repetition.tolist() == [0, 0]
+        lost = terms.terms(page, scores).repetition.tolist()
         assert lost[1] == pytest.approx(-site_features.INSERT if is_insert else 0)
+
+
+def test_what_the_page_is_about_is_no_insert() -> None:
+    """A classified advertisement, or a letter in an archive of newsletters."""
+    body = "<h1>Lamp</h1><p class=ad-description>An old lamp of a storm, {}<p>Year: {}"
+    pages = [page_of(body.format(chr(0x4E00 + number) * 9, 2000 + number)) for number in range(12)]
+    evidence = learn(pages)
+    scores = np.array([2.0, 2.0, 2.0])
+    assert evidence.terms(pages[0], scores).repetition[1] == 0
+    # By the page alone it is none of the content.
+    scores[1] = -0.5
+    assert evidence.terms(pages[0], scores).repetition[1] == pytest.approx(-site_features.INSERT)

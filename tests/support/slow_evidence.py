@@ -274,6 +274,7 @@ def slow_repetition(shown: float, others: float, score: float) -> float:
     """What a text loses that `shown` of `others` pages show, and that has this log-odds alone."""
     if not shown:
         return 0.0
+    others = max(others, shown)  # pages show it at places with other classes as well
     lost = site_features.REPETITION * shown / others * shown / (shown + 1)
     if shown / others >= site_features.COMMON:
         lost += site_features.COMMON_REPETITION * shown / (shown + site_features.COMMON_SUPPORT)
@@ -314,23 +315,44 @@ def _rank(page: Page, scores: Sequence[float]) -> tuple[float, bytes]:
     return PageVotes.of(PageKeys(page, np.array(scores))).rank
 
 
-def slow_text(page: Page, block: int) -> tuple[str, tuple[str, ...]]:
+def slow_text(page: Page, block: int) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+    """The text, digits masked or not, the row that it is of, and the tags of its place."""
     text, tag = page.blocks[block].text, page.elements[page.blocks[block].element].tag
     ends = text.rstrip("\"'”’»)]」』").endswith(tuple(".!?…。！？।؟"))
     holds_figures = tag in ("li", "dt", "dd", *CELLS) or not any(map(str.isalpha, text))
+    holds_figures |= tag in ("pre", "textarea", "listing", "xmp", "plaintext")
+    is_dated = re.search(r"19\d\d|20\d\d|\d[:.]\d\d(?!\d)|\d[/.-]\d", text)
+    holds_figures |= tag == "p" and len(re.findall(r"\d+", text)) > 1 and not is_dated
     is_figure = re.search(r"\d", text) and (ends or holds_figures)
-    return text if is_figure else masked_texts(page)[block], slow_place(page, block, 0)
+    row = slow_row(page, block)
+    is_cell = len(row) > 1 and sum(map(len, row)) <= 200
+    seen = text if is_figure or is_cell else masked_texts(page)[block]
+    return seen, row if is_cell else (), slow_place(page, block, 0, "tag")
+
+
+def slow_row(page: Page, block: int) -> tuple[str, ...]:
+    """The texts in the cells that are siblings of the block's own cell."""
+    element = page.elements[page.blocks[block].element]
+    if element.tag not in CELLS or not page.blocks[block].text:
+        return ()
+    cells = [
+        other.index
+        for other in page.elements
+        if other.parent == element.parent and other.tag in CELLS
+    ]
+    return tuple(other.text for other in page.blocks if other.text and other.element in cells)
 
 
 def masked_texts(page: Page) -> tuple[str, ...]:
     return tuple(re.sub(r"\d+", "0", block.text.lower()) for block in page.blocks)
 
 
-def slow_place(page: Page, block: int, levels_up: int) -> tuple[str, ...]:
+def slow_place(page: Page, block: int, levels_up: int, named_by: str = "label") -> tuple[str, ...]:
     element = page.blocks[block].element
     for _ in range(levels_up):
         element = max(page.elements[element].parent, 0)
-    return tuple(above.label for above in page.path(element))[: places.PLACE_LEVELS]
+    names = (getattr(above, named_by) for above in page.path(element))
+    return tuple(names)[: places.PLACE_LEVELS]
 
 
 def clipped(score: float) -> float:

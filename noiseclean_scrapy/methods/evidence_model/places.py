@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -37,7 +38,7 @@ class PagePlaces:
     """
 
     def __init__(self, arrays: PageArrays) -> None:
-        paths, element = _path_hashes(arrays), arrays.element
+        paths, element = _path_hashes(arrays, arrays.label_names), arrays.element
         own, around = paths[element], paths[arrays.parent[element]]
         marked = np.concatenate((own ^ np.uint64(OWN), around ^ np.uint64(AROUND)))
         self.keys, numbers = np.unique(_mixed(marked), return_inverse=True)
@@ -54,9 +55,15 @@ def page_places(page: Page) -> PagePlaces:
     return PagePlaces(page_arrays(page))
 
 
-def _path_hashes(arrays: PageArrays) -> Keys:
-    """Hashes (E) of the last `PLACE_LEVELS` labels of each element."""
-    names = np.array([_label_hash(name) for name in arrays.label_names], dtype=np.uint64)
+def tag_paths(page: Page) -> Keys:
+    """Hashes (B) of the places of a page's blocks by tags alone, whatever their classes are."""
+    arrays = page_arrays(page)
+    return _mixed(_path_hashes(arrays, arrays.label_tags)[arrays.element])
+
+
+def _path_hashes(arrays: PageArrays, label_names: Sequence[str]) -> Keys:
+    """Hashes (E) of the last `PLACE_LEVELS` labels of each element, which have these names."""
+    names = np.array([_label_hash(name) for name in label_names], dtype=np.uint64)
     if kernels.blocks is not None:
         found: Keys = kernels.blocks.path_hashes(names, arrays.labels, arrays.parent, _FACTORS)
         return found

@@ -69,8 +69,12 @@ _INSERT = re.compile(
     re.IGNORECASE,
 )
 _MARKED = rf"{BEGIN}[^{BEGIN}{END}]*{END}"
-_BOLD_LINE = re.compile(
-    rf"\s*{BEGIN}(?:b|strong)[0-9]*{NAMED}(?:[^{BEGIN}{END}]|{_MARKED})*{END}\s*{BREAK}?\s*"
+_EMPHASIZED = re.compile(
+    rf"\s*{BEGIN}(?:b|strong|u)[0-9]*{NAMED}(?:[^{BEGIN}{END}]|{_MARKED})*{END}\s*{BREAK}?\s*"
+)
+_CROSSHEAD = re.compile(
+    r"(?:^|[.#_-])(?:question|cross-?head(?:ing)?|sub-?head(?:ing|line)?|intertitle)(?![a-z])",
+    re.IGNORECASE,
 )
 _Sums: TypeAlias = tuple[Floats, Floats, Floats, NDArray[np.bool_]]
 _NOBODY = PageVotes(0, 0, array("Q"), array("Q"), array("d"), 0.0)
@@ -134,12 +138,12 @@ class SiteEvidence:
         # Neither the page nor a copy of it votes on itself.
         own = self.sample.votes.get(keys.signature, _NOBODY)
         moved, support, shown, known = self._sums(keys, own)
-        share = shown / np.maximum(_pages_of_layout(support), _LEAST)
+        share = np.minimum(shown / np.maximum(_pages_of_layout(support), _LEAST), 1)
         lost = REPETITION * share * shown / (shown + 1)
         lost += np.where(share >= COMMON, COMMON_REPETITION * shown / (shown + COMMON_SUPPORT), 0)
         sure = 1 / (1 + np.exp(2 * (SURE - np.clip(scores, -CLIP, CLIP))))
         lost *= 1 - sure * (1 - _trust(shown, COMMON_SUPPORT))
-        lost += np.where(support > 0, INSERT * _inserts(page), 0)
+        lost += np.where(support > 0, INSERT * _inserts(page, scores), 0)
         lost[_parts_of_content(page, scores + moved, lost)] = 0
         common = (share >= MOST) & (shown >= FEW)
         return SiteTerms(moved, -lost, support, shown, known, common)
@@ -319,7 +323,7 @@ def _is_above_content(
         end = arrays.end[box]
         if behind < end and is_content[behind]:
             is_name = own in CELLS and tags[arrays.element[behind]] in CELLS
-            is_title = own in _ABOVE or is_name or _is_bold_line(table, number)
+            is_title = own in _ABOVE or is_name or _is_crosshead(table, number)
             return is_title or _starts_list(arrays, tags, box, behind)
         if end > number + 2 or arrays.first[box] < number:
             return False
@@ -327,14 +331,20 @@ def _is_above_content(
     return False
 
 
-def _is_bold_line(table: PageTable, number: int) -> bool:
-    """Whether a block is bold throughout, as the questions of an interview are.
+def _is_crosshead(table: PageTable, number: int) -> bool:
+    """Whether a block is a heading that is no H, as the questions of an interview are.
 
-    Neither a link nor what announces some, as "See also:" does.
+    It ends with a question mark, is bold or underlined throughout, or is called so. Neither a link
+    nor what announces some, as "See also:" does.
     """
-    if table.link_characters[number] or table.texts[number].endswith((":", "\uff1a")):
+    text, owner = table.texts[number], table.owners[number]
+    if table.link_characters[number] or text.endswith((":", "\uff1a")):
         return False
-    return _BOLD_LINE.fullmatch(table.sources.get(number, "")) is not None
+    return (
+        text.endswith(("?", "\uff1f", "\u061f"))
+        or _EMPHASIZED.fullmatch(table.sources.get(number, "")) is not None
+        or _CROSSHEAD.search(table.labels[owner], len(table.tags[owner])) is not None
+    )
 
 
 def _starts_list(arrays: PageArrays, tags: Sequence[str], box: int, number: int) -> bool:
@@ -348,13 +358,19 @@ def _starts_list(arrays: PageArrays, tags: Sequence[str], box: int, number: int)
     return False
 
 
-def _inserts(page: Page) -> NDArray[np.bool_]:
-    """Which blocks stand right in an element whose class or id says that it is an insert."""
+def _inserts(page: Page, scores: Floats) -> NDArray[np.bool_]:
+    """Which blocks stand right in an element whose class or id says that it is an insert.
+
+    None where such hold most of what is content by these log-odds: a classified advertisement is
+    what its page is about, a letter that of an archive of newsletters.
+    """
     table = page.table
     tags, labels = (
         [column[owner] for owner in table.owners] for column in (table.tags, table.labels)
     )
-    return np.fromiter(map(_is_insert, tags, labels), np.bool_, len(tags))
+    found = np.fromiter(map(_is_insert, tags, labels), np.bool_, len(tags))
+    content = np.array([len(text) for text in table.texts]) * (scores >= 0)
+    return found & bool(2 * content[found].sum() <= content.sum())
 
 
 @lru_cache(maxsize=20_000)
