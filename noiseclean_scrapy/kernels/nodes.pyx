@@ -585,6 +585,8 @@ cdef class NodeReader:
             if any(values[1:]):
                 source, shown = attributes.image_sources(*values)
             if source:
+                if attributes.is_placeholder(shown):
+                    shown = attributes.later_source(_attributes(node))
                 self._images.append(source)
                 self._details.extend((shown, _attribute(node, b"alt") or ""))
                 self._mark(self._begin(tag, len(self._details) - 2))
@@ -1006,6 +1008,18 @@ cdef str _short_text(xmlNode* node):
 cdef str _attribute(xmlNode* node, const char* name):
     cdef xmlAttr* found = _find(node, name)
     return _value(node, found) if found != NULL else None
+
+
+cdef list _attributes(xmlNode* node):
+    """Names and values of all attributes."""
+    cdef xmlAttr* attribute = node.properties
+    cdef list found = []
+    while attribute != NULL:
+        if attribute.ns == NULL:
+            name = _decoded(attribute.name, strlen(<const char*> attribute.name))
+            found.append((name, _value(node, attribute)))
+        attribute = attribute.next
+    return found
 
 
 cdef str _value(xmlNode* node, xmlAttr* attribute):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from noiseclean_scrapy.page.outline import CELLS
 
@@ -12,7 +13,17 @@ IMAGE_SOURCES = (
 )
 LONGEST_VALUE = 2000
 """Characters of a value that are read."""
-_PLACEHOLDER = "data:"
+_DATA = "data:"
+_PLACEHOLDERS = frozenset(
+    f"{name}.{kind}"
+    for name in (
+        *("1x1", "1x1.trans", "blank", "clear", "empty", "grey-placeholder", "lazy_placeholder"),
+        *("loading", "pixel", "placeholder", "spacer", "trans", "transparent"),
+    )
+    for kind in ("gif", "png", "svg")
+)
+"""Files that show nothing."""
+_OTHER_SOURCES = frozenset({"src", "data-cp-src"})
 STARTS = {"ol": "start", "li": "value"}
 SPANNING = CELLS
 SPANS = ("colspan", "rowspan")
@@ -31,14 +42,38 @@ def image_sources(source: str | None, *others: str | None) -> tuple[str, str]:
     """
     if source and not any(others):
         return source, source
-    is_placeholder = (source or _PLACEHOLDER).startswith(_PLACEHOLDER)
     *sets, now = map(_first, others[3:])
-    candidates = (*others[:3], *sets, "" if is_placeholder else source, now, source)
+    candidates = (*others[:3], *sets, source, now)
     known = [address for address in candidates if address]
     fallback = known[0] if known else ""
     # What is in braces a script is to fill in.
-    shown = next((address for address in known if "{" not in address), fallback)
+    shown = next((a for a in known if "{" not in a and not is_placeholder(a)), fallback)
     return source or fallback, shown
+
+
+def is_placeholder(source: str) -> bool:
+    """Whether an address shows nothing, for the time until a script loads the picture.
+
+    >>> is_placeholder("data:image/gif,"), is_placeholder("/a/Blank.gif?v=2"), is_placeholder("a")
+    (True, True, False)
+    """
+    if source.startswith(_DATA):
+        return True
+    return source.rpartition("/")[2].partition("?")[0].lower() in _PLACEHOLDERS
+
+
+def later_source(attributes: Iterable[tuple[str, str]]) -> str:
+    """The address that an image with a placeholder has in an attribute of a script's own, if any.
+
+    >>> later_source([("src", "/blank.gif"), ("nitro-lazy-srcset", "/fog-300.png 300w")])
+    '/fog-300.png'
+    """
+    for name, value in attributes:
+        if name.endswith(("src", "srcset")) and name not in _OTHER_SOURCES and name[0] != "{":
+            address = _first(value) if name.endswith("srcset") else value.strip()
+            if "/" in address and "{" not in address and not is_placeholder(address):
+                return address
+    return ""
 
 
 def _first(candidates: str | None) -> str:

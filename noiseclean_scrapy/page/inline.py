@@ -88,7 +88,7 @@ class References:
         """A detail as an absolute web address, empty where it is none, or a place on the page."""
         try:
             detail = self.details[number]
-            if detail.startswith("#") or len(detail) > LONGEST_ADDRESS:
+            if not detail or detail.startswith("#") or len(detail) > LONGEST_ADDRESS:
                 return ""
             link = without_controls(detail).strip()
             if has_overlong_host(link):

@@ -15,6 +15,8 @@ from noiseclean_scrapy.page.attributes import (
     STARTS,
     count,
     image_sources,
+    is_placeholder,
+    later_source,
     list_start,
     span,
 )
@@ -325,6 +327,8 @@ class NodeReader:
         if role == IMAGE:
             source, shown = image_sources(*map(node.get, IMAGE_SOURCES))
             if source:
+                if is_placeholder(shown):
+                    shown = later_source(cast("list[tuple[str, str]]", node.items()))
                 self._images.append(source)
                 number = self._detail(shown, node.get("alt") or "")
                 self._mark(f"{BEGIN}{name}{number}{NAMED}")
