@@ -28,6 +28,7 @@ from noiseclean_scrapy.page import (
     Rules,
     build_page,
 )
+from noiseclean_scrapy.page.contents import Contents
 from noiseclean_scrapy.page.decoding import decode, is_utf8, mended
 from noiseclean_scrapy.page.document import has_more_in_fallbacks
 from noiseclean_scrapy.page.parse import characters_lost, inner_text, parse_html
@@ -843,6 +844,31 @@ def test_buttons_and_elements_of_unknown_names_within_a_sentence(
     assert [block.text for block in page.blocks] == texts
     with kernels.in_python():
         assert build_page(html).table == page.table
+
+
+@pytest.mark.parametrize(
+    ("html", "lines", "trained"),
+    [
+        ("<p>one</br>two", ["one", "two"], ["onetwo"]),
+        ("<p>one</BR />two<br></br>three", ["one", "two", "three"], ["onetwo", "three"]),
+        ("<p>one<br clear=all> </br></br>two", ["one", "two"], ["one", "two"]),
+        ("<pre>one</br>two</pre>", ["one", "two"], ["onetwo"]),
+        ("<p title='</br>'>one</bra>two</p><script>'</br>'</script>", ["onetwo"], ["onetwo"]),
+    ],
+)
+def test_the_end_of_a_break_is_a_break(html: str, lines: list[str], trained: list[str]) -> None:
+    html = f"<title>é</title>{html}"
+    crawled = HtmlResponse("http://a.org/", body=html.encode(), encoding="utf-8")
+    read = bounded_response(crawled, DEFAULT_BUDGET)[0]
+    for page in (
+        build_page(html),
+        build_page(html.encode()),
+        build_page(read.selector, text=read.text),
+    ):
+        assert list(Contents(page).lines) == lines
+    assert list(Contents(build_page(html, budget=PageBudget(mended=False))).lines) == trained
+    part = read.selector.css("p, pre")[0]
+    assert list(Contents(build_page(part, text=read.text)).lines) == trained
 
 
 @pytest.mark.parametrize(

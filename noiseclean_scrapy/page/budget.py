@@ -39,7 +39,7 @@ class PageBudget:
     them grows with the square of their number. `hidden` tells whether text counts that the page's
     markup hides from readers, `display` that elements are told apart as the papers do, by their
     display attributes alone, `mended` that characters are put right (see `page.decoding.mended`)
-    and drawings and buttons part no sentence (see `page.sentences`).
+    and `</br>` is a line break, and drawings and buttons part no sentence (see `page.sentences`).
 
     Raises ConfigurationError for bounds that are no whole numbers from 1 to a billion.
     """

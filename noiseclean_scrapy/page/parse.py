@@ -25,6 +25,7 @@ _GAP = 1000
 _CONTENT_LOST = 0.05
 _CHARACTERS_LOST = 200
 _MARKUP_MEASURED = 1_000_000
+_END_OF_BREAK = re.compile(r"(?:<br(?:[\s/][^<>]*)?>\s*)?</br[\s/]*>", re.IGNORECASE)
 _LONG_REFERENCE = re.compile(r"&#\d{100,};?")
 _RAW_TEXT = ("script", "style", "title", "textarea", "iframe", "noembed", "noframes", "xmp")
 _ATTRIBUTES = r"""(?:[^>=]+|=\s*(?:"[^"]*"|'[^']*'|[^\s>"'][^\s>]*)?)*>?"""
@@ -84,7 +85,10 @@ def parse_html(
     if other := other_than_html(text or f"<{local_name(root.tag)} "):
         return ParsedHtml(_nothing(), 0, other=other)
     # A selector has a parser of its own; that of an element may have read others since.
-    is_whole = not text or (root is not given and _has_lost_nothing(root, text))
+    has_own_parser = root is not given
+    if text and has_own_parser and budget.mended and root.getparent() is None and _ends_break(root):
+        return _parse_text(text, None, budget)
+    is_whole = not text or (has_own_parser and _has_lost_nothing(root, text))
     return ParsedHtml(root, 0 if is_whole else characters_lost(root, text or ""))
 
 
@@ -108,6 +112,9 @@ def _parse_text(text: str, data: bytes | None, budget: PageBudget) -> ParsedHtml
     data = data if part is text else None
     read = mended(part, data) if budget.mended else part
     tree, is_verbatim = _tree(read, data if read is part else None)
+    if budget.mended and _ends_break(tree):
+        read = _END_OF_BREAK.sub("<br>", read)
+        tree, is_verbatim = _tree(read, None)
     is_whole = is_verbatim and _has_lost_nothing(tree, read)
     lost = 0 if is_whole else characters_lost(tree, read)
     return ParsedHtml(tree, lost, len(part) < len(text))
@@ -177,6 +184,18 @@ def _has_lost_nothing(root: _Element, text: str) -> bool:
     if not len(root) or "\0" in text or len(parser.error_log.filter_from_fatals()):
         return False
     return not any(_opens_value(text, text.rfind(quote)) for quote in "\"'")
+
+
+def _ends_break(root: _Element) -> bool:
+    """Whether the parser met an end tag of BR, which it drops; to browsers that is a BR.
+
+    Its log tells that in a tenth of the time that it takes to look for one in the source.
+    """
+    parser = root.getroottree().parser
+    if not isinstance(parser, etree.HTMLParser) or parser is html_parser:
+        return False
+    unexpected = parser.error_log.filter_types(etree.ErrorTypes.ERR_TAG_NAME_MISMATCH)
+    return any(error.message.endswith(" : br") for error in unexpected)
 
 
 def _opens_value(text: str, at: int) -> bool:
