@@ -871,6 +871,15 @@ def test_the_end_of_a_break_is_a_break(html: str, lines: list[str], trained: lis
     assert list(Contents(build_page(part, text=read.text)).lines) == trained
 
 
+def test_blanks_without_width_part_no_words_of_khmer() -> None:
+    phrase = "រដ្ឋមន្ត្រី\u200bក្រសួង\u200b\u200bមហាផ្ទៃ។\u200b ថ្ងៃ\u200bFog\u200bcloses"
+    page = build_page(f"<p>{phrase}")
+    assert page.text == "រដ្ឋមន្ត្រីក្រសួងមហាផ្ទៃ។ ថ្ងៃ Fog closes"
+    trained = build_page(f"<p>{phrase}", budget=PageBudget(mended=False))
+    assert len(trained.text.split()) == 6
+    assert mended("fog\u200bcloses") == "fog\u200bcloses"
+
+
 @pytest.mark.parametrize(
     ("html", "texts", "trained"),
     [

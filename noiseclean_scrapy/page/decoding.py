@@ -63,6 +63,15 @@ _ADDRESS = re.compile(
     r"""\b(?:href|src|srcset|action)\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'>]+)|https?://[^\s"'<>]+""",
     re.IGNORECASE,
 )
+_WRITTEN_WITHOUT_BLANKS = (
+    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ece\u0edc-\u0edf\u1000-\u103f\u1050-\u109d"
+    "\u1780-\u17d3\u17d7"
+)
+"""Letters of Thai, Lao, Burmese and Khmer, and the marks on them."""
+# It begins with a character, not with what stands before it: a search takes a tenth of the time.
+_WITHIN_PHRASE = re.compile(
+    f"\u200b(?<=[{_WRITTEN_WITHOUT_BLANKS}]\u200b)\u200b*(?=[{_WRITTEN_WITHOUT_BLANKS}])"
+)
 _DAMAGED = re.compile("[\x80-\x9f\xc2\xc3]")
 _NOT_ASCII = re.compile("[^\x00-\x7f]+")
 _MOST_TIMES, _SHORT_RUN = 3, 8
@@ -202,12 +211,15 @@ def mended(text: str, data: bytes | None = None) -> str:
     """The text with the letters and signs that stand behind control characters, if there are any.
 
     They come from UTF-8 that was encoded twice, and from bytes of cp1252 taken for Latin-1.
+    Words of Khmer and the like, which have no blanks between them, have none without width either.
     Addresses stay those that a browser asks for. `data` are the bytes of UTF-8 that the text was
     decoded from, if it was: it takes ten times as long to make them.
 
     >>> mended("the city\x92s fog"), mended("the cityâ\x80\x99s fog")
     ('the city’s fog', 'the city’s fog')
     """
+    if "\u200b" in text and _WITHIN_PHRASE.search(text):
+        text, data = _WITHIN_PHRASE.sub("", text), None
     for _ in range(_MOST_TIMES):
         if not _has_control(text, data):
             return text
