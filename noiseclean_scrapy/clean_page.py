@@ -277,7 +277,11 @@ class CleanPage:
         return self._verdict.scores
 
     def _kept_indices(self) -> Iterator[int]:
-        """The kept blocks that show a text, the headline first."""
+        """The kept blocks that show a text, the headline first, and formulas between them."""
+        if formulas := self._contents.formulas:
+            found = self._kept_with_pictures()
+            yield from (index for index in found if self._shows(index) or index in formulas)
+            return
         yield from self._beginning
         for index in compress(count(), self.kept):
             if index != self._headline and self._shows(index):

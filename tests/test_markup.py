@@ -348,6 +348,19 @@ def test_formulas_without_tex(math: str, text: str) -> None:
     assert symbols(lxml.html.fragment_fromstring(f"<math>{math}</math>")) == text
 
 
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_a_formula_that_is_a_picture_alone_is_text(is_kept: bool) -> None:
+    picture = "<dl><dd><img src=/math/render/svg/a alt='a+b=c'></dd></dl><img src=/b.png alt=b>"
+    hidden = "<div hidden><img src=/math/render/svg/c alt=c></div>"
+    behind = "<p>and so on." if is_kept else ""
+    page = clean(f"<p>That is{picture}{hidden}{behind}")
+    lines = ["That is", "$a+b=c$", "and so on."] if is_kept else ["That is"]
+    assert page.text.splitlines() == lines
+    assert ("$<code>a+b=c</code>$" in page.html) == is_kept
+    assert ("$`a+b=c`$" in page.markdown) == is_kept
+    assert page.to_markdown(include_images=True).count("![b]") == is_kept
+
+
 def test_long_formulas_are_bounded() -> None:
     deep = "<mrow>" * 3000 + "<mi>x</mi>" * 3000
     for math in (

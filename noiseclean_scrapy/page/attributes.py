@@ -24,6 +24,7 @@ _PLACEHOLDERS = frozenset(
 )
 """Files that show nothing."""
 _OTHER_SOURCES = frozenset({"src", "data-cp-src"})
+_FORMULA = re.compile(r"latex|mimetex|codecogs|/math/render/|cht=tx", re.IGNORECASE)
 STARTS = {"ol": "start", "li": "value"}
 SPANNING = CELLS
 SPANS = ("colspan", "rowspan")
@@ -74,6 +75,15 @@ def later_source(attributes: Iterable[tuple[str, str]]) -> str:
             if "/" in address and "{" not in address and not is_placeholder(address):
                 return address
     return ""
+
+
+def is_formula(source: str) -> bool:
+    """Whether an image of this address shows a formula, which is its alternative text.
+
+    >>> is_formula("https://wikimedia.org/api/rest_v1/media/math/render/svg/ab"), is_formula("a")
+    (True, False)
+    """
+    return _FORMULA.search(source[:LONGEST_VALUE]) is not None
 
 
 def _first(candidates: str | None) -> str:

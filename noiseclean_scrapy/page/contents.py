@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from functools import cached_property
 
-from noiseclean_scrapy.page.inline import BEGIN, BREAK, NAMED, Inline, References
+from noiseclean_scrapy.page.attributes import is_formula
+from noiseclean_scrapy.page.inline import BEGIN, BREAK, NAMED, PLAIN, Inline, References
 from noiseclean_scrapy.page.outline import HEADINGS
 from noiseclean_scrapy.page.page import Page
 from noiseclean_scrapy.page.tags import VERBATIM_TAGS
@@ -41,6 +42,16 @@ class Contents:
         is_heading = self._table.tags[self._table.owners[block]] in HEADINGS
         text, references = self._table.texts[block], self._references
         return Inline(text, source, is_verbatim, references, is_heading)
+
+    @cached_property
+    def formulas(self) -> frozenset[int]:
+        """The blocks without text that show a formula, which is a picture."""
+        table = self._table
+        return frozenset(
+            block
+            for block, (text, images) in enumerate(zip(table.texts, table.images, strict=True))
+            if images and not text and any(map(is_formula, images)) and self[block].shows(PLAIN)
+        )
 
     @property
     def lines(self) -> Iterator[str]:

@@ -15,6 +15,7 @@ from urllib.parse import urljoin, urlsplit
 
 import numpy as np
 
+from noiseclean_scrapy.page.attributes import is_formula
 from noiseclean_scrapy.page.characters import JOINERS, with_blanks, without_controls
 from noiseclean_scrapy.page.urls import LONGEST_ADDRESS, has_overlong_host, host_name, quoted
 
@@ -34,8 +35,6 @@ CODE = frozenset({"code", "kbd", "samp"})
 """Inline elements that are code in Markdown."""
 _ALTERS = re.compile(f"{BREAK}|{BEGIN}(?:img|rt|q|sup|time|cite)|{END}{BEGIN}")
 """What may make the text another one than that of the block."""
-_FORMULA_SOURCE = re.compile(r"latex|mimetex|codecogs|/math/render/|cht=tx", re.IGNORECASE)
-"""Addresses of images that show a formula, which is their alternative text."""
 _ATTACHED = frozenset({"sub", "sup", "ruby", "rb", "rt", "rp"})
 """Elements that belong to what stands before them."""
 _RAISED = str.maketrans("0123456789+-\u2212\u2013=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻⁼⁽⁾ⁿ")
@@ -321,7 +320,7 @@ def _bracket(text: str) -> tuple[Token, ...]:
 def _image(detail: int, references: References, options: MarkupOptions) -> Token | None:
     """What is to stand for an image: a formula, itself, or nothing."""
     address, alternative = references.image(detail)
-    if alternative and _FORMULA_SOURCE.search(address):
+    if alternative and is_formula(address):
         return Token("formula", alternative)
     is_wanted = options.include_images and bool(references.address(detail))
     return Token("image", alternative, detail) if is_wanted else None
