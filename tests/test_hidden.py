@@ -303,3 +303,20 @@ def test_buttons_in_code_are_no_text(code: str, hidden: list[str]) -> None:
     assert [block.text for block in page.blocks if block.hidden] == hidden
     assert "```\n" in page.markdown
     assert not any(text in page.text for text in hidden)
+
+
+@pytest.mark.parametrize(
+    ("buttons", "hidden"),
+    [
+        ("<button>1x</button><button><b>2x</b></button><button></button>", ["1x", "2x"]),
+        ("<button>1x</button>", []),
+        ("<button>1x</button><button>Print</button>", []),
+        ("<p><button>1x</button></p><p><button>2x</button></p>", []),
+    ],
+)
+def test_short_buttons_side_by_side_are_no_text(buttons: str, hidden: list[str]) -> None:
+    html = f"<body>{STORY}<h3>Ingredients <div>{buttons}</div></h3><p>Fog</p>{STORY}"
+    page = SiteCleaner("style-tree").clean(html)
+    assert [block.text for block in page.blocks if block.hidden] == hidden
+    assert not any(text in page.text for text in hidden)
+    assert not any(hidden_blocks(build_page(html, budget=PageBudget(hidden=True))))

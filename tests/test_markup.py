@@ -441,9 +441,9 @@ def test_a_list_right_in_a_list_is_shown_within_the_item_before_it(
 
 
 def test_controls_in_a_heading_are_no_headings() -> None:
-    page = clean("<h3>Tea <div><button>1x</button><button>2x</button></div></h3><p>Boil.")
-    assert page.markdown == "### Tea\n\n1x\n\n2x\n\nBoil."
-    assert page.html == "<h3>Tea</h3>\n<p>1x</p>\n<p>2x</p>\n<p>Boil.</p>"
+    page = clean("<h3>Tea <div><button>Once</button><button>Twice</button></div></h3><p>Boil.")
+    assert page.markdown == "### Tea\n\nOnce\n\nTwice\n\nBoil."
+    assert page.html == "<h3>Tea</h3>\n<p>Once</p>\n<p>Twice</p>\n<p>Boil.</p>"
     numbered = clean("<h2><span>1.</span><div><button>How?</button></div></h2><p>So.")
     assert numbered.markdown.endswith("## How?\n\nSo.")
     question = clean("<p>Tea.</p><h3><button>How long?</button></h3><p>Three minutes.")

@@ -19,6 +19,7 @@ UNTIL_FOUND = "until-found"
 LONGEST_SIGN = 8
 _SIGNS = frozenset("¶#§∞^↑↩⏎🔗⚓\uf0c1\u200b\ufe0e\ufe0f")
 """Pilcrows, arrows, chains (one of an icon font), and what turns a letter into a picture."""
+_LONGEST_STEP = 3  # characters of a button
 _BESIDE_CODE = re.compile(r"gutter|line-?n(?:o|um)", re.IGNORECASE)
 _LINE_CLASSES = frozenset({"ln", "lnt"})
 _NUMBERS = re.compile(r"\d{1,6}(?: \d{1,6})*", re.ASCII)
@@ -113,7 +114,8 @@ def is_unseen(name: str) -> bool:
 def hidden_blocks(page: Page) -> list[bool]:
     """For each block whether no reader takes it for text: it is hidden, or beside code.
 
-    That is numbers of lines, and what `_within_code` finds.
+    That is numbers of lines, and what `_within_code` finds. Nor are buttons of a few characters
+    side by side text ("1x", "2x" and "3x" of the servings of a recipe).
 
     What is called a tab, an accordion, a slide and so on is not hidden, nor is what a control of
     the page names (see `page.controls`): a reader opens it. Nothing is hidden on a page most of
@@ -126,6 +128,8 @@ def hidden_blocks(page: Page) -> list[bool]:
     if HIDDEN in table.hidden:
         found = _hidden(table)
     for index in _beside_code(table) if "pre" in table.tags else ():
+        found[index] = True
+    for index in _short_buttons(table) if "button" in table.tags else ():
         found[index] = True
     return found
 
@@ -201,6 +205,17 @@ def _within_code(table: PageTable) -> Iterator[int]:
         is_count = len(found) > 1 and found == [*range(found[0], found[0] + len(found))]
         if is_count and 2 * len(lines) >= len(found):
             yield from numbers
+
+
+def _short_buttons(table: PageTable) -> Iterator[int]:
+    """Blocks of buttons side by side that have a few characters each."""
+    rows: dict[int, list[int]] = {}
+    for index, owner in enumerate(table.owners):
+        if table.tags[owner] == "button" and table.texts[index]:
+            rows.setdefault(table.parents[owner], []).append(index)
+    for row in rows.values():
+        if len(row) > 1 and all(len(table.texts[index]) <= _LONGEST_STEP for index in row):
+            yield from row
 
 
 def _is_folded(table: PageTable, element: int) -> bool:
