@@ -11,6 +11,7 @@ from datetime import datetime, timezone
 from html import unescape
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 import lxml.html
 import nh3
@@ -462,6 +463,21 @@ def test_a_page_as_plain_values() -> None:
     assert {weight["feature"]: weight["weight"] for weight in found["weights"]} == page.weights
     with pytest.raises(ValueError, match="'pdf' is none of text, html, markdown, blocks, weights"):
         page.to_dict("pdf")
+
+
+@pytest.mark.parametrize("is_shown_so", [True, False])
+@pytest.mark.parametrize(
+    "composed",
+    ["Chính phủ công bố kế hoạch", "정부 도로 보수 계획 발표", "Νέο σχέδιο για τους δρόμους"],
+)
+def test_a_headline_may_be_spelled_in_letters_and_marks(composed: str, is_shown_so: bool) -> None:
+    apart = normalize("NFD", composed)
+    declared, shown = (composed, apart) if is_shown_so else (apart, composed)
+    body = f"<h1>Báo</h1><div><h1>{shown}</h1></div><span>{declared}</span><p>{declared} mới."
+    page = SiteCleaner("style-tree").clean(f"<title>{declared} | Báo</title>{body}")
+    assert page.title == shown
+    assert page.text.splitlines()[0] == shown
+    assert declared not in page.text.splitlines()
 
 
 def test_a_headline_of_joiners_alone_is_none() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import compress, count, islice
+from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import NDArray
@@ -158,15 +159,13 @@ def _is_cut(title: str, whole: str) -> bool:
 
 def _plain(title: str) -> str:
     """A title by its words, without case and punctuation; unlike in `words`, digits count."""
-    return " ".join(_WORD.findall(title.casefold()))
+    return " ".join(_WORD.findall(_folded(title)))
 
 
 def _is_part(title: str, longer: str) -> bool:
     """Whether a title stands in a longer one, told from the rest by more than blanks."""
     own = r"[\W_]+".join(map(re.escape, _plain(title).split()))
-    return bool(
-        own and re.search(rf"(?<![^\W_])(?<![^\W_]\s){own}(?!\s*[^\W_])", longer.casefold())
-    )
+    return bool(own and re.search(rf"(?<![^\W_])(?<![^\W_]\s){own}(?!\s*[^\W_])", _folded(longer)))
 
 
 def title_blocks(page: Page, title: str, counts: NDArray[np.int64]) -> Iterator[int]:
@@ -297,4 +296,9 @@ class SiteNames:
 
 def squashed(text: str) -> str:
     """The letters and digits of a short text, to be compared with others; empty if it is long."""
-    return "".join(_WORD.findall(text.casefold())) if len(text) <= _LONGEST_NAME else ""
+    return "".join(_WORD.findall(_folded(text))) if len(text) <= _LONGEST_NAME else ""
+
+
+def _folded(text: str) -> str:
+    """A text without case, its letters composed."""
+    return text.casefold() if text.isascii() else normalize("NFC", text.casefold())

@@ -6,6 +6,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Sequence, Set
+from unicodedata import normalize
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -35,6 +36,8 @@ _kept_sets: dict[str, frozenset[str]] = {}
 
 def words(text: str, *, mask: bool = True) -> list[str]:
     """Words of `text` in lower case, digits masked; pairs of characters in Chinese and Japanese.
+
+    Letters are composed: of two spellings of one text the words are the same.
 
     >>> words("On 21 May 2031")
     ['on', '0', 'may', '0']
@@ -147,7 +150,7 @@ def _masked(text: str) -> str:
 def _split(text: str) -> list[str]:
     if text.isascii():
         return _ASCII_WORD.findall(text)
-    found: list[str] = _WORD.findall(text)
+    found: list[str] = _WORD.findall(normalize("NFC", text))
     if not _IS_HAN_KANA.search(text):
         return found
     return [part for word in found for part in _pairs(word)]
