@@ -21,7 +21,7 @@ from noiseclean_scrapy import CleanPage, SiteCleaner
 from noiseclean_scrapy.errors import ConfigurationError, TreeDataError
 from noiseclean_scrapy.methods import METHODS, method_parameters
 from noiseclean_scrapy.methods.evidence import EvidenceMethod, SiteModel
-from noiseclean_scrapy.methods.evidence_model import exclusions
+from noiseclean_scrapy.methods.evidence_model import exclusions, site_features
 from noiseclean_scrapy.methods.evidence_model.context_features import CONTEXT
 from noiseclean_scrapy.methods.evidence_model.exclusions import SHORT_CELL
 from noiseclean_scrapy.methods.evidence_model.explanation import STRONGEST
@@ -159,6 +159,23 @@ def test_the_first_page_is_judged_by_itself(source: str) -> None:
         assert [v.evidence["log_odds"] for v in verdicts] == pytest.approx(scores, abs=1e-3)
         assert all(v.evidence["site"] == 0 for v in verdicts)
     assert clean(source, (source,)).text == clean(source).text
+
+
+@pytest.mark.parametrize("line", ["<p class=newsletter>", "<p>"])
+@pytest.mark.parametrize("text", ["", "Subscribe to the letter of the harbour"])
+def test_what_the_site_says_is_told_by_name(line: str, text: str) -> None:
+    """All parts of it are named, and plain words are told of those that count."""
+    pages = [
+        f"<h1>Fog {number}</h1><p>{number} ferries stood, {'as people said, ' * number}on Monday"
+        f"{line}{text or f'Letter {chr(0x4E00 + number)} of the harbour'}</p>"
+        for number in range(2, 9)
+    ]
+    evidence = clean(pages[0], tuple(pages)).blocks[-1].evidence
+    told = {name: part for name, part in evidence.items() if name.startswith("site: ")}
+    assert sum(told.values()) == pytest.approx(evidence["site"])
+    called = "the site calls it an advert, a newsletter or the like"
+    is_insert = "newsletter" in line
+    assert evidence.get(f"because: {called}") == (-site_features.INSERT if is_insert else None)
 
 
 def test_other_pages_change_what_is_thought_of_repeated_text() -> None:

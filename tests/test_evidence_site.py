@@ -837,8 +837,8 @@ def test_what_a_site_calls_an_insert_loses_where_other_pages_have_it(
     pages = list(map(page_of, bodies))
     alone, terms, scores = learn(pages[:1]), learn(pages), np.full(2, 2.0)
     for page in pages:
-        assert alone.terms(pages[0], scores).repetition.tolist() == [0, 0]
-        lost = terms.terms(page, scores).repetition.tolist()
+        assert alone.terms(pages[0], scores).insert.tolist() == [0, 0]
+        lost = terms.terms(page, scores).insert.tolist()
         assert lost[1] == pytest.approx(-site_features.INSERT if is_insert else 0)
 
 
@@ -848,7 +848,7 @@ def test_what_the_page_is_about_is_no_insert() -> None:
     pages = [page_of(body.format(chr(0x4E00 + number) * 9, 2000 + number)) for number in range(12)]
     evidence = learn(pages)
     scores = np.array([2.0, 2.0, 2.0])
-    assert evidence.terms(pages[0], scores).repetition[1] == 0
+    assert evidence.terms(pages[0], scores).insert[1] == 0
     # By the page alone it is none of the content.
     scores[1] = -0.5
-    assert evidence.terms(pages[0], scores).repetition[1] == pytest.approx(-site_features.INSERT)
+    assert evidence.terms(pages[0], scores).insert[1] == pytest.approx(-site_features.INSERT)

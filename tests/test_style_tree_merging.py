@@ -117,7 +117,20 @@ def test_decay_of_counts_by_hand() -> None:
     # a: C 3 -> 1.5, T = 2 ln 2 -> (2 ln 2 + 3 ln 0.5) / 2 = -(ln 2) / 2; b: 1 ln 1 -> 0.5 ln 0.5
     assert counts.totals["a"] == pytest.approx([1.5, -math.log(2) / 2])
     assert counts.totals["b"] == pytest.approx([0.5, 0.5 * math.log(0.5)])
-    assert counts.dropped == 2
+    assert counts.dropped == 4
+
+
+def test_what_fades_alike_keeps_its_importance_where_names_were_dropped() -> None:
+    counts = FeatureCounts()
+    for page in range(10):
+        common = [(f"common{number}", 1) for number in range(6)]
+        counts.add_page(common + [(f"{page} {number}", 1) for number in range(10)])
+        counts.prune(40)
+    pages = 10.0
+    # Six of 106 names are on all pages: H 1 each, of all others 0.
+    for _ in range(3):
+        assert counts.mean_entropy(pages) == pytest.approx(6 / 106)
+        counts.decay(0.25)
 
 
 def test_importance_after_decay() -> None:
@@ -180,10 +193,12 @@ def test_decay_reaches_styles_that_were_dropped() -> None:
     """p_i does not change when all pages count half, so neither may what dropped styles add."""
     bodies = [main_with(paragraphs) for paragraphs in (*[1] * 60, *range(2, 20))]
     exact, bounded = learn(map(layout_of, bodies)), learn(map(layout_of, bodies), max_nodes=60)
+    before = only(by_path(measure(bounded)[0]), "div.main")
     for tree in (exact, bounded):
         tree.decay(0.5)
     wanted, found = (only(by_path(measure(t)[0]), "div.main") for t in (exact, bounded))
-    assert found.dropped_styles[0] > 0
+    assert found.dropped_styles[0] == before.dropped_styles[0] > 0
+    assert found.importance == pytest.approx(before.importance, abs=1e-9)
     assert wanted.node_importance < 0.5
     assert found.node_importance == pytest.approx(wanted.node_importance, abs=1e-9)
 

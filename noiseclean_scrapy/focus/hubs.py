@@ -60,7 +60,8 @@ class Hub:
         """Expected new link texts a second: (changes + 1) / (watched + interval).
 
         That is the posterior mean of a Poisson process of which one change in `interval` seconds
-        was expected. A list that never changes falls from 1 in `interval` to 1 in all that time.
+        was expected. A list that never changes falls from 1 in `interval` to 1 in all that time, of
+        which a fifth has faded.
         """
         return (self.changes + 1) / (self.watched + interval)
 
@@ -119,7 +120,7 @@ class Hubs:
     def is_due(self, hub: Hub, now: float) -> bool:
         """Whether `interval` seconds have gone by, and half a new link text or more is expected.
 
-        So a list that never changes is left alone for half of the time that it has been watched.
+        So a list that never changes is left alone for two fifths of the time it has been watched.
         """
         elapsed = now - hub.visited
         return elapsed >= self.interval and hub.rate(self.interval) * elapsed >= _LEAST_EXPECTED

@@ -71,20 +71,21 @@ class PageEvidence:
         """
         prior, terms, row = self.model.together.base, self.terms, self.matrix[index]
         changes, _ = self._changes(index)
-        place, repetition = float(terms.place[index]), float(terms.repetition[index])
-        least, move = self.threshold, float(self.moves[index])
-        found = {"log_odds": prior + float(changes.sum()) + place + repetition + move}
+        site, least, move = float(terms.total[index]), self.threshold, float(self.moves[index])
+        found = {"log_odds": prior + float(changes.sum()) + site + move}
         found |= {"threshold": math.log(least / (1 - least)), "prior": prior}
-        found |= {"page": 0.0, "neighbours": move, "site": place + repetition}
+        found |= {"page": 0.0, "neighbours": move, "site": site}
         for feature, change in zip(_FEATURES, changes.tolist(), strict=True):
             found[feature.kind] += change
         for kind, blocks in self.left_out.items():
             if blocks[index]:
                 found[f"{LEFT_OUT}: {_LEFT_OUT[kind]}"] = 1.0
         if pages := terms.place_pages[index]:
-            found[f"site: this place on {pages:.0f} other pages"] = place
+            found[f"site: this place on {pages:.0f} other pages"] = float(terms.place[index])
         if shown := terms.text_pages[index]:
-            found[f"site: this text on {shown:.0f} other pages"] = repetition
+            found[f"site: this text on {shown:.0f} other pages"] = float(terms.repetition[index])
+        if insert := float(terms.insert[index]):
+            found["site: called an advert, a newsletter or the like"] = insert
         if move:
             found[f"neighbours: {_MOVES[move > 0]}"] = move
         order = np.argsort(-np.abs(changes), kind="stable")[:STRONGEST]
@@ -102,6 +103,8 @@ class PageEvidence:
         if (pages := terms.place_pages[index]) and place:
             what = "is content" if place > 0 else "is no content"
             yield f"what stands at this place on {_pages(pages)} {what}", place
+        if insert := float(terms.insert[index]):
+            yield "the site calls it an advert, a newsletter or the like", insert
         names = self.model.together.names
         told = list(zip(names, changes.tolist(), strict=True))
         # What the block's own first judgement rests on is what one sees.

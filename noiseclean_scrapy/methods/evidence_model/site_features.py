@@ -85,6 +85,7 @@ _LEAST = 2.0**-10
 class SiteTerms:
     """What the site adds to each block's log-odds, and why.
 
+    Its `place`, the `repetition` of its text, and that it is called an `insert` add up to `total`.
     `place_pages` and `text_pages` count the other pages that have the block's place, and that show
     its text there; `known` tells whether any page has the place, this one included if it was
     observed, `common` whether most other pages of its layout show its text there.
@@ -92,6 +93,7 @@ class SiteTerms:
 
     place: Floats
     repetition: Floats
+    insert: Floats
     place_pages: Floats
     text_pages: Floats
     known: NDArray[np.bool_]
@@ -99,7 +101,7 @@ class SiteTerms:
 
     @property
     def total(self) -> Floats:
-        return self.place + self.repetition
+        return self.place + (self.repetition + self.insert)
 
 
 class SiteEvidence:
@@ -133,7 +135,7 @@ class SiteEvidence:
         zeros = np.zeros(count)
         if not self.sample.votes or not count:
             none = np.zeros(count, dtype=bool)
-            return SiteTerms(zeros, zeros, zeros, zeros, none, none)
+            return SiteTerms(zeros, zeros, zeros, zeros, zeros, none, none)
         keys = page_keys(page, scores)
         # Neither the page nor a copy of it votes on itself.
         own = self.sample.votes.get(keys.signature, _NOBODY)
@@ -143,10 +145,11 @@ class SiteEvidence:
         lost += np.where(share >= COMMON, COMMON_REPETITION * shown / (shown + COMMON_SUPPORT), 0)
         sure = 1 / (1 + np.exp(2 * (SURE - np.clip(scores, -CLIP, CLIP))))
         lost *= 1 - sure * (1 - _trust(shown, COMMON_SUPPORT))
-        lost += np.where(support > 0, INSERT * _inserts(page, scores), 0)
-        lost[_parts_of_content(page, scores + moved, lost)] = 0
+        insert = np.where(support > 0, INSERT * _inserts(page, scores), 0)
+        parts = _parts_of_content(page, scores + moved, lost + insert)
+        lost[parts] = insert[parts] = 0
         common = (share >= MOST) & (shown >= FEW)
-        return SiteTerms(moved, -lost, support, shown, known, common)
+        return SiteTerms(moved, -lost, -insert, support, shown, known, common)
 
     def _sums(self, keys: PageKeys, own: PageVotes) -> _Sums:
         """What places add to each block, their other pages, those of texts, what is known at all.

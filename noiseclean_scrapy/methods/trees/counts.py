@@ -107,8 +107,10 @@ class FeatureCounts:
         self.totals[feature] = _TOTALS.get(total, total)
 
     def decay(self, factor: float) -> None:
-        """Forget smoothly: every c becomes factor * c, so C to dC and T to d(T + C ln d)."""
-        self.dropped *= factor
+        """Forget smoothly: every c becomes factor * c, so C to dC and T to d(T + C ln d).
+
+        However often it occurred, a feature counts as one in a mean: a dropped one, too.
+        """
         for feature, (occurrences, weighted) in self.totals.items():
             self.totals[feature] = (factor * occurrences, faded_log(occurrences, weighted, factor))
 

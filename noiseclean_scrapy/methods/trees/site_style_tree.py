@@ -156,7 +156,7 @@ class SiteStyleTree:
             }
             styles, pages, weighted = node.dropped_styles
             forgotten = faded_log(pages, weighted, factor)
-            node.dropped_styles = (factor * styles, factor * pages, forgotten)
+            node.dropped_styles = (styles, factor * pages, forgotten)
             for style in node.styles.values():
                 style.pages *= factor
             for labels in [k for k, s in node.styles.items() if s.pages < FORGOTTEN]:
