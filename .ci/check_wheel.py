@@ -1,9 +1,9 @@
 """What people install works: the sdist, from it the wheel, from that a new environment.
 
-The wheel must hold each file of the package that git tracks. `.ci/use_installed.py` then uses it
-far from the checkout, and with the extra web the workbench is opened. At last lxml becomes another
-one than what is compiled was built for: Python must do the work, and one line must say so. Needs
-git and `build`.
+The sdist must hold each file that git tracks, the wheel each one of the package.
+`.ci/use_installed.py` then uses it far from the checkout, and with the extra web the workbench is
+opened. At last lxml becomes another one than what is compiled was built for: Python must do the
+work, and one line must say so. Needs git and `build`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import os
 import re
 import subprocess
 import sys
+import tarfile
 import tempfile
 import venv
 import zipfile
@@ -32,7 +33,15 @@ def main() -> None:
         if made.returncode:
             sys.exit(made.stdout.decode(errors="replace"))
         (wheel,) = folder.glob("*.whl")
-        compare(wheel)
+        (source,) = folder.glob("*.tar.gz")
+        with tarfile.open(source) as files:
+            packed = {name.partition("/")[2] for name in files.getnames()}
+        compare(source, packed, ".")
+        with zipfile.ZipFile(wheel) as files:
+            packed = {name for name in files.namelist() if name.startswith(f"{PACKAGE}/")}
+        added = compare(wheel, packed, PACKAGE)
+        if unknown := sorted(name for name in added if not name.endswith((".so", ".pyd"))):
+            sys.exit(f"{wheel.name} has what git does not track: {', '.join(unknown)}")
         venv.create(folder / "venv", with_pip=True)
         python = str(folder / "venv" / ("Scripts" if os.name == "nt" else "bin") / "python")
         subprocess.run([python, "-m", "pip", "install", "-q", wheel], check=True)
@@ -41,18 +50,14 @@ def main() -> None:
         change_lxml(python, folder)
 
 
-def compare(wheel: Path) -> None:
-    """The files of the wheel beside those that git tracks."""
-    listed = subprocess.check_output(["git", "ls-files", PACKAGE], cwd=ROOT, encoding="utf-8")
+def compare(archive: Path, packed: set[str], folder: str) -> set[str]:
+    """What an archive holds besides the files that git tracks in a folder, which it must hold."""
+    listed = subprocess.check_output(["git", "ls-files", folder], cwd=ROOT, encoding="utf-8")
     tracked = set(listed.splitlines())
-    with zipfile.ZipFile(wheel) as files:
-        packed = {name for name in files.namelist() if name.startswith(f"{PACKAGE}/")}
-    extensions = (".so", ".pyd")
     if missing := sorted(tracked - packed):
-        sys.exit(f"{wheel.name} lacks {', '.join(missing)}")
-    if added := sorted(name for name in packed - tracked if not name.endswith(extensions)):
-        sys.exit(f"{wheel.name} has what git does not track: {', '.join(added)}")
-    print(f"{wheel.name} holds all {len(tracked)} files of {PACKAGE}", flush=True)
+        sys.exit(f"{archive.name} lacks {', '.join(missing)}")
+    print(f"{archive.name} holds all {len(tracked)} files", flush=True)
+    return packed - tracked
 
 
 def use(python: str, folder: Path) -> None:

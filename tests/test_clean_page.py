@@ -501,6 +501,7 @@ def test_a_block_is_copied_without_its_page(method: str) -> None:
     html = f"<h1>Fog closes the port</h1>{'<p>Ferries ran late until noon.</p>' * 500}"
     page = SiteCleaner(method).clean(Selector(html))
     block = page.blocks[0]
+    assert len({block, copy.copy(block)}) == 1
     pickled = pickle.dumps(block)
     assert len(pickled) < 2000
     for copied in (pickle.loads(pickled), copy.deepcopy(block), copy.copy(block)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from noiseclean_scrapy.page.locations import Elements, place, xpath
@@ -27,7 +27,7 @@ class Block:
     tag: str
     kept: bool
     score: float
-    evidence: Mapping[str, float]
+    evidence: Mapping[str, float] = field(hash=False)
     place: str = ""
     rule: str = ""
     hidden: bool = False
