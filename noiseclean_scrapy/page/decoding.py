@@ -72,6 +72,8 @@ _WRITTEN_WITHOUT_BLANKS = (
 _WITHIN_PHRASE = re.compile(
     f"\u200b(?<=[{_WRITTEN_WITHOUT_BLANKS}]\u200b)\u200b*(?=[{_WRITTEN_WITHOUT_BLANKS}])"
 )
+_SHIFTS = (b"\0", b"\x1b", b"~{")
+"""What charsets that need seven bits have besides ASCII: UTF-16, ISO-2022-JP and its kin, HZ."""
 _DAMAGED = re.compile("[\x80-\x9f\xc2\xc3]")
 _NOT_ASCII = re.compile("[^\x00-\x7f]+")
 _MOST_TIMES, _SHORT_RUN = 3, 8
@@ -86,6 +88,8 @@ def decode(data: bytes) -> str:
     """
     if (text := whole_utf8(data)) is not None:
         return text
+    if data.isascii() and not any(shift in data for shift in _SHIFTS):
+        return data.decode("ascii")  # as in each charset of the web
     name = "utf-8" if is_utf8(data) else _declared(data)
     if name and not is_charset(name):
         return to_unicode(data, guessed_charset(data))

@@ -13,7 +13,7 @@ from noiseclean_scrapy.methods.evidence_model.evidence_page import EvidencePage
 from noiseclean_scrapy.methods.evidence_model.near_duplicates import content_signature
 from noiseclean_scrapy.methods.evidence_model.places import page_places, tag_paths
 from noiseclean_scrapy.methods.evidence_model.text_features import FIELDS, text_table
-from noiseclean_scrapy.methods.evidence_model.tree_index import Floats
+from noiseclean_scrapy.methods.evidence_model.tree_index import Floats, page_arrays
 from noiseclean_scrapy.page import Page, PageTable
 from noiseclean_scrapy.page.hashes import hash64
 from noiseclean_scrapy.page.outline import CELLS, ITEMS
@@ -80,7 +80,7 @@ def _text_keys(page: Page) -> NDArray[np.uint64]:
     ]
     keys = measured.keys.copy()
     keys[figures] = [hash64(table.texts[number]) for number in figures]
-    if not CELLS.isdisjoint(tags):
+    if not CELLS.isdisjoint(page_arrays(page).label_tags):
         for row in _rows(table, tags):
             texts = [table.texts[number] for number in row]
             whole = "\0".join(texts)
