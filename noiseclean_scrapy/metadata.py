@@ -18,15 +18,11 @@ from noiseclean_scrapy.page.characters import without_controls
 from noiseclean_scrapy.page.contents import Contents
 from noiseclean_scrapy.page.days import months
 from noiseclean_scrapy.page.facts import language_code, page_facts
+from noiseclean_scrapy.page.found_facts import META_NAMES, document_reader
 from noiseclean_scrapy.page.linked_data import read_article, read_documents
 from noiseclean_scrapy.page.logs import get_logger
 from noiseclean_scrapy.page.parse import parse_html
-from noiseclean_scrapy.page.publication import (
-    META_NAMES,
-    author_and_date,
-    document_reader,
-    lines_beside,
-)
+from noiseclean_scrapy.page.publication import author_and_date, lines_beside
 from noiseclean_scrapy.page.urls import quoted
 
 if TYPE_CHECKING:

@@ -48,7 +48,8 @@ _RELATIONS = frozenset({"canonical", "image_src"})  # of LINK; most others load 
 _MOST_TELLING = 40
 _MOST_DESCENDANTS = 40
 _LONGEST_PART = 500
-_LONGEST_LINE = 150
+LONGEST_LINE = 150
+"""Characters of a line that tells who published when."""
 _LONGEST_MARK = 1000
 _MOST_JSON = 200_000
 _LONGEST_VALUE = 300
@@ -363,7 +364,7 @@ def _is_byline(node: _Element) -> bool:
     if local_name(node.tag) == "body" or not _is_short(node):
         return False
     text = " ".join(text_of(node).split())
-    if len(text) > _LONGEST_LINE:
+    if len(text) > LONGEST_LINE:
         return False
     return _shows_day(text) or len(list(node.iter("time", "h1"))) > 1
 

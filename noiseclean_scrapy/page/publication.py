@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from copy import deepcopy
 from datetime import datetime, timedelta, timezone
-from functools import cache, partial
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from noiseclean_scrapy.page.authors import (
-    as_shown,
     byline,
     is_family_first,
     is_plain_name,
@@ -22,35 +18,28 @@ from noiseclean_scrapy.page.authors import (
     named_authors,
     split_names,
     turned,
-    without_by,
 )
 from noiseclean_scrapy.page.days import LONGEST_DAY, ShownDay, read_time, read_written, shown_days
-from noiseclean_scrapy.page.facts import reads_as_sentence, text_of
+from noiseclean_scrapy.page.facts import LONGEST_LINE, reads_as_sentence, text_of
+from noiseclean_scrapy.page.found_facts import (
+    EARLIEST,
+    TELLS_CHANGE,
+    found_author_and_date,
+    is_author,
+)
 from noiseclean_scrapy.page.headline import SiteNames
 from noiseclean_scrapy.page.linked_data import Article, plain_line
-from noiseclean_scrapy.page.logs import get_logger
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-logger = get_logger(__name__)
-
-META_NAMES = ("name", "property", "itemprop", "http-equiv")
-"""The attributes in which META says what its content is."""
-_EARLIEST = datetime(1990, 1, 1, tzinfo=timezone.utc)
-_DATE_FORMAT = "%Y-%m-%dT%H:%M:%S%z"
 _TELLS_TIME = re.compile("date|time|publi|modif|created|issued")
-_TELLS_CHANGE = re.compile("modif|updated")
 _IS_PUBLISHED = re.compile(r"date_?published|(?:dc|dcterms):(?:created|date|issued)\b")
-_OTHER_TIME = re.compile(
-    r'"(?!date(?:Published|Created|Posted)"|uploadDate")\w+"\s*:\s*"\d{4}-\d\d[^"\\]*"'
-)
 _AUTHOR_MARK = re.compile("author|byline", re.IGNORECASE)
 _OF_PICTURE = re.compile("caption|credit|photo", re.IGNORECASE)
 _URL_DAY = re.compile(r"[/_-]\d{4}[/_-]?\d\d[/_-]?\d\d(?!\d)", re.ASCII)
 _BESIDE = 4  # parts that tell of author or date, behind the headline
 _BEHIND, _BEFORE = 4, 8  # lines behind the headline, and before it
-_LONGEST_LINE = 150
 _DASH = re.compile(r"\s*[-–—:|•]")
 _ENDS_AS_CLOCK = re.compile(r"\b[ap]\.\s?m\.$", re.IGNORECASE)
 _TIMES = (
@@ -86,15 +75,13 @@ def author_and_date(
             near = _first_date(days, language, latest)
             time = near if near and time and near.date() != time.date() else time
         stated += [time, article.written, *written]
-    told = [time for time in stated if time and time >= _EARLIEST]
+    told = [time for time in stated if time and time >= EARLIEST]
     times = [time for time in told if time <= latest]
     # Of one moment told twice, that of the publisher's own clock.
     by_own_clock = (time for time in times if _is_same(times[0], time) and time.utcoffset())
     published = next(by_own_clock, times[0] if times else None)
     if not author or not told:
-        other_author, other_published = _found_author_and_date(facts, url, latest)
-        if other_published and _may_be_turned(facts, url, other_published, language):
-            other_published = None
+        other_author, other_published = found_author_and_date(facts, url, latest, language)
         author, published = author or other_author, published or other_published
     site = SiteNames((article.publisher, declared.get("og:site_name", "")), url)
     if not author or site.is_name(author):
@@ -130,7 +117,7 @@ def _stated_author(facts: _Element) -> str:
     cited = [node.get("content", "") for node in facts.iter("meta") if _is_cited(node)]
     if cited:
         return named_authors("; ".join(dict.fromkeys(map(turned, map(plain_line, cited)))))
-    stated = {plain_line(node.get("content")) for node in facts.iter("meta") if _is_author(node)}
+    stated = {plain_line(node.get("content")) for node in facts.iter("meta") if is_author(node)}
     if not any(stated):
         links = facts.iterfind("body//a")
         stated = {
@@ -179,10 +166,6 @@ def _is_cited(node: _Element) -> bool:
     return node.get("name", "").strip().lower() == "citation_author"
 
 
-def _is_author(node: _Element) -> bool:
-    return "author" in {node.get(name, "").lower() for name in ("name", "property")}
-
-
 def _stated_time(
     facts: _Element, declared: Mapping[str, str], url: str
 ) -> tuple[datetime | None, bool]:
@@ -191,7 +174,7 @@ def _stated_time(
     None where META or the address tells of one in its own way. And whether it stands far from the
     headline, without a TIME that is marked.
     """
-    if any(_TELLS_TIME.search(name) and not _TELLS_CHANGE.search(name) for name in declared):
+    if any(_TELLS_TIME.search(name) and not TELLS_CHANGE.search(name) for name in declared):
         return None, False
     found = [
         (_mark_rank(node), not 0 <= number < _BESIDE, number, time, node.tag)
@@ -243,41 +226,14 @@ def _mark_rank(time: _Element) -> int:
         )
     ).lower()
     is_first = "pub" in marks or "entry-date" in marks
-    return 0 if is_first else 1 + bool(_TELLS_CHANGE.search(marks))
+    return 0 if is_first else 1 + bool(TELLS_CHANGE.search(marks))
 
 
 def _modified(article: Article, declared: Mapping[str, str], latest: datetime) -> datetime | None:
     """When META or JSON-LD says that the page was changed, which is better than nothing."""
-    told = (read_time(value) for name, value in declared.items() if _TELLS_CHANGE.search(name))
+    told = (read_time(value) for name, value in declared.items() if TELLS_CHANGE.search(name))
     times = chain(told, [article.modified])
-    return next((time for time in times if time and _EARLIEST <= time <= latest), None)
-
-
-def _without_changes(facts: _Element) -> _Element:
-    """Facts without what libraries take for the day of publication: that of the last change.
-
-    And any other in JSON-LD, as that of an event. A copy where META or JSON-LD tells of one.
-
-    >>> from lxml.html import document_fromstring
-    >>> head = '<meta name=author content=A><meta name=last-modified content=2024-05-03>'
-    >>> [node.get("name") for node in _without_changes(document_fromstring(head)).iter("meta")]
-    ['author']
-    """
-    scripts = (script.text or "" for script in facts.iterfind("head/script"))
-    is_told = any(map(_OTHER_TIME.search, scripts))
-    if not is_told and not any(map(_tells_change, facts.iterfind("head/meta"))):
-        return facts
-    copy = deepcopy(facts)
-    for script in copy.iterfind("head/script"):
-        script.text = _OTHER_TIME.sub('"other": ""', script.text or "")
-    for head in copy.iterfind("head"):
-        for node in filter(_tells_change, head.findall("meta")):
-            head.remove(node)
-    return copy
-
-
-def _tells_change(meta: _Element) -> bool:
-    return any(_TELLS_CHANGE.search(meta.get(name, "").lower()) for name in META_NAMES)
+    return next((time for time in times if time and EARLIEST <= time <= latest), None)
 
 
 def _shown_days(facts: _Element, most: int | None = None) -> Iterator[ShownDay]:
@@ -312,78 +268,12 @@ def _first_date(days: Iterable[ShownDay], language: str, latest: datetime) -> da
         date = day.midnight(language)
         if date is None and day.may_be_turned:
             turned_day = turned_day or day
-        if date is None or not _EARLIEST <= date <= latest:
+        if date is None or not EARLIEST <= date <= latest:
             continue
         if turned_day and day.is_month_first is not None:
             return turned_day.ordered(is_month_first=day.is_month_first).midnight(language)
         return date
     return None
-
-
-def _found_author_and_date(
-    facts: _Element, url: str, latest: datetime
-) -> tuple[str, datetime | None]:
-    read_document = document_reader()
-    if read_document is None:
-        return "", None
-    dates = {
-        "original_date": True,
-        "extensive_search": False,
-        "outputformat": _DATE_FORMAT,
-        "deferred_url_extractor": True,  # META has the time of day, a URL at most the day
-        "min_date": _EARLIEST.date().isoformat(),
-        "max_date": latest.date().isoformat(),
-    }
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # such as of unknown time zones
-            found = read_document(
-                _without_changes(facts), default_url=url or None, extensive=False, date_config=dates
-            )
-    except Exception:  # the libraries raise all kinds of errors on damaged pages
-        logger.debug("The author and date of %s could not be read", url, exc_info=True)
-        return "", None
-    names = (without_by(name.strip()) for name in (found.author or "").split(";"))
-    author = as_shown(named_authors("; ".join(names)), partial(_told_of_authors, facts))
-    return author, _date(found.date, latest)
-
-
-def _told_of_authors(facts: _Element) -> str:
-    """What META says of the author, and the text of what tells of author or date."""
-    stated = (node.get("content", "") for node in facts.iter("meta") if _is_author(node))
-    return " ".join((*stated, *map(text_of, facts.iterfind("body"))))
-
-
-def _may_be_turned(facts: _Element, url: str, found: datetime, language: str) -> bool:
-    """Whether a day was read from numbers that say another one in America, and from nothing else.
-
-    Libraries take the day first.
-    """
-    if language not in {"", "en"} or found.day > 12 or found.day == found.month:
-        return False
-    values = [str(v) for node in facts.iter() for v in (*node.values(), node.text or "")]
-    values.append(url)
-    if any(found.strftime(form) in value for value in values for form in ("%Y-%m-%d", "%Y/%m/%d")):
-        return False
-    ours = found.year, found.month, found.day
-    return any(
-        day.may_be_turned and (day.year, int(day.month), day.day) == ours
-        for value in values
-        if len(value) <= _LONGEST_LINE
-        for day in shown_days(value)
-    )
-
-
-def _date(found: str | None, latest: datetime) -> datetime | None:
-    try:
-        date = datetime.strptime(found or "", _DATE_FORMAT)
-    except ValueError:
-        try:
-            date = datetime.strptime(found or "", _DATE_FORMAT.removesuffix("%z"))
-        except ValueError:
-            return None
-        date = date.replace(tzinfo=timezone.utc)
-    return date if _EARLIEST <= date <= latest else None
 
 
 def lines_beside(text: str, lines: Iterable[str]) -> tuple[list[str], list[str]]:
@@ -402,15 +292,4 @@ def lines_beside(text: str, lines: Iterable[str]) -> tuple[list[str], list[str]]
 
 
 def _short(lines: Iterable[str]) -> list[str]:
-    return [line for line in lines if len(line) <= _LONGEST_LINE]
-
-
-@cache
-def document_reader() -> Callable[..., Any] | None:
-    """What the extra `metadata` brings: it takes longer to import than all else of this package."""
-    try:
-        from trafilatura.metadata import extract_metadata as read_document
-    except ImportError:
-        return None
-    reader: Callable[..., Any] = read_document
-    return reader
+    return [line for line in lines if len(line) <= LONGEST_LINE]
