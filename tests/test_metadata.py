@@ -604,9 +604,28 @@ def test_a_shown_day_has_the_hour_of_the_last_change_on_that_day() -> None:
         ("hi", "5 जुलाई 2021"),
         ("hi", "५ जुलाई २०२१"),
         ("es", "5 de julio del 2021"),
+        ("hi", "जुलाई 5, 2021"),
+        ("bn", "জুলাই ৫, ২০২১"),
+        ("ar", "5 يوليو، 2021"),
+        ("ar", "يوليو 5، 2021"),
+        ("ar", "5 يوليو/تموز 2021"),
+        ("ar", "٥\u200f/٧\u200f/٢٠٢١"),
+        ("el", "5 ΙΟΥΛΙΟΥ 2021"),
+        ("th", "5 กรกฎาคม พ.ศ. 2564"),
+        ("lv", "2021. gada 5. jūlijā"),
+        ("uz", "5-iyul 2021"),
+        ("cs", "5. 7. 2021"),
+        ("cs", "5.&nbsp;7.&nbsp;2021"),
+        ("ko", "입력 2021. 7. 5. 오후 2:05"),
+        ("ko", "21.07.05"),
+        ("hu", "21.07.05"),
+        ("cs", "05.07.21"),
+        ("zh", "2021／7／5"),
+        ("zh", "民國110年7月5日"),
+        ("ja", "令和3年7月5日"),
     ],
 )
-def test_names_of_months_are_those_of_the_language(language: str, day: str) -> None:
+def test_days_are_read_as_their_language_writes_them(language: str, day: str) -> None:
     page = f'<html lang="{language}"><h1>Ok</h1><p class="date">{day}</p>'
     found = extract_metadata(page, url="https://news.example.com/").published
     assert found == utc(2021, 7, 1 if day.startswith("1") else 5)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta, timezone
 from email.utils import parsedate_to_datetime
@@ -12,6 +13,7 @@ from typing import NamedTuple
 
 _LONGEST = 300
 _OFFSET = re.compile(r"(:\S*[+-]\d\d)(\d\d)?$")
+_LATE_YEAR = re.compile(r"^2[4-9]\d\d(?=-)", re.ASCII)
 _BASIC_DAY = re.compile(r"^(\d{4})(\d\d)(\d\d)(?=$|T\d)", re.ASCII)
 _BASIC_TIME = re.compile(r"(?<=^\d{4}-\d\d-\d\dT)(\d\d)(\d\d)(\d\d)?(?!\d|:)", re.ASCII)
 _ZONE = re.compile(r"(\d)\s*(?:\[[\w/+-]*\]|([A-Z]{2,4}))$")
@@ -38,33 +40,64 @@ _FRACTION = re.compile(r"(?<=:\d\d)[.,](\d{1,6})\d*")
 MONTHS = (
     "january february march april may june july august september october november december".split()
 )
-_DAY = (
-    r"(?<![\d.])(\d{1,2})\.(\d{1,2})\.(\d{4}|\d{2})(?![\d.]\d)(?!\d)"
-    r"|(?<!\d)(\d{4})\s?[年년]\s?(\d{1,2})\s?[月월]\s?(\d{1,2})\s?[日号일]"
-    r"|(?<![\d.])(\d{1,2})(?:\.|º|er|st|nd|rd|th)?\s(?:(?:de|of)\s)?"
-    r"((?:كانون|تشرين)\s\w{5,6}|[^\s\d.,;()/_-]{2,15})[.,،]?\s(?:del?\s)?(\d{4})(?!\d)"
-    r"|(?<![\d.])(\d{1,2})\s[Tt]háng\s(\d{1,2}),?\s(?:năm\s)?(\d{4})(?!\d)"
-    r"|(?<![\d.])(\d{1,2})\s((?:[\u0e00-\u0e7f]{1,3}\.){2})\s?(\d{4})(?!\d)"
-    r"|(?<![\d./-])(\d{1,2})-([A-Za-z]{3,9})-(\d{4})(?![\d/-])"
-    r"|(?<![\d.])(\d{4})(?:\.|\sm\.)\s([^\s\d.,;()/_-]{2,15})\.?\s(\d{1,2})(?:\.|\sd\.)"
-    r"|(?<![^\W_])([^\W\d_]{3,15})\.?\s(\d{1,2})(?:st|nd|rd|th)?,?\s(\d{4})(?!\d)"
+_MONTH_NAME = r"(?:كانون|تشرين)\s\w{5,6}|[^\s\d.,،;()/_-]{2,15}"
+_SIGNS = r"\u0900-\u0963\u0970-\u0dff"  # vowel signs of India's scripts, which are no letters
+_LETTER = rf"(?:[^\W\d_]|(?!\d)[{_SIGNS}])"
+_ERAS = {"令和": 2018, "平成": 1988, "民國": 1911, "民国": 1911}
+"""Years before the first ones of Japan's eras, and of Taiwan's."""
+_SLASH = r"[\u200e\u200f\u061c]?[/／]"  # Arabic has marks of direction there
+_WRITTEN_DAYS = (
+    ("dmy", r"(?<![\d.])(\d{1,2})\.(\d{1,2})\.(\d{2})(?![\d.]\d)(?!\d)"),
+    ("dmy", r"(?<![\d.])(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})(?![\d.]\d)(?!\d)"),
+    (
+        "ymd",
+        rf"(?<!\d)(\d{{4}}|(?:{'|'.join(_ERAS)})\s?(?:\d{{1,3}}|元))"
+        r"\s?[年년]\s?(\d{1,2})\s?[月월]\s?(\d{1,2})\s?[日号일]",
+    ),
+    (
+        "dmy",
+        r"(?<![\d.])(\d{1,2})(?:-|(?:\.|º|er|st|nd|rd|th)?\s(?:(?:de|of)\s)?)"
+        rf"({_MONTH_NAME})(?:/(?:{_MONTH_NAME}))?[.,،]?\s(?:(?:del?|พ\.ศ\.)\s)?(\d{{4}})(?!\d)",
+    ),
+    ("dmy", r"(?<![\d.])(\d{1,2})\s[Tt]háng\s(\d{1,2}),?\s(?:năm\s)?(\d{4})(?!\d)"),
+    ("dmy", r"(?<![\d.])(\d{1,2})\s((?:[\u0e00-\u0e7f]{1,3}\.){2})\s?(\d{4})(?!\d)"),
+    ("dmy", r"(?<![\d./-])(\d{1,2})-([A-Za-z]{3,9})-(\d{4})(?![\d/-])"),
+    ("ydm", rf"(?<![\d.])(\d{{4}})\.\s?gada\s(\d{{1,2}})\.\s({_LETTER}{{3,15}})"),
+    (
+        "ymd",
+        r"(?<![\d.])(\d{4})(?:\.|\sm\.)\s([^\s\d.,;()/_-]{2,15})\.?\s(\d{1,2})(?:\.|\sd\.)",
+    ),
+    (
+        "mdy",
+        rf"(?<![^\W_])(?<![{_SIGNS}])({_LETTER}{{3,15}})\.?\s(\d{{1,2}})(?:st|nd|rd|th)?[,،]?\s(\d{{4}})(?!\d)",
+    ),
 )
-_DAY_OF_NUMBERS = (
-    r"(?<![\d./-])(\d{4})-(\d{1,2})-(\d{1,2})(?![\d/-])"
-    r"|(?<![\d./-])(\d{4})/(\d{1,2})/(\d{1,2})(?![\d/-])"
-    r"|(?<![\d./-])(\d{4})\.(\d{1,2})\.(\d{1,2})(?![\d/-]|\.\d)"
-    r"|(?<![\d./-])(\d{1,2})-(\d{1,2})-(\d{4})(?![\d/-])"
-    r"|(?<![\d./-])(\d{1,2})/(\d{1,2})/(\d{4})(?![\d/-])"
+_DAYS_OF_NUMBERS = (
+    ("ymd", r"(?<![\d./-])(\d{4})-(\d{1,2})-(\d{1,2})(?![\d/-])"),
+    ("ymd", rf"(?<![\d./-])(\d{{4}}){_SLASH}(\d{{1,2}}){_SLASH}(\d{{1,2}})(?![\d/-])"),
+    ("ymd", r"(?<![\d./-])(\d{4})\.\s?(\d{1,2})\.\s?(\d{1,2})(?![\d/-]|\.\d)"),
+    ("d?m?y", r"(?<![\d./-])(\d{1,2})-(\d{1,2})-(\d{4})(?![\d/-])"),
+    ("d?m?y", rf"(?<![\d./-])(\d{{1,2}}){_SLASH}(\d{{1,2}}){_SLASH}(\d{{4}})(?![\d/-])"),
 )
-_DAYS = {False: re.compile(_DAY), True: re.compile(f"{_DAY}|{_DAY_OF_NUMBERS}")}
-_ARABIC_MONTHS = (
-    "كانون الثاني,جانفي|شباط,فيفري|آذار|نيسان,أفريل|أيار,ماي|حزيران,جوان|تموز,جويلية,يوليوز|"
-    "آب,أوت,غشت|أيلول,شتنبر|تشرين الأول|تشرين الثاني,نونبر|كانون الأول,دجنبر"
-)
-"""Those of the Levant and of the Maghreb, which the libraries do not have."""
+"""How days are written, and the order of the three groups of each; two of numbers may be turned."""
+_FORMS = {False: _WRITTEN_DAYS, True: _WRITTEN_DAYS + _DAYS_OF_NUMBERS}
+_DAYS = {
+    numbers: re.compile("|".join(form for _, form in forms)) for numbers, forms in _FORMS.items()
+}
+_OTHER_MONTHS = {
+    "ar": "كانون الثاني,جانفي|شباط,فيفري|آذار|نيسان,أفريل|أيار,ماي|حزيران,جوان|تموز,جويلية,يوليوز|"
+    "آب,أوت,غشت|أيلول,شتنبر|تشرين الأول|تشرين الثاني,نونبر|كانون الأول,دجنبر",
+    "lv": "janvārī|februārī|martā|aprīlī|maijā|jūnijā|jūlijā|augustā|septembrī|oktobrī|novembrī|"
+    "decembrī",
+}
+"""Those of the Levant and of the Maghreb, and of "on", which the libraries do not have."""
 _BUDDHIST = 543
 """Years that Thailand is ahead."""
-_DAY_FIRST = re.compile(r"\d+[/-]\d+[/-]\d{4}")
+_ACCENTS = re.compile("[\u0300-\u036f]")
+_AS_IN_AMERICA = frozenset({"", "en"})
+_YEAR_FIRST = frozenset({"hu", "ja", "ko", "zh"})  # also a year of two digits
+NOT_DAY_FIRST = _AS_IN_AMERICA | _YEAR_FIRST
+"""Languages in which numbers may mean another day than most read in them."""
 _LAST_MONTH, _LAST_YEAR = 12, 2400
 _MOST_DAYS = 20  # that are looked at in one text
 LONGEST_DAY = 20
@@ -75,7 +108,8 @@ class ShownDay(NamedTuple):
     """A day as a text shows it, and where it ends there; the month is a number or a name.
 
     Of one that `may_be_turned` day and month may be the other way round, as in America. One of
-    numbers that cannot tells whether the month `is_month_first`.
+    numbers that cannot tells whether the month `is_month_first`. Where the year `is_short`, it
+    stands first in some languages.
     """
 
     year: int
@@ -84,6 +118,7 @@ class ShownDay(NamedTuple):
     end: int
     may_be_turned: bool = False
     is_month_first: bool | None = None
+    is_short: bool = False
 
     def ordered(self, *, is_month_first: bool) -> ShownDay:
         """One that may be turned, read as another day tells.
@@ -96,6 +131,11 @@ class ShownDay(NamedTuple):
             month, day = str(day), int(month)
         return self._replace(month=month, day=day, may_be_turned=False)
 
+    def is_doubtful(self, language: str) -> bool:
+        """Whether a language may mean another day by the same numbers."""
+        is_american = self.may_be_turned and language in _AS_IN_AMERICA
+        return is_american or (self.is_short and language in _YEAR_FIRST)
+
     def midnight(self, language: str) -> datetime | None:
         """Its begin in UTC, None where the month has no such day, or no such name in a language.
 
@@ -104,12 +144,16 @@ class ShownDay(NamedTuple):
         >>> ShownDay(2026, "2", 28, 0).midnight(""), ShownDay(2026, "2", 30, 0).midnight("")
         (datetime.datetime(2026, 2, 28, 0, 0, tzinfo=datetime.timezone.utc), None)
         """
-        if self.may_be_turned and language in {"", "en"}:
-            return None
+        year, day = self.year, self.day
+        if self.is_doubtful(language):
+            if self.may_be_turned:
+                return None
+            year, day = 2000 + day, year % 100
         name = self.month.casefold().replace(".", "")  # Thai ones have dots
-        month = int(name) if name.isdecimal() else months(language).get(name, 0)
+        known = months(language)
+        month = int(name) if name.isdecimal() else known.get(name) or known.get(_bare(name), 0)
         try:
-            return datetime(self.year, month, self.day, tzinfo=timezone.utc)
+            return datetime(year, month, day, tzinfo=timezone.utc)
         except ValueError:
             return None
 
@@ -129,6 +173,8 @@ def read_time(value: object) -> datetime | None:
     '2024-05-03T08:00:00-07:00'
     >>> read_time("May 3, 2024").isoformat(), read_time("Mai 3, 2024")
     ('2024-05-03T00:00:00+00:00', None)
+    >>> read_time("2567-02-29T08:00:00+07:00").isoformat()  # of Thailand
+    '2024-02-29T08:00:00+07:00'
     """
     if found := _EPOCH.fullmatch(str(value).strip() if isinstance(value, (str, int)) else ""):
         return datetime.fromtimestamp(int(found[1]), timezone.utc)
@@ -141,6 +187,7 @@ def read_time(value: object) -> datetime | None:
     # What Python 3.10 does not read: Z, fractions of other lengths, offsets without a colon or
     # minutes, days and times without what parts them.
     text = _BASIC_DAY.sub(r"\1-\2-\3", _ZULU.sub("+00:00", value))
+    text = _LATE_YEAR.sub(lambda found: str(_year(found[0])), text)
     text = _BASIC_TIME.sub(lambda found: ":".join(filter(None, found.groups())), text)
     text = _FRACTION.sub(lambda found: f".{found[1]:0<6}", text)
     text = _OFFSET.sub(lambda found: f"{found[1]}:{found[2] or '00'}", text)
@@ -165,13 +212,15 @@ def read_written(value: object) -> datetime | None:
 
     >>> read_written("5/3/2024 8:30 PM").isoformat(), read_written("5/3/2024 20:30")
     ('2024-05-03T20:30:00+00:00', None)
+    >>> read_written("5.3.2024 20:30").isoformat(), read_written("5.3.24")
+    ('2024-03-05T20:30:00+00:00', None)
     >>> read_written("Fri May 03 2024 08:00:00 GMT+0200 (CEST)").isoformat()
     '2024-05-03T08:00:00+02:00'
     """
     if not isinstance(value, str) or len(value) > _LONGEST_TIME:
         return None
     days = list(shown_days(value))
-    if len(days) != 1:
+    if len(days) != 1 or days[0].is_short:
         return None
     day, clock = days[0], _CLOCK.search(value)
     numbers = _NUMBER.findall(_CLOCK.sub(" ", value, count=1))
@@ -213,23 +262,33 @@ def shown_days(text: str, *, numbers: bool = True) -> Iterator[ShownDay]:
     [(2026, '01', 31), (2026, '1', 31), (2026, '1', 31)]
     """
     for found in islice(_DAYS[numbers].finditer(text), _MOST_DAYS):
-        first, second, third = filter(None, found.groups())
-        is_of_numbers = bool(_DAY_FIRST.fullmatch(found[0]))
+        number = (found.lastindex or 0) // 3 - 1  # each form has three groups
+        order = _FORMS[numbers][number][0]
+        parts = dict(zip(order.replace("?", ""), filter(None, found.groups()), strict=True))
+        year, month, day = _year(parts["y"]), parts["m"], int(parts["d"])
         is_month_first = None
-        if not first[0].isdecimal():  # a name, which may have other digits, as in CO₂
-            first, second = second, first
-        elif len(first) == 4:
-            first, third = third, first
-        elif is_of_numbers and int(second) > _LAST_MONTH:
-            first, second = second, first
-            is_month_first = True
-        elif is_of_numbers and int(first) > _LAST_MONTH:
-            is_month_first = False
-        may_be_turned = is_of_numbers and int(first) <= _LAST_MONTH and first != second
-        year = int(third)
-        year -= _BUDDHIST * (year > _LAST_YEAR)
-        year += 2000 * (year < 100)
-        yield ShownDay(year, second, int(first), found.end(), may_be_turned, is_month_first)
+        may_be_turned = False
+        if "?" in order:
+            if int(month) > _LAST_MONTH:
+                month, day = str(day), int(month)
+                is_month_first = True
+            elif day > _LAST_MONTH:
+                is_month_first = False
+            may_be_turned = day <= _LAST_MONTH and int(month) != day
+        is_short = len(parts["y"]) == 2
+        yield ShownDay(year, month, day, found.end(), may_be_turned, is_month_first, is_short)
+
+
+def _year(text: str) -> int:
+    """A year of two or four digits, of an era or of Thailand.
+
+    >>> _year("26"), _year("2569"), _year("令和8"), _year("2026")
+    (2026, 2026, 2026, 2026)
+    """
+    if text[:2] in _ERAS:
+        return _ERAS[text[:2]] + int(text[2:].replace("元", "1"))
+    year = int(text)
+    return year - _BUDDHIST * (year > _LAST_YEAR) + 2000 * (year < 100)
 
 
 @lru_cache(maxsize=100)
@@ -250,7 +309,19 @@ def months(language: str) -> Mapping[str, int]:
         return found
     for number, month in numbered:
         found.update((name.casefold(), number) for name in names.get(month, ()))
-    if language == "ar":
-        for number, others in enumerate(_ARABIC_MONTHS.split("|"), 1):
+    if language in _OTHER_MONTHS:
+        for number, others in enumerate(_OTHER_MONTHS[language].split("|"), 1):
             found.update(dict.fromkeys(others.split(","), number))
+    for name, number in list(found.items()):
+        found.setdefault(_bare(name), number)
     return found
+
+
+def _bare(name: str) -> str:
+    """A name in small letters without accents and Turkish dots, which its capitals may lack.
+
+    >>> _bare("νοεμβρίου"), _bare("EKİM".casefold()), _bare("kasım")
+    ('νοεμβριου', 'ekim', 'kasim')
+    """
+    letters = unicodedata.normalize("NFD", name).replace("ı", "i")
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", letters))

@@ -11,7 +11,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from noiseclean_scrapy.page.authors import as_shown, named_authors, without_by
-from noiseclean_scrapy.page.days import shown_days
+from noiseclean_scrapy.page.days import NOT_DAY_FIRST, shown_days
 from noiseclean_scrapy.page.facts import LONGEST_LINE, text_of
 from noiseclean_scrapy.page.logs import get_logger
 
@@ -61,7 +61,7 @@ def found_author_and_date(
     names = (without_by(name.strip()) for name in (found.author or "").split(";"))
     author = as_shown(named_authors("; ".join(names)), partial(_told_of_authors, facts))
     date = _date(found.date, latest)
-    return author, None if date and _may_be_turned(facts, url, date, language) else date
+    return author, None if date and _may_be_misread(facts, url, date, language) else date
 
 
 def _without_changes(facts: _Element) -> _Element:
@@ -102,12 +102,12 @@ def is_author(node: _Element) -> bool:
     return "author" in {node.get(name, "").lower() for name in ("name", "property")}
 
 
-def _may_be_turned(facts: _Element, url: str, found: datetime, language: str) -> bool:
-    """Whether a day was read from numbers that say another one in America, and from nothing else.
+def _may_be_misread(facts: _Element, url: str, found: datetime, language: str) -> bool:
+    """Whether a day was read from numbers that say another one, and from nothing else.
 
-    Libraries take the day first.
+    Libraries take the day first, which America and, with a year of two digits, others do not.
     """
-    if language not in {"", "en"} or found.day > 12 or found.day == found.month:
+    if language not in NOT_DAY_FIRST:
         return False
     values = [str(v) for node in facts.iter() for v in (*node.values(), node.text or "")]
     values.append(url)
@@ -115,10 +115,11 @@ def _may_be_turned(facts: _Element, url: str, found: datetime, language: str) ->
         return False
     ours = found.year, found.month, found.day
     return any(
-        day.may_be_turned and (day.year, int(day.month), day.day) == ours
+        (day.year, int(day.month), day.day) == ours
         for value in values
         if len(value) <= LONGEST_LINE
         for day in shown_days(value)
+        if day.is_doubtful(language)
     )
 
 
