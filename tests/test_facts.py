@@ -94,6 +94,8 @@ MAYOR = 'Mayor calls port "closed"'
         (page("A", "Fog in the U.S. now", {"og:title": "Fog in the U.S."}), "Fog in the U.S."),
         (page("A", "Fog", {"og:title": "undefined"}), "Fog"),
         (page("A", "Fog", {"og:title": "{{ page.title }}"}), "Fog"),
+        (page("Oslo - Wiki", "Oslo", data=article(headline="capital of Norway")), "Oslo"),
+        (page("Oslo in fog", "Oslo", data=article(headline="Fog and more")), "Fog and more"),
     ],
 )
 def test_titles(html: str, title: str) -> None:

@@ -111,10 +111,11 @@ def choose_title(page: Page, headline: str) -> str:
     headline = _without_label(headline, page.title)
     # An attribute ends at a quotation mark that is not escaped.
     cut = [found.partition('"')[0].strip() for found in (headline, page.title) if '"' in found]
-    told = (*page.declared.titles, page.declared.wrapped_title)
+    article = page.declared.titles
+    told = () if _is_apart(article, page.title, headline) else article
     declared = [
         title
-        for title in told
+        for title in (*told, page.declared.wrapped_title)
         if title.strip() not in cut
         and not _NO_TITLE.fullmatch(title.strip())
         and not _is_cut(title.strip(), headline or page.title)
@@ -147,6 +148,18 @@ def _without_label(headline: str, title: str) -> str:
     label = _LABEL.match(headline)
     rest = headline[label.end() :] if label else headline
     return rest if title.startswith(rest) and _BETWEEN.match(title, len(rest)) else headline
+
+
+def _is_apart(declared: Sequence[str], title: str, headline: str) -> bool:
+    """Whether the only declared title shares no word with TITLE, which begins with the headline.
+
+    It is a description, as in articles of Wikipedia, or the site's own.
+
+    >>> _is_apart(["Country in Oceania"], "New Zealand - Wikipedia", "New Zealand")
+    True
+    """
+    is_shown = headline != "" and _plain(title).startswith(_plain(headline))
+    return is_shown and len(declared) == 1 and set(words(*declared)).isdisjoint(words(title))
 
 
 def _is_cut(title: str, whole: str) -> bool:
