@@ -289,6 +289,11 @@ def test_words_before_a_marked_author_are_no_part_of_the_name(line: str, author:
     assert read(body=f'<h1>Flood</h1><span class="author">{line}</span>').author == author
 
 
+@pytest.mark.parametrize("mark", ["about-authorization", "authoring-texts", "authority"])
+def test_headings_about_authorisation_name_no_author(mark: str) -> None:
+    assert read(body=f"<h1>Fog</h1><h2 id={mark}>About permissions</h2>").author == ""
+
+
 def test_a_word_and_a_name_are_the_author_where_they_are_marked_first() -> None:
     body = '<h1>Flood</h1><p class="author">Ana Lima</p><p class="author">Image: Rui Melo</p>'
     assert read(body=body).author == "Ana Lima"
@@ -344,6 +349,9 @@ def test_initials_have_their_dots_wherever_the_name_stands() -> None:
         ),
         ("", f"<h1>Flood</h1><p>Published by Ana Lima on {TIME}.</p>{EARLIER}", utc(2021, 7, 5)),
         ('<meta name="dc.date" content="2021-07-04">', '<time datetime="2021-07-05">', None),
+        ('<meta name="msvalidate.01" content="3BEB">', TIME, utc(2021, 7, 5)),
+        ('<meta property="article:publisher" content="Fog">', TIME, utc(2021, 7, 5)),
+        ("", "<time itemprop=datePublished content=2021-07-05></time>", utc(2021, 7, 5)),
     ],
 )
 def test_the_time_of_a_page_is_taken_without_the_libraries(

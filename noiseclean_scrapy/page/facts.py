@@ -32,8 +32,10 @@ LEADING_MARKS = ("class", "id")
 ELSEWHERE_TAGS = frozenset({"aside", "footer", "nav", "form", "select"})
 TELLS, LEADS_AWAY = 1, 2
 """Bits of a mark: that it tells of author or date; that what is in it is of other things."""
+AUTHOR_MARK = "author(?!i[sz]|ing|ity|itat)"
+"""What is in marks of authors, unlike `authorization` and `authoring`."""
 _TELLING = re.compile(
-    r"author|byl(?:ine)?\b|writer|journalist|screenname|posted|publish|submitted|date|time|fecha"
+    rf"{AUTHOR_MARK}|byl(?:ine)?\b|writer|journalist|screenname|posted|publish|submitted|date|time|fecha"
     r"|article.?info|post.?info|post.?meta|entry.?meta|source|zuozhe|bianji",
     re.IGNORECASE,
 )

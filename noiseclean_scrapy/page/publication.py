@@ -20,7 +20,7 @@ from noiseclean_scrapy.page.authors import (
     turned,
 )
 from noiseclean_scrapy.page.days import LONGEST_DAY, ShownDay, read_time, read_written, shown_days
-from noiseclean_scrapy.page.facts import LONGEST_LINE, reads_as_sentence, text_of
+from noiseclean_scrapy.page.facts import AUTHOR_MARK, LONGEST_LINE, reads_as_sentence, text_of
 from noiseclean_scrapy.page.found_facts import (
     EARLIEST,
     TELLS_CHANGE,
@@ -33,9 +33,9 @@ from noiseclean_scrapy.page.linked_data import Article, plain_line
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-_TELLS_TIME = re.compile("date|time|publi|modif|created|issued")
+_TELLS_TIME = re.compile(r"(?<!vali)date|time|publi(?!sher)|modif|created|issued")
 _IS_PUBLISHED = re.compile(r"date_?published|(?:dc|dcterms):(?:created|date|issued)\b")
-_AUTHOR_MARK = re.compile("author|byline", re.IGNORECASE)
+_AUTHOR_MARK = re.compile(f"{AUTHOR_MARK}|byline", re.IGNORECASE)
 _OF_PICTURE = re.compile("caption|credit|photo", re.IGNORECASE)
 _URL_DAY = re.compile(r"[/_-]\d{4}[/_-]?\d\d[/_-]?\d\d(?!\d)", re.ASCII)
 _BESIDE = 4  # parts that tell of author or date, behind the headline
@@ -195,7 +195,7 @@ def _stated_time(
 def _marked_time(node: _Element) -> str | None:
     """The time that an element is marked with, in HTML, microdata or RDFa."""
     if node.tag == "time":
-        return node.get("datetime")
+        return node.get("datetime") or node.get("content")
     marks = f"{node.get('itemprop', '')} {node.get('property', '')}".lower()
     return node.get("content") if _IS_PUBLISHED.search(marks) else None
 
