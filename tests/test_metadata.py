@@ -231,6 +231,13 @@ def test_an_organisation_is_one_author(name: str) -> None:
         ("Martin Luther King, Jr.", "Martin Luther King"),
         ("Share Tweet Text Share E-mail", ""),
         ("Discuz! Team and Comsenz UI Team", ""),
+        ("Ana Lima, MS, RD", "Ana Lima"),
+        ("Ana Lima, CEO and Rui Melo, CFP", "Ana Lima; Rui Melo"),
+        ("This post was written by Ana Lima, Head of Fog", "Ana Lima"),
+        ("Ana Lima, DVM Reviewed by Rui Melo", "Ana Lima"),
+        ("Ana Lima, AFP", "Ana Lima; AFP"),
+        ("Ana Lima Contributing", "Ana Lima"),
+        ("Ana Lima; fog.example.com; p=12", "Ana Lima"),
     ],
 )
 def test_what_stands_around_a_name_is_no_part_of_it(line: str, author: str) -> None:
@@ -249,6 +256,7 @@ def test_what_stands_around_a_name_is_no_part_of_it(line: str, author: str) -> N
         "afan42",
         "bell hooks",
         "A.B. Lima Jr.",
+        "علی\u200cرضا محمدزاده",
     ],
 )
 def test_names_are_spelled_as_the_page_has_them(name: str) -> None:
@@ -283,10 +291,44 @@ def test_a_name_that_is_shown_in_capitals_as_well_is_not_in_capitals() -> None:
         ("A cura di Maria Rossi", "Maria Rossi"),
         ("Ein Kommentar von Max Muster", "Max Muster"),
         ("Иван Петров, корреспондент", "Иван Петров"),
+        ("記者王小明／台北報導", "王小明"),
+        ("〔記者王小明/台北報導〕", "王小明"),
+        ("文／記者王小明", "王小明"),
+        ("بقلم/ ليلى حداد", "ليلى حداد"),
+        ("Της Άννας Παππά", "Άννας Παππά"),
+        ("Piše Ivan Horvat", "Ivan Horvat"),
+        ("Հեղինակ՝ Արամ Խաչատրյան", "Արամ Խաչատրյան"),
+        ("โดย สมชาย ใจดี", "สมชาย ใจดี"),
     ],
 )
 def test_words_before_a_marked_author_are_no_part_of_the_name(line: str, author: str) -> None:
     assert read(body=f'<h1>Flood</h1><span class="author">{line}</span>').author == author
+
+
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [
+        ("Penulis: Budi Santoso", "Budi Santoso"),
+        ("Tác giả: Nguyễn Văn An", "Nguyễn Văn An"),
+        ("โดย : สมชาย ใจดี", "สมชาย ใจดี"),
+        ("記者王小明／台北報導", "王小明"),
+        ("Ana C. Lima (http://fog.example.com/ana)", "Ana C. Lima"),
+        ("علی\u200cرضا محمدزاده", "علی\u200cرضا محمدزاده"),
+    ],
+)
+def test_what_stands_around_a_name_in_meta(content: str, name: str) -> None:
+    assert read(f'<meta name="author" content="{content}">').author == name
+
+
+@pytest.mark.parametrize(("name", "author"), [(", The Courier", "The Courier"), ('"Al B"', "Al B")])
+def test_signs_around_a_name_in_json_ld(name: str, author: str) -> None:
+    assert read(linked({"@type": "Article", "author": {"name": name}})).author == author
+
+
+def test_an_address_of_mail_in_a_byline_is_no_name() -> None:
+    mail = "<p><a href='mailto:al@fog.example'>al@fog.example</a></p>"
+    body = f"<h1>Flood</h1><div class=byline><p><span>By Ana Lima</span></p>{mail}</div>"
+    assert read(body=body).author == "Ana Lima"
 
 
 @pytest.mark.parametrize("mark", ["about-authorization", "authoring-texts", "authority"])

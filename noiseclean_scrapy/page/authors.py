@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from itertools import islice, takewhile
 
 from noiseclean_scrapy.page.characters import one_line
 from noiseclean_scrapy.page.days import LONGEST_DAY, MONTHS, shown_days
@@ -14,7 +14,7 @@ _LETTER = r"[^\W\d_]"
 _LISTED = re.compile(r"\s*[;|、]\s*")
 _AND = r"(?:and|und|y|et|e|og|och|en|&)\s+"
 _JOINED = re.compile(rf"\s*,\s+(?:{_AND})?|\s+{_AND}")
-_MAIL = re.compile(r"\s+\S+@\S+$")
+_MAIL = re.compile(r"\s+(?:\S+@\S+|\(https?:[^()]*\))$")
 _SIGN = re.compile(r"(?<=\S)\s+\([^()]{1,20}\)$")
 _WRITTEN = "(?:posted|published|written)"
 _WRITTEN_BY = rf"(?:(?:{_WRITTEN}|story|words|text) )?by"
@@ -25,8 +25,9 @@ _BY_ELSEWHERE = (
 )
 _BY = re.compile(
     rf"(?:{_WRITTEN_BY}|{_BY_ELSEWHERE})\s+(?=[^\W\d_])"
-    r"|te[kx]st\s?:?\s|(?:redakcja|लेखक|文|文字|撰文|記者|记者)\s?[:：/／＝]\s?"
-    r"|(?:بقلم|كتب|מאת|लेखक)\s+|(?:記者|记者)\s?(?=[\u4e00-\u9fff])",
+    r"|te[kx]st\s?:?\s|(?:redakcja|लेखक|文|文字|撰文|記者|记者)\s?[:：/／＝]\s?(?:記者|记者)?"
+    r"|(?:بقلم|كتب|מאת|लेखक)(?:\s?[/:：]\s?|\s+)|[〔【]?(?:記者|记者)\s?(?=[\u4e00-\u9fff])"
+    r"|(?:τ(?:ου|ης|ων)|piš[eu]:?|Հեղինակ՝)\s+|โดย\s?:?\s?",
     re.IGNORECASE,
 )
 _OF_NAMES = re.compile(r"(?:von|di|af|oleh)\s", re.IGNORECASE)
@@ -44,6 +45,13 @@ _ROLE = re.compile(
     r"(?:\.?$|\s(?:at|for|in|of)\s|-(?:at-large|in-chief)\b)",
     re.IGNORECASE,
 )
+_DEGREE = re.compile(
+    r"M[AS]|RDN?|LDN|CF[AP]|CP[AP]|R\.?N|BSN|DVM|MPH|PSP|C[EFIMOT]O|J\.?D|DDS|"
+    r"(?i:(?:head|manager|(?:co-?)?founder|lead|certified)(?:\s.*)?)"
+)
+"""What somebody has or does, behind a name and a comma."""
+_OF_BODY = re.compile(r"head|manager|[ES]?VP", re.IGNORECASE)
+"""What somebody has or does who is said to have it in something that follows."""
 _WORK = "(?:analysis|comment|essay|opinion|photos?|recipe|report|review|story|text|words)"
 _DESK = (
     "(?:arts|associate|business|chief|city|culture|deputy|education|features|finance|foreign|games?|"
@@ -56,6 +64,7 @@ _NAME_AND_MONTH = re.compile(rf"(\S+(?: \S+)+) (?:{'|'.join(MONTHS)})", re.IGNOR
 """A name before a day of which the figures were taken for no part of it."""
 _EDGES = " •|·,;:–—-/"
 _NO_NAME = re.compile(r"https?:|www\.|@|^\W*(?:\d+\W*)?$")
+_ADDRESS = re.compile(r"[a-z\d.-]+\.[a-z]{2,}|[a-z]{1,2}=\d+", re.IGNORECASE | re.ASCII)
 _INITIAL = re.compile(rf"(?<!\S){_LETTER}(?!\S)")
 _WORD = rf"{_LETTER}(?:{_LETTER}|['’-])*"
 _FAMILY_FIRST = re.compile(f"{_WORD}, {_WORD}")
@@ -71,10 +80,10 @@ _WEEKDAY = "(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _SHORT_WEEKDAY = "(?:mon|tues?|wed|thu|fri|sat|sun)"
 _NOBODY = re.compile(
     rf"(?:about )?(?:the )?authors?|(?:{_WRITTEN} )?by|published|posted|updated|follow|作者|文"
-    r"|文字|記者|记者|super user|admin(?:istrator)?|webmaster|undefined|null|none|false"
+    r"|文字|記者|记者|بقلم|كتب|super user|admin(?:istrator)?|webmaster|undefined|null|none|false"
     rf"|facebook|twitter|{_WEEKDAY}|{_SHORT_WEEKDAY}|{_TITLE}"
     r"|(?:(?:e-?mail|like|pin|print|save|share|text|tweet)\b\s*)+|.*\bdiscuz\b.*|comsenz.*"
-    r"|(?=\S*\d)[\w-]{16,}|"  # the number of an account
+    r"|\S{1,10}報[導道]|https?|(?=\S*\d)[\w-]{16,}|"  # the number of an account
     + "|".join(rf"{name[:3]}(?:{name[3:]})?" for name in MONTHS if name not in _NAMED_AS_MONTHS),
     re.IGNORECASE,
 )
@@ -89,17 +98,20 @@ _AROUND_NAME = re.compile(
     r"|^(?:.*\s)?作者\s?[:：]\s?"
     rf"|(?:^|\s+)(?:(?:(?:last )?updated|published|posted|is an?)\s.*|{_MONTH}\.? \d{{1,2}})$"
     rf"|\s+{_WEEKDAY}$"
-    r"|（.*$|\s+(?:기자|특파원|記者|记者)(?:\s.*)?$"
+    r"|（.*$|\s?[/／]\S{0,10}報[導道][〕】]?$|\s+(?:기자|특파원|記者|记者)(?:\s.*)?$"
+    r"|\s+(?:medically )?reviewed by\s.*$|\s+(?:contributing|get|https?|posts)$"
     r"|\s+(?:follow(?:ing)?|share|updated|published|posted)(?:\s+@\w*)?$",
     re.IGNORECASE,
 )
 _NAME_OF_DAY = re.compile(rf"\S+ (?:{_WEEKDAY}|share)", re.IGNORECASE)
 _BYLINE = re.compile(rf"(?:{_WRITTEN_BY}:?|({_BY_ELSEWHERE}))\s+(?=[^\W\d_])", re.IGNORECASE)
 _BEHIND_NAME = re.compile(
-    rf"\s*[,;:|•●·/(–—\d].*|\s(?:-|on|of|for|at|in|with|{_WRITTEN}|{_WEEKDAY}|{_MONTH})\s.*",
+    rf"\s*[,;:|•●·/(–—\d].*|\s\S+@.*|\s(?:-|on|of|for|at|in|with|{_WRITTEN}|{_WEEKDAY}|{_MONTH})\s.*",
     re.IGNORECASE,
 )
 _WORD_AND_SIGN = re.compile(rf"([^\s,|]+)\s?[,|·•●–—]\s*(?=\d|{_WEEKDAY}|{_MONTH})", re.IGNORECASE)
+_JOINERS = "\u200c\u200d"
+_JOINER = f"[{_JOINERS}]?"
 _LONGEST = 200  # characters of all names
 _MOST_PLACES = 20  # where a name is looked for in a text
 _LABEL = re.compile(r"[^\s:：]{1,15}(?: [^\s:：]{1,15})?\s?[:：]\s?")
@@ -189,7 +201,9 @@ def labelled_name(line: str) -> str:
 
 def without_roles(names: Sequence[str]) -> list[str]:
     """Names without those that only say what the ones before them are."""
-    return [*names[:1], *(name for name in names[1:] if not _ROLE.search(name))]
+    behind = takewhile(lambda name: not _OF_BODY.fullmatch(name), names[1:])
+    people = (n for n in behind if not _ROLE.search(n) and not _DEGREE.fullmatch(n))
+    return [*names[:1], *people]
 
 
 def is_organisation(name: str) -> bool:
@@ -229,7 +243,7 @@ def named_authors(found: str | None, *, are_told: bool = False) -> str:
     line = one_line(found or "")
     names = (
         name if are_told and _NAME_OF_DAY.fullmatch(name) else _AROUND_NAME.sub("", name)
-        for name in map(str.strip, line.split(";"))
+        for name in map(_trimmed, line.split(";"))
     )
     if not are_told:
         names = (_alone(_NAME_AND_MONTH, name).strip(_EDGES) for name in names)
@@ -241,19 +255,28 @@ def named_authors(found: str | None, *, are_told: bool = False) -> str:
     return author if len(author) <= _LONGEST else ""
 
 
+def _trimmed(name: str) -> str:
+    """A name without commas around it, or the quotation marks in which all of it stands."""
+    name = name.strip(" ,")
+    return name[1:-1] if re.fullmatch('"[^"]+"', name) else name
+
+
 def as_shown(names: str, read_text: Callable[[], str]) -> str:
     """Names as the text shows them: libraries leave out dots, digits and signs, and begin words
-    with capitals. Where it shows them in capitals alone they stay.
+    with capitals. Where it shows them in capitals alone they stay. No address is behind others.
 
     >>> as_shown("Ana D Sousa; Fog Fan; Rui Melo", lambda: "By Ana D. Sousa, fog_fan94, RUI MELO")
     'Ana D. Sousa; fog_fan94; Rui Melo'
     """
     text = one_line(read_text()) if names else ""
-    return "; ".join(_as_shown(name, text) for name in names.split("; "))
+    shown = [_as_shown(name, text) for name in names.split("; ")]
+    behind = (name for name in shown[1:] if not _ADDRESS.fullmatch(name))
+    return "; ".join([*shown[:1], *behind])
 
 
 def _as_shown(name: str, text: str) -> str:
-    words = r"[ ._-]{1,2}".join(map(re.escape, name.split()))
+    letters = (_JOINER.join(map(re.escape, word)) for word in name.split())
+    words = r"[ ._-]{1,2}".join(letters)
     found = islice(re.finditer(rf"(?<!\w){words}", text, re.IGNORECASE), _MOST_PLACES)
     places = ((place.start(), _end_of_name(text, *place.span())) for place in found)
     shown = (text[start:end] for start, end in places if not text[end : end + 1].isalnum())
@@ -303,5 +326,10 @@ def is_plain_name(name: str) -> bool:
 
 
 def _in_letters(name: str) -> str:
-    """A name with a letter for each vowel or accent that is a sign of its own, as in Hindi."""
-    return "".join("a" if unicodedata.category(sign)[0] == "M" else sign for sign in name)
+    """A name with a letter for each vowel or accent that is a sign of its own, as in Hindi.
+
+    And for what joins letters, or keeps them apart as in Persian.
+    """
+    return "".join(
+        "a" if unicodedata.category(sign)[0] == "M" or sign in _JOINERS else sign for sign in name
+    )

@@ -65,7 +65,10 @@ def author_and_date(
     latest = datetime.now(timezone.utc) + timedelta(days=1)
     told_authors = named_authors("; ".join(article.authors), are_told=True)
     author = told_authors or _stated_author(facts) or _marked_author(facts)
+    marked_byline = _marked_byline(facts)
     author = author or _labelled_author(facts)
+    if "@" in marked_byline:  # libraries take what an address is made of for names
+        author = author or named_authors(byline(marked_byline))
     stated = [article.published, *(read_time(declared.get(name)) for name in _TIMES)]
     if not any(stated):
         written = (read_written(declared.get(name)) for name in _TIMES)
@@ -82,7 +85,8 @@ def author_and_date(
     published = next(by_own_clock, times[0] if times else None)
     if not author or not told:
         other_author, other_published = found_author_and_date(facts, url, latest, language)
-        author, published = author or other_author, published or other_published
+        author = author or other_author or named_authors(byline(marked_byline))
+        published = published or other_published
     site = SiteNames((article.publisher, declared.get("og:site_name", "")), url)
     if not author or site.is_name(author):
         shown = named_authors(next(filter(None, map(byline, beside()[0])), ""))
@@ -117,7 +121,8 @@ def _stated_author(facts: _Element) -> str:
     cited = [node.get("content", "") for node in facts.iter("meta") if _is_cited(node)]
     if cited:
         return named_authors("; ".join(dict.fromkeys(map(turned, map(plain_line, cited)))))
-    stated = {plain_line(node.get("content")) for node in facts.iter("meta") if is_author(node)}
+    metas = (plain_line(node.get("content")) for node in facts.iter("meta") if is_author(node))
+    stated = {labelled_name(line) or line for line in metas}
     if not any(stated):
         links = facts.iterfind("body//a")
         stated = {
@@ -146,6 +151,13 @@ def _labelled_author(facts: _Element) -> str:
     marked = (node for node in facts.iterfind("body//*") if _AUTHOR_MARK.search(_marks(node)))
     first = next((line for node in marked if (line := plain_line(text_of(node)))), "")
     return labelled_name(first)
+
+
+def _marked_byline(facts: _Element) -> str:
+    """The first line that is marked as a byline right behind the headline."""
+    parts = (part for number, part in _parts(facts) if 0 <= number < _BESIDE)
+    lines = (plain_line(text_of(part)) for part in parts if "byline" in _marks(part))
+    return next(filter(None, lines), "")
 
 
 def _marks(node: _Element) -> str:
