@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from copy import deepcopy
 from functools import lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from lxml import html
 
@@ -16,7 +15,12 @@ from noiseclean_scrapy import kernels
 from noiseclean_scrapy.page.characters import writable
 from noiseclean_scrapy.page.days import shown_days
 from noiseclean_scrapy.page.document import LANGUAGE_ATTRIBUTES, named_elements
-from noiseclean_scrapy.page.linked_data import OTHERS, is_json_ld, is_wrapped, read_json
+from noiseclean_scrapy.page.linked_data import (
+    LONGEST_VALUE,
+    is_json_ld,
+    own_json,
+    without_long_strings,
+)
 from noiseclean_scrapy.page.parse import document_roots, parse_html
 from noiseclean_scrapy.page.sources import Html
 from noiseclean_scrapy.page.tags import local_name
@@ -54,17 +58,12 @@ LONGEST_LINE = 150
 """Characters of a line that tells who published when."""
 _LONGEST_MARK = 1000
 _MOST_JSON = 200_000
-_LONGEST_VALUE = 300
 _MOST_LONG = 20  # values that are longer than most, as addresses may be
 _MOST_UNREADABLE = 5_000
-_DEEPEST = 20
 _PARAGRAPHS = frozenset({"p", "li", "dd", "blockquote"})
 _SHORTEST_SENTENCE = 40  # characters; what is shorter may say who published when
 _SENTENCE_END = re.compile(r"[.!?…。！？][^\w.!?…。！？]*$")
-_NAMES_OTHERS = re.compile(rf'"(?:{"|".join(sorted(OTHERS))})"\s*:')
 _PLAIN_NAME = re.compile(r"[a-z][\w.-]*", re.IGNORECASE | re.ASCII)
-_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
-_LONG_STRING = re.compile(rf'"(?:[^"\\]|\\.){{{_LONGEST_VALUE - 1}}}', re.DOTALL)
 _LANGUAGE_CODE = re.compile(r"(?!utf)([a-z]{2,3})(?:[-_]|$)")
 
 
@@ -88,7 +87,7 @@ def _drop_long_values(facts: _Element) -> None:
     left = _MOST_LONG
     for node in facts.iter():
         for name, value in node.items():
-            if len(value) > _LONGEST_VALUE:
+            if len(value) > LONGEST_VALUE:
                 left -= 1
                 if left < 0 or len(value) > LONGEST_ADDRESS:
                     del node.attrib[name]
@@ -117,7 +116,7 @@ def _head_parts(root: _Element) -> Iterator[_Element]:
             text = writable(node.text or "")
             if not is_json_ld(node) or len(text) > json_left:
                 continue
-            own = _own_json(text)
+            own = own_json(text)
             if own is not None:
                 json_left -= len(text)
             else:
@@ -141,36 +140,6 @@ def _is_others(node: _Element, reviews: _Above) -> bool:
     if local_name(node.tag) == "link":
         return _RELATIONS.isdisjoint(node.get("rel", "").lower().split())
     return bool(node.get("itemprop")) and reviews.nearest(node) is not None
-
-
-def _own_json(text: str) -> str | None:
-    """JSON-LD without reviews and the like: others wrote them, on other days; None if no JSON."""
-    try:
-        value = read_json(text)
-    except (ValueError, RecursionError):
-        return None
-    if not is_wrapped(text) and not _NAMES_OTHERS.search(text):
-        return text
-    return json.dumps(_own(value, 0))
-
-
-def _own(value: Any, depth: int) -> Any:
-    if depth > _DEEPEST:
-        return None
-    if isinstance(value, dict):
-        return {name: _own(part, depth + 1) for name, part in value.items() if name not in OTHERS}
-    return [_own(part, depth + 1) for part in value] if isinstance(value, list) else value
-
-
-def without_long_strings(data: str) -> str:
-    """JSON with empty strings in place of long ones.
-
-    >>> without_long_strings('{"author": "Ana \\\\"Sousa", "articleBody": "%s"}' % ("x" * 999))
-    '{"author": "Ana \\\\"Sousa", "articleBody": ""}'
-    """
-    if not _LONG_STRING.search(data):
-        return data
-    return _STRING.sub(lambda found: found[0] if len(found[0]) <= _LONGEST_VALUE else '""', data)
 
 
 def _telling_parts(root: _Element) -> Iterator[_Element]:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
 
 _DEEPEST = 20
-_LONGEST = 300
+LONGEST_VALUE = 300
+"""Characters of the longest value that may tell something."""
 _MOST_IMAGES = 20
 _MOST_AUTHORS = 30
 _WRAPPING = re.compile(r"[\s/*]*(?:<!--|<!\[CDATA\[)(?:<!--|<!\[CDATA\[|-->|[\s/*>])*")
@@ -29,6 +30,9 @@ OTHERS = frozenset(
     "video associatedMedia relatedLink".split()
 )
 """Below these stand other articles, and the authors and days of other things."""
+_NAMES_OTHERS = re.compile(rf'"(?:{"|".join(sorted(OTHERS))})"\s*:')
+_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_LONG_STRING = re.compile(rf'"(?:[^"\\]|\\.){{{LONGEST_VALUE - 1}}}', re.DOTALL)
 _ELSEWHERE = OTHERS | {"image"}
 
 
@@ -75,6 +79,36 @@ def read_json(text: str) -> Any:
     return json.loads(text, strict=False)
 
 
+def own_json(text: str) -> str | None:
+    """JSON-LD without reviews and the like: others wrote them, on other days; None if no JSON."""
+    try:
+        value = read_json(text)
+    except (ValueError, RecursionError):
+        return None
+    if not is_wrapped(text) and not _NAMES_OTHERS.search(text):
+        return text
+    return json.dumps(_own(value, 0))
+
+
+def _own(value: Any, depth: int) -> Any:
+    if depth > _DEEPEST:
+        return None
+    if isinstance(value, dict):
+        return {name: _own(part, depth + 1) for name, part in value.items() if name not in OTHERS}
+    return [_own(part, depth + 1) for part in value] if isinstance(value, list) else value
+
+
+def without_long_strings(data: str) -> str:
+    """JSON with empty strings in place of long ones.
+
+    >>> without_long_strings('{"author": "Ana \\\\"Sousa", "articleBody": "%s"}' % ("x" * 999))
+    '{"author": "Ana \\\\"Sousa", "articleBody": ""}'
+    """
+    if not _LONG_STRING.search(data):
+        return data
+    return _STRING.sub(lambda found: found[0] if len(found[0]) <= LONGEST_VALUE else '""', data)
+
+
 def things(documents: Iterable[Any]) -> Iterator[dict[str, Any]]:
     """All objects in a page's JSON-LD, outer ones first."""
     for value in documents:
@@ -116,9 +150,9 @@ def read_article(documents: Iterable[Any]) -> Article:
 
 def plain_line(value: object) -> str:
     """A text of metadata without references and line breaks; empty where it is too long for one."""
-    text = value if isinstance(value, str) and len(value) <= 4 * _LONGEST else ""
+    text = value if isinstance(value, str) and len(value) <= 4 * LONGEST_VALUE else ""
     line = " ".join(unescape(unescape(text)).split())
-    return line if len(line) <= _LONGEST else ""
+    return line if len(line) <= LONGEST_VALUE else ""
 
 
 def _objects(value: Any, depth: int, left_out: frozenset[str]) -> Iterator[dict[str, Any]]:
