@@ -548,6 +548,7 @@ def test_a_day_beside_the_headline_that_nothing_marks(
         ("<p>By ANA LIMA, Associated Press Writer 2 minutes ago</p>", "ANA LIMA"),
         ("<p>By Ana Lima Monday, January 16, 2012</p>", "Ana Lima"),
         ("<p>Posted by Ana Lima on March 8 | Fog</p>", "Ana Lima"),
+        ("<p>By Ana Lima Filed Under Fog</p>", "Ana Lima"),
         ("<p>by Ana Lima (AFP) – 17 hours ago</p>", "Ana Lima"),
         ("<p>by Ana Lima ● March 8</p>", "Ana Lima"),
         ("<p>By fog.fan, 2026-03-08(日), in category Weather</p>", "fog.fan"),

@@ -106,7 +106,7 @@ _AROUND_NAME = re.compile(
 _NAME_OF_DAY = re.compile(rf"\S+ (?:{_WEEKDAY}|share)", re.IGNORECASE)
 _BYLINE = re.compile(rf"(?:{_WRITTEN_BY}:?|({_BY_ELSEWHERE}))\s+(?=[^\W\d_])", re.IGNORECASE)
 _BEHIND_NAME = re.compile(
-    rf"\s*[,;:|•●·/(–—\d].*|\s\S+@.*|\s(?:-|on|of|for|at|in|with|{_WRITTEN}|{_WEEKDAY}|{_MONTH})\s.*",
+    rf"\s*[,;:|•●·/(–—\d].*|\s\S+@.*|\s(?:-|on|of|for|at|in|with|filed|{_WRITTEN}|{_WEEKDAY}|{_MONTH})\s.*",
     re.IGNORECASE,
 )
 _WORD_AND_SIGN = re.compile(rf"([^\s,|]+)\s?[,|·•●–—]\s*(?=\d|{_WEEKDAY}|{_MONTH})", re.IGNORECASE)
