@@ -63,7 +63,8 @@ class CasesSpider(scrapy.Spider):
         if case == "one of two dropped":
             yield {"case": case, "drop": True}
         for _ in range(MANY if case == "many replaced" else 1):
-            yield {"case": case, **({"url": response.url} if "url" in case else {})}
+            held = {"response": response} if case == "dropped before" else {}
+            yield {"case": case, **({"url": response.url} if "url" in case else {}), **held}
 
     def closed(self, reason: str) -> None:
         gc.collect()

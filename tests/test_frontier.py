@@ -397,7 +397,18 @@ class BareSpider(scrapy.Spider):
         yield {"url": response.url}
 
 
-def test_a_first_address_that_fails_is_asked_again(tmp_path: Path, own_redis: PrivateRedis) -> None:
+class LocalStartSpider(BareSpider):
+    """Asks for its first pages by requests that cannot be sent."""
+
+    async def start(self) -> AsyncIterator[Any]:
+        for url in self.first:
+            yield scrapy.Request(url, callback=partial(self.parse))
+
+
+@pytest.mark.parametrize("spider", [BareSpider, LocalStartSpider])
+def test_a_first_address_that_fails_is_asked_again(
+    tmp_path: Path, own_redis: PrivateRedis, spider: type[BareSpider]
+) -> None:
     asked: list[str] = []
 
     def answer(request: Request) -> None:
@@ -406,7 +417,7 @@ def test_a_first_address_that_fails_is_asked_again(tmp_path: Path, own_redis: Pr
 
     with serving(answer) as port:
         plan = Plan(
-            BareSpider,
+            spider,
             {"NOISECLEAN_FRONTIER": own_redis.url},
             {"first": [f"http://127.0.0.1:{port}/a"]},
         )
@@ -553,6 +564,31 @@ def test_what_is_finished_twice_is_counted_once(own_redis: PrivateRedis) -> None
     for _ in range(2):
         part.finish([("a.org", b"1")])
         assert part.counts() == (1, 2)
+    part.close()
+
+
+def test_what_redis_has_lost_in_part_is_told_and_no_longer_waited_for(
+    own_redis: PrivateRedis,
+) -> None:
+    part, redis = Part(own_redis.url, "torn"), Redis.from_url(own_redis.url)
+    part.push([Push(site, site.encode(), 0, b"1") for site in ("a.org", "b.org", "c.org")])
+    wanted: Any = {"is_known": True, "sites": 1, "each": 2, "wanted": ()}
+    first = part.take("p", 60, **wanted | {"is_known": False})
+    assert first
+    assert first.lost == 0
+    assert first.counts.pending == 3
+    redis.delete(*redis.keys("torn:*waiting:*"))
+    # The sites are there, and what the process has is under way.
+    second = part.take("p", 60, **wanted)
+    assert second
+    assert (second.lost, second.counts.pending) == (0, 3)
+    redis.delete(*redis.keys("torn:*taken:*"))
+    part.release("p", [(site, 0.0) for site in first.requests])
+    for lost in (3, 0):
+        taken = part.take("p", 60, **wanted)
+        assert taken
+        assert (taken.lost, taken.counts.pending, taken.requests) == (lost, 0, {})
+    redis.close()
     part.close()
 
 

@@ -89,6 +89,8 @@ class CleanPipeline:
             config = replace(config, read_only=True)
         pipeline = cls(crawler, config)
         crawler.signals.connect(pipeline.item_scraped, signals.item_scraped)
+        crawler.signals.connect(pipeline._untie, signals.item_dropped)
+        crawler.signals.connect(pipeline._untie, signals.item_error)
         crawler.signals.connect(pipeline.spider_closed, signals.spider_closed)
         if config.final_feeds and not config.read_only:
             assert crawler.stats

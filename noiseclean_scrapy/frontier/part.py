@@ -38,7 +38,7 @@ class Counts(NamedTuple):
 class Taken(NamedTuple):
     """What a process gets: its share of the sites, how many nobody has, and requests by site.
 
-    And how many requests have been given up.
+    And how many requests have been given up, and how many Redis has `lost`.
     """
 
     counts: Counts
@@ -46,6 +46,7 @@ class Taken(NamedTuple):
     free: int
     failed: int
     requests: dict[str, list[bytes]]
+    lost: int
 
 
 @dataclass
@@ -156,9 +157,9 @@ class Part:
         if not answer[0]:
             self.born = answer[1]
             return None
-        _, pending, pushed, share, free, failed, found, self.born = answer
+        _, pending, pushed, share, free, failed, found, lost, self.born = answer
         requests = {site.decode(): data for site, data in zip(found[::2], found[1::2], strict=True)}
-        return Taken(Counts(pending, pushed), share, free, failed, requests)
+        return Taken(Counts(pending, pushed), share, free, failed, requests, lost)
 
     def counts(self) -> Counts:
         """How much is to be done."""

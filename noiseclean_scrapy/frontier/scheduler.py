@@ -116,6 +116,7 @@ class FrontierScheduler(BaseScheduler):
         if data is None:
             if is_filtered:
                 self._local_seen.add(fingerprint)
+            request.meta.pop("is_start_request", None)  # its retries are not filtered
             self._local.append(request)
             return True
         if is_filtered:
@@ -275,6 +276,13 @@ class FrontierScheduler(BaseScheduler):
             self._held.lose()
             return
         self._lease_end = exchange.began + self.config.frontier_lease_seconds
+        if taken.lost:
+            count(self.crawler, "frontier/errors")
+            logger.error(
+                "Redis has lost %s of this crawl, which nobody can do any more (an expiry, or a "
+                "`maxmemory-policy` that evicts keys?)",
+                counted(taken.lost, "request"),
+            )
         for name, requests in taken.requests.items():
             count(self.crawler, "frontier/taken", len(requests))
             self._held.add(name, requests, self._rest)

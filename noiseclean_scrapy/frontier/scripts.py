@@ -174,15 +174,22 @@ while room > 0 do
   end
 end
 local counts = redis.call('HMGET', key('counts'), 'pending', 'pushed')
-return {1, tonumber(counts[1] or '0'), tonumber(counts[2] or '0'), share,
+local pending, lost = tonumber(counts[1] or '0'), 0
+-- Of what nobody has and no site is waited for, only the number is left.
+if redis.call('HLEN', key('owners')) == 0 and redis.call('ZCARD', key('sites')) == 0 then
+  pending, lost = 0, pending
+  redis.call('HSET', key('counts'), 'pending', 0)
+end
+return {1, pending, tonumber(counts[2] or '0'), share,
         redis.call('ZCOUNT', key('sites'), '-inf', time), redis.call('LLEN', key('failed')), found,
-        born}
+        lost, born}
 """
 """ARGV: process, seconds of its lease, whether it has one, most new sites, most requests of each,
 most returns of a request, and most of one that is done beside others; then site, number of requests
 wanted, and so on.
 
 Gives 0 where the lease is lost; else 1, pending, pushed, the process's share of the sites, the
-number of sites that nobody has, that of requests given up, and sites with their requests. Last
-when the frontier was born: another one than before was emptied meanwhile.
+number of sites that nobody has, that of requests given up, and sites with their requests. Then how
+many requests Redis has lost, and when the frontier was born: another one than before was emptied
+meanwhile.
 """
