@@ -12,8 +12,11 @@ logger = get_logger(__name__)
 _SAMPLE = 1000
 _SHORTEST_SAMPLE = 50
 _NEAR_TIE = 10.0
-# Cantonese and Wu have no code of two letters; in writing they are seldom meant.
-_MACROLANGUAGES = {"yue": "zh", "wuu": "zh", "zxx": ""}
+# What the model calls otherwise than pages do: Cantonese and Wu are seldom meant in writing, and
+# Central Kurdish and Bokmål it does not know.
+_SPOKEN = {"yue": "zh", "wuu": "zh", "zxx": "", "sdh": "ckb"}
+_ALIKE = ({"bs", "hr", "sr"}, {"nb", "no"}, {"bo", "dz"})
+"""Languages that are hardly told apart in a text: of these the declared one is right."""
 _AGREEING = 10
 """Texts in a row that are in the language their page declares, after which a site is believed."""
 _ASKED = 20
@@ -38,7 +41,7 @@ def ranking() -> Callable[[str], list[tuple[str, float]]] | None:
 
 
 def text_language(text: str, declared: str) -> str:
-    """The language of a text; the declared one where the text is short or it is nearly a tie."""
+    """The language of a text; the declared one where the text is short or hardly tells."""
     return _asked_language(text, declared) or declared
 
 
@@ -50,9 +53,10 @@ def _asked_language(text: str, declared: str) -> str:
         return ""
     ranks = rank(sample)
     best, score = ranks[0]
-    if dict(ranks).get(declared, -float("inf")) > score - _NEAR_TIE:
+    is_tie = dict(ranks).get(declared, -float("inf")) > score - _NEAR_TIE
+    if is_tie or any({best, declared} <= alike for alike in _ALIKE):
         return declared
-    return _MACROLANGUAGES.get(best, best)
+    return _SPOKEN.get(best, best)
 
 
 class SiteLanguages:
