@@ -32,6 +32,7 @@ TEXTS = {
     "nukta": ("hi", "", "ज़्यादा पढ़ना"),
     "plain": ("", "Untold", "Nobody says which language the ferry speaks."),
     "unseen": ("", "", "A Donau\u00addampf\u00adschiff is co\u2060operative. می\u200cخواهم"),
+    "army": ("he", 'צה"ל', "דו״ח מבקר המדינה: שָׁלוֹם"),
 }
 
 
@@ -137,6 +138,11 @@ FOUND: Sequence[tuple[str, set[str]]] = [
     ("dampf", set()),
     ("Donau\u00addampfschiff coopera\u00adtive", {"unseen"}),
     ("میخواهم", {"unseen"}),
+    ('צה"ל', {"army"}),
+    ('צה"ל דו"ח', {"army"}),
+    ('"דו"ח מבקר" המדינה', {"army"}),
+    ('צה"ל -דו"ח', set()),
+    ('"ח ל"', set()),
 ]
 """Queries, and the pages of TEXTS that are right, found by reading."""
 

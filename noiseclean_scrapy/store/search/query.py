@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from noiseclean_scrapy.errors import QueryError
 from noiseclean_scrapy.store.search.terms import Analyzer, Phrase
 
-_PART = re.compile(r'(-?)(?:"([^"]*)"?|([^\s"]+))')
+# Within a word of Hebrew letters and points it tells an abbreviation, as the sign U+05F4 does.
+_WITHIN = '(?<=[\u0591-\u05f2])"(?=[\u05d0-\u05f2])'
+_PART = re.compile(rf'(-?)(?:"((?:[^"]|{_WITHIN})*)"?|((?:[^\s"]|{_WITHIN})+))')
 _CHARACTERS = 1000
 
 
