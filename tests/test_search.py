@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import sys
+import time
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -208,6 +209,60 @@ def test_signs_that_stand_for_digits_are_marked_alone(store: Store) -> None:
     }.items():
         (hit,) = store.search(query).hits
         assert hit.marked("[", "]") == marked
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "query", "marked"),
+    [
+        ("my", "ဥ\u102eး" + "လမ်း" * 3 + "မန္တလေး" + "များ", "မန္တလေး", "[မန္တလေး]"),
+        ("ja", "ﾊﾞｯﾃﾘｰを作る", "バッテリー", "[ﾊﾞｯﾃﾘｰ]を"),
+        ("ja", "それか\u3099東京", "が", "それ[か\u3099]東"),
+        ("ja", "この東(とう)京(きょう)の駅", "東京", "この[東(とう)京](きょう)の駅"),
+        (
+            "ko",
+            "\u1109\u1165\u110b\u116e\u11af에서",
+            "서울",
+            "[\u1109\u1165\u110b\u116e\u11af]에서",
+        ),
+        ("th", "เกิดนํ้าท่วม", "น้ำ", "เกิด[นํ้า]ท่วม"),
+    ],
+)
+def test_a_match_is_marked_alone_however_it_is_spelled(
+    language: str, text: str, query: str, marked: str
+) -> None:
+    analyzer = Analyzer()
+    shown = snippet.make_snippet(text, language, [analyzer.phrase(query, language)], analyzer)
+    assert marked in shown.replace(MATCH_START, "[").replace(MATCH_END, "]")
+
+
+@pytest.mark.parametrize(
+    ("language", "letters"),
+    [
+        ("th", ["น้ำ", "ท่", "ว", "ม", "กี่", "ปี่"]),
+        ("km", ["ស្រុ", "ក្រ", "ខ្មែ", "រ"]),
+        ("my", ["မ", "န္တ", "လေး", "များ"]),
+        ("ja", ["ハ\u3099", "ﾊﾞ", "ﾘ"]),
+    ],
+)
+def test_a_snippet_begins_and_ends_between_letters(language: str, letters: list[str]) -> None:
+    analyzer = Analyzer()
+    rng = random.Random(2)
+    for _ in range(30):
+        before, after = (rng.choices(letters, k=300) for _ in range(2))
+        text = f"{''.join(before)}7{''.join(after)}"
+        shown = snippet.make_snippet(text, language, [analyzer.phrase("7", language)], analyzer)
+        first, _, last = shown.strip("…").partition(f"{MATCH_START}7{MATCH_END}")
+        assert first in {"".join(before[place:]) for place in range(300)}
+        assert last in {"".join(after[:place]) for place in range(300)}
+
+
+@pytest.mark.parametrize("run", ["ก" + "\u0e4d" * 300_000, "ﾊﾞ" * 150_000, "東(とう)" * 60_000])
+def test_marks_and_brackets_without_end_take_no_long_time(run: str) -> None:
+    analyzer = Analyzer()
+    started = time.process_time()
+    phrases = [analyzer.phrase(character, "th") for character in run[:2] if character != "("]
+    assert len(snippet.make_snippet(run, "th", phrases, analyzer)) > 200
+    assert time.process_time() - started < 10
 
 
 def test_snippets_show_the_original_text(store: Store) -> None:

@@ -67,7 +67,7 @@ class Stemming:
         import snowballstemmer  # type: ignore[import-untyped]
         import stopwordsiso
 
-        code = _code(language)
+        code = base_code(language)
         known = stopwordsiso.has_lang(code)
         self._stop_words = stopwordsiso.stopwords(code) if known else set()
         name = stemmer or stemmer_name(language)
@@ -97,9 +97,14 @@ def stemmer_name(language: str) -> str:
     >>> stemmer_name("nb"), stemmer_name("de-AT"), stemmer_name("zh")
     ('norwegian', 'german', '')
     """
-    return STEMMERS.get(_code(language), "")
+    return STEMMERS.get(base_code(language), "")
 
 
-def _code(language: str) -> str:
+def base_code(language: str) -> str:
+    """The code of a language without a region; both kinds of Norwegian are one.
+
+    >>> base_code("ur_PK"), base_code("nb")
+    ('ur', 'no')
+    """
     code = language.replace("_", "-").partition("-")[0].strip().lower()
     return _SAME.get(code, code)

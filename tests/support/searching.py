@@ -33,6 +33,14 @@ TEXTS = {
     "plain": ("", "Untold", "Nobody says which language the ferry speaks."),
     "unseen": ("", "", "A Donau\u00addampf\u00adschiff is co\u2060operative. می\u200cخواهم"),
     "army": ("he", 'צה"ל', "דו״ח מבקר המדינה: שָׁלוֹם"),
+    "tehran": ("fa", "سال ۱۴۰۴", "خانهٔ ما"),
+    "lahore": ("ur", "اُردو", "پاكستاني"),
+    "delhi": ("hi", "", "२५० 360"),
+    "kyiv": ("uk", "", "компʼютер"),
+    "yerevan": ("hy", "", "Երևան"),
+    "flood": ("th", "", "เกิดนํ้าท่วม"),
+    "vientiane": ("lo", "", "ເກີດນໍ້າຖ້ວມ"),
+    "station": ("ja", "", "東(とう)京(きょう)の駅と食（た）べる"),
 }
 
 
@@ -143,6 +151,22 @@ FOUND: Sequence[tuple[str, set[str]]] = [
     ('"דו"ח מבקר" המדינה', {"army"}),
     ('צה"ל -דו"ח', set()),
     ('"ח ל"', set()),
+    ("שלום", {"army"}),
+    ("1404 خانه", {"tehran"}),
+    ("خانۀ", {"tehran"}),
+    ("اردو پاکستانی", {"lahore"}),
+    ("250 ३६०", {"delhi"}),
+    ("комп'ютер", {"kyiv"}),
+    ("комп’ютер", {"kyiv"}),
+    ("ԵՐԵՎԱՆ", {"yerevan"}),
+    ("Երեւան", {"yerevan"}),
+    ("น้ำท่วม", {"flood"}),
+    ("น้ํา", {"flood"}),
+    ("ນ້ຳ", {"vientiane"}),
+    ("東京", {"tower", "station"}),
+    ('"東京の駅" 食べる', {"station"}),
+    ("東(とう)京(きょう)", {"tower", "station"}),
+    ("きょう とう", {"station"}),
 ]
 """Queries, and the pages of TEXTS that are right, found by reading."""
 

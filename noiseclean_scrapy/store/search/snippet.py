@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
+from noiseclean_scrapy.store.search.letters import letter_end, letter_start
 from noiseclean_scrapy.store.search.terms import Analyzer, Phrase, Token
 
 # Two characters that Unicode leaves to private use.
@@ -38,7 +39,7 @@ def make_snippet(text: str, language: str, phrases: Sequence[Phrase], analyzer: 
     beginnings of phrases, is not looked at.
     """
     tokens = list(analyzer.tokens(text[:_LOOKED_AT], language))
-    matches = list(islice(_find(tokens, phrases), _MOST_MATCHES))
+    matches = list(islice(_find(text, tokens, phrases), _MOST_MATCHES))
     start = _start(text, _best(matches).start) if matches else 0
     end = _end(text, start + _CHARACTERS)
     parts = [_ELLIPSIS] if start else []
@@ -54,7 +55,7 @@ def make_snippet(text: str, language: str, phrases: Sequence[Phrase], analyzer: 
     return "".join(parts).strip()
 
 
-def _find(tokens: Sequence[Token], phrases: Sequence[Phrase]) -> Iterator[_Match]:
+def _find(text: str, tokens: Sequence[Token], phrases: Sequence[Phrase]) -> Iterator[_Match]:
     """Where the phrases stand, in the order of the text; longer ones first."""
     starting: dict[str, list[tuple[str, Phrase]]] = {}
     for phrase in sorted(set(phrases), key=lambda phrase: len(phrase.terms), reverse=True):
@@ -73,12 +74,9 @@ def _find(tokens: Sequence[Token], phrases: Sequence[Phrase]) -> Iterator[_Match
             for written, phrase in begun:
                 if terms.startswith(written, offset):
                     last = tokens[place + len(phrase.terms) - 1]
-                    yield _Match(token.start, _match_end(last, phrase), phrase)
+                    end = letter_end(text, last.start, last.end) if phrase.open else last.end
+                    yield _Match(token.start, end, phrase)
         offset += len(token.term) + 1
-
-
-def _match_end(token: Token, phrase: Phrase) -> int:
-    return min(token.end, token.start + len(phrase.terms[-1])) if phrase.open else token.end
 
 
 def _best(matches: Sequence[_Match]) -> _Match:
@@ -106,7 +104,7 @@ def _start(text: str, match: int) -> int:
     if near <= 0:
         return 0
     space = _SPACE.search(text, near, near + _WORD)
-    return space.end() if space else near
+    return space.end() if space else letter_start(text, near)
 
 
 def _end(text: str, near: int) -> int:
@@ -114,7 +112,7 @@ def _end(text: str, near: int) -> int:
     if near >= len(text):
         return len(text)
     spaces = list(_SPACE.finditer(text, near - _WORD, near))
-    return spaces[-1].start() if spaces else near
+    return spaces[-1].start() if spaces else letter_start(text, near)
 
 
 def _line(text: str) -> str:

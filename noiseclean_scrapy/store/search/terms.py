@@ -12,38 +12,41 @@ import threading
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
-from typing import Literal, NamedTuple, cast
+from itertools import islice, pairwise
+from typing import NamedTuple, cast
 
 import snowballstemmer  # type: ignore[import-untyped]
 
 from noiseclean_scrapy.page.characters import JOINERS
-from noiseclean_scrapy.page.stemming import stemmer_name
+from noiseclean_scrapy.page.stemming import base_code, stemmer_name
+from noiseclean_scrapy.store.search.letters import (
+    MARKS,
+    PAIRED,
+    READING,
+    is_spelled_alike,
+    spelled_alike,
+    without_readings,
+)
 
 _TURKISH_STEMMER = "turkish"
 _STEMMERS_WITH_AE = {"danish", "norwegian"}
 """To these æ is a letter of its own."""
 _TURKISH = str.maketrans("Iİ", "ıi")
 """Turkish has two letters where others have one; its stemmer follows their vowels."""
+_PERSIAN_LETTERS = {"fa", "ur"}
+_PERSIAN = dict(zip("يىكۀۂۓ", "ییکهہے", strict=True))
+"""Arabic letters that stand for Persian and Urdu ones, and letters whose hamza may be missing."""
 TITLE_WEIGHT = 5.0
 """A word of the title counts as much as so many of the text."""
 
-# Thai, Lao, Burmese, Khmer, Japanese, Chinese, Korean; marks included, digits and signs not.
-_PAIRED = (
-    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ecd\u0edc-\u0edf\u1000-\u103f\u1050-\u109d\u1780-\u17d3"
-    "\u1100-\u11ff\u3005-\u3007\u3041-\u3096\u3099\u309a\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff"
-    "\u3131-\u318e\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97c\uac00-\ud7a3\ud7b0-\ud7fb"
-    "\uf900-\ufaff\uff66-\uff9f\uffa0-\uffdc\U00020000-\U000323af"
+# Apostrophes that Unicode counts among the letters, of Ukrainian, Uzbek, Hawaiian.
+_APOSTROPHES = "\u02bb\u02bc"
+_OTHER = f"\\W_{_APOSTROPHES}{PAIRED}"
+_WORD = re.compile(
+    f"[{PAIRED}]+(?:{READING}[{PAIRED}]*)*|[^{_OTHER}]+(?:[{MARKS}{JOINERS}]+[^{_OTHER}]*)*"
 )
-# The vowel signs of many scripts are marks, which Python does not count among the word characters.
-_MARKS = "".join(
-    character
-    for character in map(chr, range(0x300, 0xFFFF))
-    if unicodedata.category(character) in {"Mn", "Mc"}
-)
-_WORD = re.compile(rf"[{_PAIRED}]+|[^\W_{_PAIRED}]+(?:[{_MARKS}{JOINERS}]+[^\W_{_PAIRED}]*)*")
 _WITHOUT_JOINERS = str.maketrans("", "", JOINERS)
-_IS_PAIRED = re.compile(rf"[{_PAIRED}]")
+_IS_PAIRED = re.compile(f"[{PAIRED}]")
 _DIGITS = {
     sign: unicodedata.normalize("NFKC", sign)
     for sign in map(chr, range(0x3300))
@@ -58,15 +61,18 @@ _IS_SIGNED = re.compile(f"[{_SIGNS}]")
 _SEAM = rf"(?<=\d)(?=[{_SIGNS}])|(?<=[{_SIGNS}])(?=\d)"
 # A fraction, or what stands up to the next one, or to where such signs meet common digits.
 _PART = re.compile(f"[{_PARTED}]|[^{_PARTED}](?:(?!{_SEAM})[^{_PARTED}])*")
-_HALF_WIDTH = re.compile("[\uff66-\uffdc]")
 # The nukta of Devanagari as well, a dot that is often left out.
 _ACCENTS = re.compile("[\u0300-\u036f\u093c]+")
 _LIGATURES = {"æ": "ae", "œ": "oe"}
+# The vowel points of Hebrew and Arabic, and the line that makes Arabic words longer.
+_POINTS = re.compile(
+    "[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u0655\u0670]+"
+)
+_OTHER_DIGIT = re.compile(r"[^\D0-9]")
 _UNDECOMPOSED = str.maketrans({"ı": "i", "ł": "l", "ø": "o", "đ": "d", **_LIGATURES})
 
 _TERM_CHARACTERS = 64
 _WORD_CHARACTERS = 256
-_PIECE_CHARACTERS = 1000
 _PHRASE_TERMS = 100
 _REMEMBERED_WORDS = 50_000
 
@@ -108,11 +114,11 @@ class Analyzer:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._vocabularies: dict[str, _Vocabulary] = {}
+        self._vocabularies: dict[tuple[str, bool], _Vocabulary] = {}
 
     def tokens(self, text: str, language: str) -> Iterator[Token]:
         """The terms of `text` in their order; `language` is its ISO 639 code, "" if unknown."""
-        vocabulary = self._vocabulary(stemmer_name(language))
+        vocabulary = self._vocabulary(language)
         stems = vocabulary.stems
         for match in _WORD.finditer(text):
             term = stems.get(match[0])
@@ -123,7 +129,7 @@ class Analyzer:
 
     def terms(self, text: str, language: str) -> tuple[str, ...]:
         """The terms of `text` without their places, which takes half the time."""
-        vocabulary = self._vocabulary(stemmer_name(language))
+        vocabulary = self._vocabulary(language)
         words: list[str] = _WORD.findall(text)
         known = list(map(vocabulary.stems.get, words))
         if None not in known:
@@ -144,7 +150,7 @@ class Analyzer:
         >>> Analyzer().phrase("新闻网", "zh"), Analyzer().phrase("网", "zh")
         (Phrase(terms=('新闻', '闻网'), open=False), Phrase(terms=('网',), open=True))
         """
-        tokens = list(islice(self.tokens(text, language), _PHRASE_TERMS))
+        tokens = list(islice(self.tokens(without_readings(text), language), _PHRASE_TERMS))
         is_open = False
         if tokens and _IS_PAIRED.match(tokens[-1].term):
             # In the text the run may go on, and its last character is then the first of a pair.
@@ -154,20 +160,23 @@ class Analyzer:
                 is_open = True
         return Phrase(tuple(token.term for token in tokens), is_open)
 
-    def _vocabulary(self, stemmer: str) -> _Vocabulary:
+    def _vocabulary(self, language: str) -> _Vocabulary:
+        rules = stemmer_name(language), base_code(language) in _PERSIAN_LETTERS
         with self._lock:
-            if stemmer not in self._vocabularies:
-                self._vocabularies[stemmer] = _Vocabulary(stemmer)
-            return self._vocabularies[stemmer]
+            if rules not in self._vocabularies:
+                self._vocabularies[rules] = _Vocabulary(*rules)
+            return self._vocabularies[rules]
 
 
 class _Vocabulary:
-    """The words met in texts of one language, and their terms."""
+    """The words met in texts that one stemmer reads, and their terms."""
 
-    def __init__(self, stemmer: str) -> None:
+    def __init__(self, stemmer: str, has_persian_letters: bool = False) -> None:
         self.stems: dict[str, str] = {}
         self._is_turkish = stemmer == _TURKISH_STEMMER
-        self._ligatures = str.maketrans({} if stemmer in _STEMMERS_WITH_AE else _LIGATURES)
+        ligatures = {} if stemmer in _STEMMERS_WITH_AE else _LIGATURES
+        variants = _PERSIAN if has_persian_letters else {}
+        self._letters = str.maketrans({**ligatures, **variants})
         self._stemmer = snowballstemmer.stemmer(stemmer) if stemmer else None
         self._lock = threading.Lock()
 
@@ -192,7 +201,12 @@ class _Vocabulary:
             seen = seen.translate(_TURKISH)
         folded = unicodedata.normalize("NFKC", seen).casefold()
         # Of the Turkish capital with a dot, casefold leaves the dot as an accent.
-        folded = folded.replace("i\u0307", "i").translate(self._ligatures)[:_TERM_CHARACTERS]
+        folded = folded.replace("i\u0307", "i")
+        if not folded.isascii():
+            folded = _POINTS.sub("", folded).replace("եւ", "եվ")  # NFKC takes և apart
+            folded = _OTHER_DIGIT.sub(lambda digit: str(int(digit[0])), folded)
+            folded = folded.translate(self._letters)
+        folded = folded[:_TERM_CHARACTERS]
         with self._lock:
             # A stemmer holds the word that it works on, so threads take turns.
             stem = self._stemmer.stemWord(folded) if self._stemmer else folded
@@ -205,13 +219,6 @@ class _Vocabulary:
         return term
 
 
-def _normalized(form: Literal["NFC", "NFKC"], text: str) -> str:
-    """`unicodedata.normalize` in pieces: it takes quadratic time to put a run of marks in order."""
-    size = _PIECE_CHARACTERS
-    pieces = (text[at : at + size] for at in range(0, len(text), size))
-    return "".join([unicodedata.normalize(form, piece) for piece in pieces])
-
-
 def _plain(stem: str) -> str:
     """A stem without accents and without what is no part of a word."""
     bare = _ACCENTS.sub("", unicodedata.normalize("NFD", stem)).translate(_UNDECOMPOSED)
@@ -220,14 +227,12 @@ def _plain(stem: str) -> str:
 
 def _pairs(run: str, start: int) -> Iterator[Token]:
     """Each character with the one that follows, the last one alone."""
-    # Half-width letters become what they stand for; Thai keeps its letters as they are.
-    is_half_width = _HALF_WIDTH.search(run)
-    characters = _normalized("NFKC" if is_half_width else "NFC", run)
-    end = start + len(run)
-    is_aligned = len(characters) == len(run)
-    for number in range(len(characters)):
-        pair = characters[number : number + 2]
-        if is_aligned:
+    if is_spelled_alike(run):
+        for number in range(len(run)):
+            pair = run[number : number + 2]
             yield Token(pair, start + number, start + number + len(pair))
-        else:
-            yield Token(pair, start, end)
+        return
+    for characters in spelled_alike(run, start):
+        for this, following in pairwise(characters):
+            yield Token(this.character + following.character, this.start, following.end)
+        yield Token(*characters[-1])
