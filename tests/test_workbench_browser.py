@@ -167,9 +167,9 @@ def test_a_rule_is_of_the_block_that_was_clicked_last(
         assert drop.is_disabled()
         held.pop().continue_()
         page.locator("[data-selector]:not(:empty)").wait_for()
+        number = rows.nth(2).get_attribute("data-row")
         with page.expect_request("**/api/proposals") as asked:
             drop.click()
-        number = rows.nth(2).get_attribute("data-row")
         found = server.get(f"/api/pages/{key}/places?block={number}")
         assert asked.value.post_data_json["selector"] == found["levels"][0]["selector"]
         page.wait_for_url("**/proposals/*")
