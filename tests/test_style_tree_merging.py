@@ -203,6 +203,17 @@ def test_decay_reaches_styles_that_were_dropped() -> None:
     assert found.node_importance == pytest.approx(wanted.node_importance, abs=1e-9)
 
 
+def test_styles_that_were_dropped_are_forgotten_as_others_are() -> None:
+    """Ten styles of a page each: no more are left than can have 0.05 pages, as others need."""
+    tree = learn([layout_of("<p>a</p>")] * 64)
+    tree.root.dropped_styles = (10.0, 10.0, 0.0)
+    left = []
+    for _ in range(4):
+        tree.decay(0.25)
+        left.append(tree.root.dropped_styles[0])
+    assert left == pytest.approx([10, 10, 10 / 64 / 0.05, 10 / 256 / 0.05])
+
+
 def test_thousands_of_like_siblings_take_linear_time() -> None:
     # By the definition alone each of them is compared with each: hours.
     sites = [layout_of("<div>" + "<p>same words" * (5000 + number) + "</div>") for number in (0, 1)]

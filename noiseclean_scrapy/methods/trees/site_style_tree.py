@@ -155,8 +155,9 @@ class SiteStyleTree:
                 feature: count * factor for feature, count in node.document_frequency.items()
             }
             styles, pages, weighted = node.dropped_styles
-            forgotten = faded_log(pages, weighted, factor)
-            node.dropped_styles = (styles, factor * pages, forgotten)
+            left, forgotten = factor * pages, faded_log(pages, weighted, factor)
+            # As styles that are kept they have `FORGOTTEN` pages each at least.
+            node.dropped_styles = (min(styles, left / FORGOTTEN), left, forgotten)
             for style in node.styles.values():
                 style.pages *= factor
             for labels in [k for k, s in node.styles.items() if s.pages < FORGOTTEN]:
