@@ -56,6 +56,7 @@ class CleanPage:
     # given the clean text
     _read_metadata: Callable[..., Metadata] | None = field(default=None, compare=False)
     _markup: MarkupOptions = PLAIN
+    __hash__ = None  # type: ignore[assignment]  # compared by its page, which has none
 
     def __repr__(self) -> str:
         return (
