@@ -7,9 +7,11 @@ import sys
 import time
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import event
 
 from noiseclean_scrapy.commands.search import Search
 from noiseclean_scrapy.errors import QueryError
@@ -110,6 +112,36 @@ def test_random_queries_in_many_languages_find_what_a_slow_search_finds(store: S
         assert keys(store.search(query, limit=100, language="de")) == [
             key for key in right if pages[key][1] == "de"
         ]
+
+
+def test_an_alternative_counts_once(store: Store) -> None:
+    write(store, page("a", "ferry ferry"), page("b", "ferry boat"), page("c", "boat"))
+    once, twice = (store.search(query).hits for query in ("ferry", "ferry OR ferry OR Ferry"))
+    assert [(hit.key, hit.score) for hit in once] == [(hit.key, hit.score) for hit in twice]
+
+
+def test_sqlite_scores_only_what_fulfils_all_conditions(tmp_path: Path) -> None:
+    """Scores take longest: none is worked out to count, nor for pages of other languages."""
+    scored: list[int] = []
+    plans: list[str] = []
+
+    def explain(_: Any, cursor: Any, statement: str, given: Any, *__: Any) -> None:
+        if "MATCH" in statement:
+            scored.append(statement.count("bm25"))
+            cursor.execute(f"EXPLAIN QUERY PLAN {statement}", given)
+            plans.extend(row[3] for row in cursor.fetchall())
+
+    with Store(f"sqlite:///{tmp_path}/pages.db") as store:
+        languages = ["en", *["de"] * 50]
+        write(store, *(page(f"{n}", "wines", language=x) for n, x in enumerate(languages)))
+        event.listen(store._database._engine, "before_cursor_execute", explain)
+        assert store.search("wines").total == 51
+        assert store.search("wines", language="en", site="a.example").total == 1
+    assert scored == [0, 2, 0, 1]
+    order = [plan.split()[1] for plan in plans if "noiseclean_search" in plan]
+    assert order == ["noiseclean_search_terms", "noiseclean_search"] * 6
+    pages = [plan for plan in plans if "noiseclean_page" in plan.split()]
+    assert {plan.split(" (")[-1] for plan in pages} == {"key=?)"}
 
 
 def test_languages_of_the_pages(store: Store) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
-from sqlalchemy import CTE, Connection
+from sqlalchemy import Connection, Select
 
 from noiseclean_scrapy.store.search import fulltext_postgresql, fulltext_sqlite
 from noiseclean_scrapy.store.search.query import AnalyzedAlternative
@@ -24,7 +24,7 @@ class Backend(Protocol):
     def replace(self, connection: Connection, pages: Sequence[PageTerms]) -> None:
         """Index stored pages, in the place of what was indexed of them before."""
 
-    def matches(self, alternatives: Sequence[AnalyzedAlternative]) -> CTE:
+    def matches(self, alternatives: Sequence[AnalyzedAlternative]) -> Select[Any]:
         """The pages that fulfil an alternative: columns `key` and `score`, greater is better."""
 
 

@@ -4,8 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
+from typing import Any
 
-from sqlalchemy import CTE, Connection, Float, bindparam, column, text
+from sqlalchemy import (
+    Connection,
+    Float,
+    Select,
+    bindparam,
+    cast,
+    func,
+    literal_column,
+    select,
+    text,
+)
+from sqlalchemy.dialects.postgresql import TSQUERY, TSVECTOR
 
 from noiseclean_scrapy.store.column_types import KeyText
 from noiseclean_scrapy.store.search.query import AnalyzedAlternative
@@ -32,13 +44,10 @@ _REPLACE = text(
     ON CONFLICT (key) DO UPDATE SET terms = excluded.terms
     """
 )
-_WEIGHTS = f"{{{1 / TITLE_WEIGHT}, 0, 0, 1}}"  # of D (the text), C, B and A (the title)
-# 1 makes long pages count less.
-_MATCHES = f"""
-    SELECT key, ts_rank_cd('{_WEIGHTS}', terms, CAST(:match AS TSQUERY), 1) AS score
-    FROM noiseclean_search
-    WHERE terms @@ CAST(:match AS TSQUERY)
-"""
+# Of D (the text), C, B and A (the title).
+_WEIGHTS = literal_column(f"'{{{1 / TITLE_WEIGHT}, 0, 0, 1}}'")
+_TERMS = literal_column("noiseclean_search.terms", TSVECTOR)
+_KEY_FOUND = literal_column("noiseclean_search.key", KeyText).label("key")
 
 
 def create(connection: Connection, by: str = "") -> None:
@@ -51,10 +60,12 @@ def replace(connection: Connection, pages: Sequence[PageTerms]) -> None:
     connection.execute(_REPLACE, rows)
 
 
-def matches(alternatives: Sequence[AnalyzedAlternative]) -> CTE:
+def matches(alternatives: Sequence[AnalyzedAlternative]) -> Select[Any]:
     expression = " | ".join(map(_alternative, alternatives))
-    query = text(_MATCHES).bindparams(bindparam("match", expression, unique=True))
-    return query.columns(column("key", KeyText), column("score", Float)).cte()
+    wanted = cast(bindparam("match", expression, unique=True), TSQUERY)
+    # 1 makes long pages count less.
+    score = func.ts_rank_cd(_WEIGHTS, _TERMS, wanted, 1, type_=Float).label("score")
+    return select(_KEY_FOUND, score).select_from(text(TABLE)).where(_TERMS.op("@@")(wanted))
 
 
 def _vector(page: PageTerms) -> str:

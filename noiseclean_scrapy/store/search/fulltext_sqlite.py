@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from sqlalchemy import CTE, Connection, Float, bindparam, column, text
+from sqlalchemy import Connection, Float, Select, bindparam, literal_column, select, text
 
 from noiseclean_scrapy.store.column_types import KeyText
 from noiseclean_scrapy.store.search.query import AnalyzedAlternative
@@ -48,13 +49,18 @@ _REPLACE = text(
     SELECT id, :title, :text FROM noiseclean_search WHERE key = :key
     """
 ).bindparams(_KEY)
+_KEY_FOUND = literal_column("noiseclean_search.key", KeyText).label("key")
 # bm25 is smaller for better matches.
-_MATCHES = f"""
-    SELECT noiseclean_search.key, -bm25(noiseclean_search_terms, {TITLE_WEIGHT}, 1.0) AS score
-    FROM noiseclean_search_terms
+_BM25 = f"-bm25(noiseclean_search_terms, {TITLE_WEIGHT}, 1.0)"
+_SCORE = literal_column(_BM25, Float).label("score")
+# In this order: else SQLite may go through all pages of a site and ask FTS5 for each.
+_FOUND = text(
+    """
+    noiseclean_search_terms
     CROSS JOIN noiseclean_search ON noiseclean_search.id = noiseclean_search_terms.rowid
-    WHERE noiseclean_search_terms MATCH :match
-"""
+    """
+)
+_MATCHES = text("noiseclean_search_terms MATCH :match")
 
 
 def create(connection: Connection, by: str = "") -> None:
@@ -71,12 +77,10 @@ def replace(connection: Connection, pages: Sequence[PageTerms]) -> None:
     connection.execute(_REPLACE, rows)
 
 
-def matches(alternatives: Sequence[AnalyzedAlternative]) -> CTE:
+def matches(alternatives: Sequence[AnalyzedAlternative]) -> Select[Any]:
     expression = " OR ".join(map(_alternative, alternatives))
-    query = text(_MATCHES).bindparams(bindparam("match", expression, unique=True))
-    found = query.columns(column("key", KeyText), column("score", Float)).cte()
-    # Else SQLite may go through all pages of a site and ask FTS5 for each.
-    return found.prefix_with("MATERIALIZED")
+    matched = _MATCHES.bindparams(bindparam("match", expression, unique=True))
+    return select(_KEY_FOUND, _SCORE).select_from(_FOUND).where(matched)
 
 
 def _alternative(alternative: AnalyzedAlternative) -> str:

@@ -73,7 +73,7 @@ def analyze_query(query: str, analyzer: Analyzer, language: str) -> tuple[Analyz
         AnalyzedAlternative(phrases(alternative.wanted), phrases(alternative.excluded))
         for alternative in parse_query(query)
     )
-    return tuple(alternative for alternative in analyzed if alternative.wanted)
+    return tuple(dict.fromkeys(alternative for alternative in analyzed if alternative.wanted))
 
 
 def wanted_phrases(query: str, analyzer: Analyzer, language: str) -> list[Phrase]:

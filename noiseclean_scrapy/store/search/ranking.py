@@ -112,8 +112,12 @@ def search_pages(
     parts = analyze_by_language(query, analyzer, languages)
     if not parts:
         return SearchResults(0, ())
-    found = union_all(*(_matching(connection, part, pages) for part in parts)).subquery()
-    total = connection.execute(select(func.count()).select_from(found)).scalar_one()
+    matching = [_matching(connection, part, pages) for part in parts]
+    # Without scores, which SQLite would work out to count the pages.
+    keys = [part.with_only_columns(part.selected_columns.key) for part in matching]
+    counting = select(func.count()).select_from(union_all(*keys).subquery())
+    total = connection.execute(counting).scalar_one()
+    found = union_all(*matching).subquery()
     best = select(found).order_by(found.c.score.desc(), found.c.key).limit(limit).offset(offset)
     hits = _read_hits(connection, analyzer, query, connection.execute(best).all())
     return SearchResults(total, tuple(hits))
@@ -128,10 +132,11 @@ def _matching(connection: Connection, query: LanguageQuery, pages: SearchFilter)
         conditions.append(language.in_(query.within))
     if query.without:
         conditions.append(or_(language.is_(None), language.not_in(query.without)))
-    matching = select(found.c.key, found.c.score)
-    if conditions:
-        matching = matching.join(page_table, found.c.key == page_table.c.key).where(*conditions)
-    return matching
+    if not conditions:
+        return found
+    page = select(page_table.c.key).where(page_table.c.key == found.selected_columns.key)
+    # Before its score is asked for, which takes longest.
+    return found.where(page.where(*conditions).exists())
 
 
 def check_range(limit: int, offset: int) -> None:
