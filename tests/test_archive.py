@@ -419,7 +419,7 @@ def test_bodies_are_unpacked_as_far_as_they_are_read(tmp_path: Path, encoding: s
     assert pages[3].body == html("4")
     assert 0 <= len(pages[4].body) < 200_000
     assert gives_all_or_nothing or pages[4].body.startswith(b"<html>")
-    assert problems == {"damaged": 1}
+    assert problems == {"damaged": 2}
     assert peak < 24 << 20
 
 
@@ -436,14 +436,45 @@ def test_a_body_ends_with_its_ten_thousandth_member(encoding: str) -> None:
     body = PACKED[encoding](b"x") * 10_000 + PACKED[encoding](b"y") * 20_000
     block = io.BytesIO(body)
     found = unpacking.read_body(block, chunked=False, encodings=[encoding], most=1 << 20)
-    assert found == (b"x" * 10_000, True)
+    assert found == (b"x" * 10_000, True, "")
     assert block.tell() < 10_001 * len(PACKED[encoding](b"x")) + unpacking.PIECE_BYTES
 
 
 def test_a_body_ends_with_its_hundred_thousandth_chunk() -> None:
     block = io.BytesIO(b"1\r\nx\r\n" * 300_000 + b"0\r\n\r\n")
-    body, _ = unpacking.read_body(block, chunked=True, encodings=[], most=1 << 20)
-    assert body == b"x" * 100_000
+    body = unpacking.read_body(block, chunked=True, encodings=[], most=1 << 20)
+    assert body.data == b"x" * 100_000
+
+
+@pytest.mark.parametrize(
+    ("encoding", "checksum_at", "lost"), [("gzip", -6, 1), ("deflate", -2, 1), ("br", 0, 4096)]
+)
+@pytest.mark.parametrize("size", [2_000, 20_000, 300_000])
+def test_of_a_damaged_body_all_before_the_damage_is_read(
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    encoding: str,
+    checksum_at: int,
+    lost: int,
+    size: int,
+) -> None:
+    """A wrong checksum, as some servers send it, or a body that is cut off."""
+    body = b"<html><body><p>" + bytes(random.Random(2).choices(range(97, 123), k=size))
+    packed = PACKED[encoding](body) if encoding != "deflate" else zlib.compress(body)
+    header = f"text/html\r\nContent-Encoding: {encoding}"
+    bodies = [packed, packed[: len(packed) // 2]]
+    if checksum_at:  # brotli has none
+        bodies.append(packed[:checksum_at] + b"?" + packed[checksum_at + 1 :])
+    pages = [("response", f"http://a.org/{i}", header, body) for i, body in enumerate(bodies)]
+    (tmp_path / "a.warc").write_bytes(warc(*pages))
+    found, problems = read(tmp_path / "a.warc")
+    whole, half, *checksum = (page.body for page in found)
+    assert whole == body
+    assert body.startswith(half)
+    assert len(half) > 0.48 * len(body) - lost
+    assert all(body.startswith(page) and len(page) > len(body) - 9 for page in checksum)
+    assert problems == {"damaged": 1 + len(checksum)}
+    assert "the body of http://a.org/1 is read up to damage" in caplog.text
 
 
 def test_damage_without_end_is_told_a_thousand_times(

@@ -241,9 +241,10 @@ def test_a_file_is_read_as_far_as_the_settings_allow(tmp_path: Path) -> None:
 
 def test_damaged_pages_are_told_once(tmp_path: Path, news: Path) -> None:
     (news / "03.html.gz").write_bytes(gzip.compress(b"<p>cut")[:-4])
-    done = noiseclean(tmp_path, "clean", news, *JSONL)
+    done = noiseclean(tmp_path, "clean", news, *JSONL, code=1)
     assert len(rows(done.stdout)) == 6
     assert done.stderr.count("03.html.gz") == 1
+    assert done.stderr.endswith("6 pages of 1 site cleaned (1 damaged)\n")
 
 
 def test_cleaners_that_wait_in_files_change_nothing(tmp_path: Path) -> None:

@@ -408,7 +408,7 @@ def test_archives_are_replayed_into_the_database(tmp_path: Path) -> None:
     pages = [page for page in DemoSite(articles=8).pages.values() if page.kind == "article"]
     folder = write_pages(tmp_path / "pages", [page.html for page in pages])
     (folder / "9.html.gz").write_bytes(gzip.compress(b"<p>cut")[:-4])
-    done = run_console(tmp_path, "replay", "pages", "-s", "NOISECLEAN_SAMPLE_QUOTA=99")
+    done = run_console(tmp_path, "replay", "pages", "-s", "NOISECLEAN_SAMPLE_QUOTA=99", code=1)
     assert "8 pages of 1 site stored in sqlite:///noiseclean.db (1 damaged)" in done.stderr
     with Store(f"sqlite:///{tmp_path / 'noiseclean.db'}", read_only=True) as store:
         titles = {page.cleaned.title for page in store.pages.with_text() if page.cleaned}
@@ -424,7 +424,7 @@ def test_archives_are_replayed_into_the_database(tmp_path: Path) -> None:
         assert {page.fetched_at for page in store.pages.with_text()} == {FETCHED_AT}
     (site,) = run_console(tmp_path, "sites", "--database", "warc.db", "--json").json
     assert site["method"] == "style-tree"
-    both = run_console(tmp_path, "replay", "pages", "a.warc.gz", "--database", "both.db")
+    both = run_console(tmp_path, "replay", "pages", "a.warc.gz", "--database", "both.db", code=1)
     assert "13 pages of 2 sites stored in sqlite:///both.db (1 damaged)" in both.stderr
     missing = run_console(tmp_path, "replay", "a.warc.gz", "no.warc.gz", code=1)
     assert "no.warc.gz" in missing.stderr

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import partial
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from noiseclean_scrapy.batch.addresses import FolderHosts
-from noiseclean_scrapy.batch.archive import ArchivedPage, read_archive
+from noiseclean_scrapy.batch.archive import ArchivedPage, ProblemKind, read_archive
 from noiseclean_scrapy.batch.sampling import SiteSample, sampling_key
 from noiseclean_scrapy.clean_page import CleanPage, clean_page
 from noiseclean_scrapy.cleaner import SiteCleaner
@@ -53,10 +53,13 @@ class CleanedPage:
 
 
 def archive_pages(
-    source: str | Path, config: Config, hosts: FolderHosts | None = None
+    source: str | Path,
+    config: Config,
+    hosts: FolderHosts | None = None,
+    on_problem: Callable[[ProblemKind], None] | None = None,
 ) -> Iterator[SourcePage]:
     """The pages of an archive that the settings let through, in its order; see `read_archive`."""
-    pages = read_archive(source, budget=config.page_budget, hosts=hosts)
+    pages = read_archive(source, on_problem=on_problem, budget=config.page_budget, hosts=hosts)
     return wanted_pages(pages, config)
 
 

@@ -7,7 +7,7 @@ import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import IO, Protocol, TypeAlias
+from typing import IO, NamedTuple, Protocol, TypeAlias
 
 # Scrapy needs both; the names are those that it imports.
 try:
@@ -28,6 +28,10 @@ __all__ = ["GZIP_MAGIC", "brotli", "read_body", "read_unzipped", "zstd"]
 GZIP_MAGIC = b"\x1f\x8b"
 PIECE_BYTES = 1 << 16
 DAMAGE = (zlib.error, brotli.error, zstd.ZstdError)
+_STEPS = (256, 1)
+"""Bytes to unpack at a time right before damage, with which zlib throws away what it has so far."""
+_PACKED_STEP = 512
+"""Bytes that brotli and Zstandard get at a time; what of these is before the damage is lost."""
 _GZIP, _ZLIB, _DEFLATE = 31, 15, -15
 _CHUNK_HEAD_BYTES = 256
 _MOST_ENCODINGS = 4
@@ -47,22 +51,34 @@ class RecordBytes(Protocol):
     def readline(self, length: int) -> bytes: ...
 
 
-def read_body(
-    block: RecordBytes, *, chunked: bool, encodings: Sequence[str], most: int
-) -> tuple[bytes, bool]:
-    """The first `most` bytes of a body, and whether it is without its encodings.
+class Body(NamedTuple):
+    """A body's first bytes, whether they are without its encodings, and what broke off there."""
+
+    data: bytes
+    is_unpacked: bool
+    fault: str
+
+
+class _CutOffError(Exception):
+    """What is packed ends before its end."""
+
+
+def read_body(block: RecordBytes, *, chunked: bool, encodings: Sequence[str], most: int) -> Body:
+    """The first `most` bytes of a body.
 
     `encodings` are in the order in which they were applied. A body that has none of its chunks or
     of its encodings, though the header says so, is given as it is, and so is one with encodings
-    that nobody knows. Of one that is damaged comes what is before the damage.
+    that nobody knows. Of one that is damaged or cut off comes what is before that.
     """
     left = [name for name in encodings if name not in ("", "identity")]
     pieces = _dechunked(block) if chunked else _pieces(block)
     undone: list[str] = []
+    faults: list[str] = []
     for _ in range(_MOST_ENCODINGS):
         if left and left[-1] in _DECODERS:
-            pieces = _first(_decoded(pieces, left.pop(), undone), most)
-    return b"".join(_first(pieces, most))[:most], not left and not undone
+            pieces = _first(_decoded(pieces, left.pop(), undone, faults), most)
+    data = b"".join(_first(pieces, most))[:most]
+    return Body(data, not left and not undone, "; ".join(faults))
 
 
 def read_unzipped(stream: IO[bytes], most: int) -> bytes:
@@ -113,23 +129,35 @@ def _first(pieces: Pieces, most: int) -> Iterator[bytes]:
             return
 
 
-def _decoded(pieces: Pieces, encoding: str, undone: list[str]) -> Iterator[bytes]:
+def _decoded(
+    pieces: Pieces, encoding: str, undone: list[str], faults: list[str]
+) -> Iterator[bytes]:
     pieces = iter(pieces)
     head = b"".join(_first(pieces, _TEXT_BYTES))
+    if not head:
+        return
     # Text is not packed, whatever the header says: of some, decoders find no fault.
     is_packed = len(head) < _LEAST_TEXT_BYTES or not is_text(head[:_TEXT_BYTES])
-    for decoder in _DECODERS[encoding] if is_packed else ():
-        try:
-            next(decoder([head]), b"")
-        except DAMAGE:
-            continue
-        try:
-            yield from decoder(chain([head], pieces))
-        except DAMAGE:
-            return
+    fit = [decoder for decoder in _DECODERS[encoding] if is_packed and _unpacks(decoder, head)]
+    if not fit:
+        undone.append(encoding)
+        yield from chain([head], pieces)
         return
-    undone.append(encoding)
-    yield from chain([head], pieces)
+    try:
+        yield from fit[0](chain([head], pieces))
+    except (*DAMAGE, _CutOffError) as error:
+        faults.append(f"{encoding}: {error}")
+
+
+def _unpacks(decoder: Decoder, head: bytes) -> bool:
+    """Whether a decoder makes something of a body's first bytes, or needs more of them."""
+    try:
+        next(decoder([head]))
+    except DAMAGE:
+        return False
+    except _CutOffError:
+        return True
+    return True
 
 
 def is_text(data: bytes) -> bool:
@@ -151,36 +179,71 @@ def _inflater(window: int) -> Decoder:
                     if not is_next or members == _MOST_MEMBERS:
                         return
                     unzip, members = zlib.decompressobj(window), members + 1
-                yield unzip.decompress(left, PIECE_BYTES)
+                before = unzip.copy()
+                try:
+                    data = unzip.decompress(left, PIECE_BYTES)
+                except zlib.error:
+                    yield from _before_damage(before, left)
+                    raise
+                yield data
                 left = unzip.unused_data if unzip.eof else unzip.unconsumed_tail
         yield unzip.flush()
+        _check_end(unzip.eof)
 
     return inflated
 
 
+def _before_damage(unzip: zlib._Decompress, left: bytes) -> Iterator[bytes]:
+    for step in _STEPS:
+        while True:
+            before = unzip.copy()
+            try:
+                data = unzip.decompress(left, step)
+            except zlib.error:
+                unzip = before
+                break
+            if data:
+                yield data
+            left = unzip.unconsumed_tail
+
+
+def _check_end(is_reached: bool) -> None:
+    if not is_reached:
+        raise _CutOffError("it ends before its end")
+
+
+def _small(pieces: Pieces) -> Iterator[bytes]:
+    for piece in pieces:
+        for start in range(0, len(piece), _PACKED_STEP):
+            yield piece[start : start + _PACKED_STEP]
+
+
 def _unbrotlied(pieces: Pieces) -> Iterator[bytes]:
     unpack = brotli.Decompressor()
-    for piece in pieces:
+    for piece in _small(pieces):
         left = piece
         while not unpack.is_finished() and (
             data := unpack.process(left, output_buffer_limit=PIECE_BYTES)
         ):
             yield data
             left = b""
+    _check_end(unpack.is_finished())
 
 
 def _unzstded(pieces: Pieces) -> Iterator[bytes]:
     options: dict[int, int] = {zstd.DecompressionParameter.window_log_max: _ZSTD_WINDOW}
     unpack, members = zstd.ZstdDecompressor(options=options), 1
-    for piece in pieces:
+    for piece in _small(pieces):
         left = piece
         while left or not (unpack.needs_input or unpack.eof):
             if unpack.eof:  # the content may be in several frames (RFC 8878)
                 if members == _MOST_MEMBERS:
                     return
                 unpack, members = zstd.ZstdDecompressor(options=options), members + 1
-            yield unpack.decompress(left, PIECE_BYTES)
+            if data := unpack.decompress(left, PIECE_BYTES):
+                yield data
             left = unpack.unused_data if unpack.eof else b""
+    _check_end(unpack.eof)
 
 
 _GUNZIP = [_inflater(_GZIP)]

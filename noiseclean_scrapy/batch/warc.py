@@ -199,7 +199,7 @@ def _page(record: Record, place: str, problems: ProblemLog, most: int) -> Archiv
         return None
     transfer = _encodings(fields, "transfer-encoding")
     packed = [name for name in transfer if name != "chunked"]  # which is the last one
-    body, is_unpacked = read_body(
+    body, is_unpacked, fault = read_body(
         record.block,
         chunked="chunked" in transfer,
         encodings=_encodings(fields, "content-encoding") + packed,
@@ -212,6 +212,10 @@ def _page(record: Record, place: str, problems: ProblemLog, most: int) -> Archiv
     if not is_unpacked and not is_text(body[:SNIFFED_BYTES]):
         problems.report("damaged", f"{place}: the body of {uri[:200]} cannot be unpacked")
         return None
+    if fault:
+        problems.report(
+            "damaged", f"{place}: the body of {uri[:200]} is read up to damage: {fault}"
+        )
     headers = {name: value for name, value in headers.items() if name not in DECODED}
     # A resource may have any URI (file:, urn:): its pages are grouped by the file they are in.
     url = uri if web_host(uri) else made_up_url(f"{slug(place)}.invalid", quote(uri or page_id, ""))

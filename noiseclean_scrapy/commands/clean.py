@@ -36,7 +36,7 @@ from noiseclean_scrapy.commands.files import STDIO, FileError, is_replaced, new_
 from noiseclean_scrapy.commands.forms import document_bytes, form_of, row_bytes
 from noiseclean_scrapy.commands.lines import continue_lines
 from noiseclean_scrapy.commands.output import for_stdout, json_bytes, tell
-from noiseclean_scrapy.page.characters import counted
+from noiseclean_scrapy.page.characters import counted, listed
 from noiseclean_scrapy.page.decoding import decode
 from noiseclean_scrapy.service_urls import sqlite_url
 
@@ -102,9 +102,11 @@ class Clean(Subcommand):
         config = replace(call.config, metadata=False) if is_document else call.config
         with ExitStack() as stack:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-            read_pages, one = _source(call, form, folder, stack)
+            problems: Counter[str] = Counter()
+            read_pages, one = _source(call, form, folder, stack, problems)
             cleaners = SiteCleaners(config, folder)
             count = _learn(read_pages, cleaners, one=one)
+            left_out = Counter(problems)  # which each pass counts anew
             without_text: Counter[str] = Counter()
 
             def row(page: SourcePage) -> dict[str, Any]:
@@ -120,8 +122,8 @@ class Clean(Subcommand):
                     pages = _with_progress(pages, "Cleaning the pages", count)
                 _write(pages, row, form, content, opts.output, one=one)
         if opts.output or not one or not count or without_text:
-            tell(_summary(count, len(cleaners), opts.output, without_text))
-        return count > without_text.total()
+            tell(_summary(count, len(cleaners), opts.output, without_text, left_out))
+        return count > without_text.total() and not left_out
 
 
 def _write(
@@ -162,8 +164,13 @@ def _learn(read_pages: ReadPages, cleaners: SiteCleaners, *, one: bool) -> int:
     return count
 
 
-def _source(call: Call, form: str, folder: Path, stack: ExitStack) -> tuple[ReadPages, bool]:
-    """What gives the pages, each time from the first on, and whether it can be one only."""
+def _source(
+    call: Call, form: str, folder: Path, stack: ExitStack, problems: Counter[str]
+) -> tuple[ReadPages, bool]:
+    """What gives the pages, each time from the first on, and whether it can be one only.
+
+    What is missing or damaged is counted in `problems`.
+    """
     sources: list[str] = call.opts.sources
     lists = list(map(_urls, sources))
     is_alone = len(sources) == 1
@@ -176,7 +183,11 @@ def _source(call: Call, form: str, folder: Path, stack: ExitStack) -> tuple[Read
         return _fetch(urls, form, call, folder, stack).__iter__, is_one
     if any(lists) or (not is_alone and str(STDIO) in sources):
         call.opts.parser.error("several sources are files and folders, or addresses, not both")
-    read = partial(archive_pages, config=call.config, hosts=FolderHosts())
+
+    def count(kind: str) -> None:
+        problems[kind] += 1
+
+    read = partial(archive_pages, config=call.config, hosts=FolderHosts(), on_problem=count)
     return lambda: chain.from_iterable(map(read, sources)), False
 
 
@@ -263,12 +274,19 @@ def _with_progress(
             progress.advance(task)
 
 
-def _summary(pages: int, sites: int, output: Path | None, without_text: Counter[str]) -> str:
+def _summary(
+    pages: int,
+    sites: int,
+    output: Path | None,
+    without_text: Counter[str],
+    left_out: Counter[str],
+) -> str:
     where = f", written to {output}" if output and output != STDIO else ""
     empty = without_text[""]
-    kinds = ", ".join(f"{number} {kind}" for kind, number in without_text.most_common() if kind)
+    kinds = listed({kind: number for kind, number in without_text.most_common() if kind})
     return (
         f"{counted(pages, 'page')} of {counted(sites, 'site')} cleaned{where}"
+        + f" ({listed(left_out)})" * bool(left_out)
         + f"; {counted(empty, 'page')} without text" * bool(empty)
         + f"; no HTML: {kinds}" * bool(kinds)
     )

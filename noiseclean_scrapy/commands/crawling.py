@@ -20,7 +20,7 @@ from noiseclean_scrapy.commands.base import (
 )
 from noiseclean_scrapy.commands.output import tell
 from noiseclean_scrapy.errors import StoreError
-from noiseclean_scrapy.page.characters import counted
+from noiseclean_scrapy.page.characters import counted, listed
 from noiseclean_scrapy.service_urls import MASK
 
 if TYPE_CHECKING:
@@ -133,14 +133,10 @@ def _report(call: Call, stats: StatsCollector) -> bool:
     pages = min(get("item_scraped_count", 0), get("noiseclean/pages/addresses", 0))
     spooled, lost = (get(f"noiseclean/pages/{what}", 0) for what in ("spooled", "lost"))
     pages = max(pages - spooled - lost, 0)
-    left_out = [
-        f"{number} {kind}"
-        for kind in ("missing", "damaged")
-        if (number := get(f"noiseclean/archive/{kind}", 0))
-    ]
+    left_out = listed({k: get(f"noiseclean/archive/{k}", 0) for k in ("missing", "damaged")})
     tell(
         f"{counted(pages, 'page')} of {counted(get('noiseclean/clusters', 0), 'site')} stored in "
-        f"{call.config.display_url}" + f" ({', '.join(left_out)})" * bool(left_out)
+        f"{call.config.display_url}" + f" ({left_out})" * bool(left_out)
     )
     if pages:
         database = call.config.display_url
@@ -162,7 +158,7 @@ def _report(call: Call, stats: StatsCollector) -> bool:
     is_whole = reason in ("finished", ENOUGH) or _is_wanted_end(reason)
     if reason and not is_whole:
         tell(f"The crawl ended early: {reason}.")
-    return bool(pages) and not spooled and not lost and is_whole
+    return bool(pages) and not spooled and not lost and not left_out and is_whole
 
 
 def _is_wanted_end(reason: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 # All of Unicode's class Cc but white space, which becomes blanks.
 _CONTROLS = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
@@ -106,3 +107,12 @@ def counted(number: int, thing: str) -> str:
     ('1 page', '2 pages')
     """
     return f"{number} {thing}{'s' * (number != 1)}"
+
+
+def listed(numbers: Mapping[str, int]) -> str:
+    """How many of each kind, in words, without those of which there are none.
+
+    >>> listed({"missing": 2, "damaged": 0, "held": 1})
+    '2 missing, 1 held'
+    """
+    return ", ".join(f"{number} {kind}" for kind, number in numbers.items() if number)
