@@ -291,6 +291,24 @@ def test_tantivy_finds_a_word_as_the_language_of_a_page_stems_it(
         assert keys(index.search(query, limit=100)) == right, query
 
 
+@pytest.mark.parametrize("ending", ["idx", "pos", "term", "store", "fast"])
+def test_a_damaged_tantivy_index_is_told(sqlite_url: str, tmp_path: Path, ending: str) -> None:
+    """Whatever the library makes of it: some damage is a panic in it, and no Exception."""
+    folder = tmp_path / "index"
+    with Store(sqlite_url) as store:
+        write(store, *(page(f"{n}", "ferry harbour " * n) for n in range(1, 9)))
+        feed(store, "tantivy", TantivyIndex(folder))
+    for file in folder.glob(f"*.{ending}"):
+        data = file.read_bytes()
+        footer = len(data) - int.from_bytes(data[-8:-4], "little") - 8
+        file.write_bytes(b"\xff" * footer + data[footer:])
+    with pytest.raises(IndexingError, match="cannot be used as a Tantivy index"):
+        TantivyIndex(folder).search('"ferry harbour"', site="a.example")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(IndexingError, match="cannot be used as a Tantivy index"):
+        TantivyIndex(tmp_path / "file")
+
+
 def test_two_cannot_write_a_tantivy_index_at_once(tmp_path: Path) -> None:
     first, second = TantivyIndex(tmp_path), TantivyIndex(tmp_path)
     first.delete(["1"])

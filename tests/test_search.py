@@ -168,6 +168,8 @@ def test_filters(store: Store) -> None:
     assert keys(store.search("ferry", since=NOON - 2 * day, until=NOON - 2 * day)) == ["old"]
     assert keys(store.search("ferry", site="b.example", language="en", since=NOON)) == ["undated"]
     assert store.search("ferry", site="none").total == 0
+    write(store, page("silent", "ferry", language="", cluster="b.example"))
+    assert keys(store.search("ferry", language="")) == ["silent", "untold"]
 
 
 def test_hits_tell_what_is_stored_and_come_in_parts(store: Store) -> None:

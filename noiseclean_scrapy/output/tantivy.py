@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -47,15 +48,10 @@ class TantivyIndex:
                 "the library tantivy is missing: pip install 'noiseclean-scrapy[tantivy]'"
             )
         self._folder = Path(folder)
-        self._folder.mkdir(parents=True, exist_ok=True)
         self._schema = _schema()
-        try:
+        with self._telling_damage():
+            self._folder.mkdir(parents=True, exist_ok=True)
             self._index = tantivy.Index(self._schema, path=str(self._folder))
-        except (OSError, ValueError) as error:
-            raise IndexingError(
-                f"{self._folder} cannot be used as a Tantivy index ({error}): name an empty "
-                f"folder, and register the index again"
-            ) from error
         analyzer = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build()
         self._index.register_tokenizer("terms", analyzer)
         self._analyzer = Analyzer()
@@ -72,8 +68,9 @@ class TantivyIndex:
 
     def commit(self) -> None:
         if self._writer is not None:
-            self._writer.commit()
-            self._writer.wait_merging_threads()
+            with self._telling_damage():
+                self._writer.commit()
+                self._writer.wait_merging_threads()
             self._writer = None
 
     def search(
@@ -87,12 +84,19 @@ class TantivyIndex:
         limit: int = 10,
         offset: int = 0,
     ) -> SearchResults:
-        """The same as `Store.search`, from this index, with the same errors."""
+        """The same as `Store.search`, from this index, with the same errors.
+
+        Raises IndexingError where its files are damaged.
+        """
         check_range(limit, offset)
         pages = SearchFilter(site, language, since, until)
+        with self._telling_damage():
+            return self._search(query, pages, limit, offset)
+
+    def _search(self, query: str, pages: SearchFilter, limit: int, offset: int) -> SearchResults:
         self._index.reload()
         searcher = self._index.searcher()
-        languages = [language] if language is not None else self._languages(searcher)
+        languages = self._languages(searcher) if pages.language is None else [pages.language]
         parts = analyze_by_language(query, self._analyzer, languages)
         if not parts:
             return SearchResults(0, ())
@@ -106,6 +110,19 @@ class TantivyIndex:
             self._hit(searcher.doc(address), score, query) for score, address in found.hits[:limit]
         )
         return SearchResults(found.count, tuple(hits))
+
+    @contextmanager
+    def _telling_damage(self) -> Iterator[None]:
+        try:
+            yield
+        except BaseException as error:
+            is_panic = type(error).__name__ == "PanicException"  # which is no Exception
+            if not is_panic and not isinstance(error, (OSError, ValueError)):
+                raise
+            raise IndexingError(
+                f"{self._folder} cannot be used as a Tantivy index ({error}): name an empty "
+                f"folder, and register the index again"
+            ) from error
 
     def _open_writer(self) -> tantivy.IndexWriter:
         if self._writer is None:

@@ -7,6 +7,7 @@ from itertools import chain
 from typing import Any
 
 from sqlalchemy import (
+    ColumnElement,
     Connection,
     Float,
     Select,
@@ -45,7 +46,7 @@ _REPLACE = text(
     """
 )
 # Of D (the text), C, B and A (the title).
-_WEIGHTS = literal_column(f"'{{{1 / TITLE_WEIGHT}, 0, 0, 1}}'")
+_WEIGHTS: ColumnElement[str] = literal_column(f"'{{{1 / TITLE_WEIGHT}, 0, 0, 1}}'")
 _TERMS = literal_column("noiseclean_search.terms", TSVECTOR)
 _KEY_FOUND = literal_column("noiseclean_search.key", KeyText).label("key")
 

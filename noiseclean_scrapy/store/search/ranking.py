@@ -90,7 +90,8 @@ class SearchFilter:
         if self.site is not None:
             yield page.cluster == self.site
         if self.language is not None:
-            yield page.language == self.language
+            is_same = page.language == self.language
+            yield is_same if self.language else or_(is_same, page.language.is_(None))
         if self.since is not None:
             yield time >= self.since
         if self.until is not None:
