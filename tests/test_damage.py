@@ -604,6 +604,39 @@ def test_check_finds_and_mends_a_damaged_index_of_words(
         assert store.search("story").hits == hits
 
 
+@pytest.mark.parametrize(
+    ("statement", "reason"),
+    [
+        ("DELETE FROM noiseclean_page WHERE url LIKE '%/1'", "1 row of noiseclean_search without"),
+        ("DELETE FROM noiseclean_search_terms WHERE rowid = 1", "search: 1 page without terms"),
+        (
+            "DROP TRIGGER noiseclean_search_deleted; DELETE FROM noiseclean_search",
+            f"search: {PAGES} pages without terms, or terms without a page",
+        ),
+        ("DROP TABLE noiseclean_search_terms", "search: no such table: noiseclean_search_terms"),
+    ],
+)
+def test_check_finds_an_index_of_words_that_is_not_of_the_pages(
+    sqlite_url: str, tmp_path: Path, whole: bytes, statement: str, reason: str
+) -> None:
+    """As who changes the file by SQL leaves it, without SQLite's foreign keys."""
+    (tmp_path / "noiseclean.db").write_bytes(whole)
+    with closing(sqlite3.connect(tmp_path / "noiseclean.db")) as database:
+        database.executescript(statement)
+    command = ("check", "--database", sqlite_url)
+    assert reason in noiseclean(tmp_path, *command, code=1).stdout
+    noiseclean(tmp_path, *command, "--repair")
+    assert noiseclean(tmp_path, *command).stdout == ""
+    with Store(sqlite_url) as store:
+        pages = store.pages.count().pages
+        assert pages == PAGES - ("noiseclean_page" in statement)
+        found = store.search("story", limit=PAGES)
+        assert found.total == len(found.hits) == pages
+        store.pages.delete([KEY])
+    ((rows,),) = read_rows(sqlite_url, "SELECT count(*) FROM noiseclean_search_terms")
+    assert rows == pages - 1
+
+
 def test_a_damaged_index_of_words_keeps_no_page_from_being_stored(
     sqlite_url: str, tmp_path: Path, whole: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -29,16 +29,28 @@ _DDL = (
     END
     """,
 )
+NOTHING_WRITTEN = (
+    "REPLACE INTO noiseclean_search_terms_data (id, block) VALUES (10, x'00000000000000')"
+)
+"""The list of what FTS5 has written, empty: without one that can be read, it drops no table."""
 ANEW = (
-    # Without one that can be read, FTS5 drops no table: the list of what it has written, empty.
-    "REPLACE INTO noiseclean_search_terms_data (id, block) VALUES (10, x'00000000000000')",
-    "DROP TABLE noiseclean_search",
-    "DROP TABLE noiseclean_search_terms",
+    "DROP TABLE IF EXISTS noiseclean_search",
+    "DROP TABLE IF EXISTS noiseclean_search_terms",
     *_DDL,
 )
 """Begins the index anew, whatever it holds."""
 CHECK = "INSERT INTO noiseclean_search_terms (noiseclean_search_terms) VALUES ('integrity-check')"
 """Asks whether the index is what its own texts say; an error tells that it is not."""
+COUNT_LOST = """
+    SELECT count(*) FROM (
+        SELECT id FROM noiseclean_search
+        WHERE id NOT IN (SELECT id FROM noiseclean_search_terms_docsize)
+        UNION ALL
+        SELECT id FROM noiseclean_search_terms_docsize
+        WHERE id NOT IN (SELECT id FROM noiseclean_search)
+    )
+"""
+"""How many pages of the index have no terms there, or terms no page of it."""
 _KEY = bindparam("key", type_=KeyText)
 _NUMBER = text(
     "INSERT INTO noiseclean_search (key) VALUES (:key) ON CONFLICT (key) DO NOTHING"
