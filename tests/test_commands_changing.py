@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import signal
 import subprocess
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from noiseclean_scrapy.cleaner import SiteCleaner
-from noiseclean_scrapy.output.rows import COLUMNS
+from noiseclean_scrapy.output.rows import COLUMNS, write_parquet
 from noiseclean_scrapy.store import Store
+from tests.support import searching
 from tests.support.command_line import (
     DemoCrawl,
     environment,
@@ -114,6 +117,42 @@ class TestReclean:
         assert newest_cleaner(demo.database)[1].method == "evidence"
         assert demo.database.read_bytes() == before
 
+    def test_damaged_pages_and_trees_are_told(self, tmp_path: Path, demo: DemoCrawl) -> None:
+        url = f"sqlite:///{demo.database}"
+        pages = len(demo.pages)
+        some = "SELECT key FROM noiseclean_page ORDER BY key LIMIT 5"
+        run_statement(url, f"UPDATE noiseclean_page SET title = NULL WHERE key IN ({some})")
+        done = noiseclean(tmp_path, "reclean", demo.site, code=1)
+        assert f"{pages - 5} of {pages} pages cleaned again" in done.stderr
+        assert "; 5 cannot be read, see `noiseclean check`.\n" in done.stderr
+        assert "no HTML" not in done.stderr
+        done = noiseclean(tmp_path, "export", "-o", "out.jsonl", code=1)
+        assert "pages exported to out.jsonl; 5 cannot be read" in done.stderr
+        with Store(url) as store:
+            one = next(iter(store.pages.with_html(demo.site)))
+            store.pages.write([replace(one, key="x", cluster="z.org")], method="evidence")
+        run_statement(url, f"UPDATE noiseclean_tree SET tree = x'00' WHERE cluster = '{demo.site}'")
+        reason = f"the tree of {demo.site} cannot be read"
+        done = noiseclean(tmp_path, "reclean", code=1)
+        assert f"{demo.site}: left as it is, {reason}" in done.stderr
+        assert "z.org: 1 of 1 pages cleaned again" in done.stderr
+        tree = SiteCleaner().to_bytes()
+        (tmp_path / "good").write_bytes(tree)
+        for command in (
+            ("reclean", demo.site),
+            ("export-tree", demo.site),
+            ("import-tree", demo.site, "good", "--merge"),
+            ("explain", next(iter(demo.pages))),
+        ):
+            assert reason in noiseclean(tmp_path, *command, code=1).stderr
+        assert not (tmp_path / demo.tree_file).exists()
+
+    @pytest.mark.parametrize("command", [("reclean", ""), ("export", "--site", "")])
+    def test_an_empty_name_is_no_site(
+        self, tmp_path: Path, demo: DemoCrawl, command: tuple[str, ...]
+    ) -> None:
+        assert "there is no site ''" in noiseclean(tmp_path, *command, code=1).stderr
+
     @pytest.mark.slow
     def test_interruption_is_safe_and_told(self, tmp_path: Path, demo: DemoCrawl) -> None:
         version, cleaner = newest_cleaner(demo.database)
@@ -211,6 +250,18 @@ class TestExport:
         for row in rows:
             assert row["fetched_at"] == stored[row["key"]].fetched_at
 
+    @pytest.mark.extras
+    def test_long_texts_of_parquet_are_written_in_parts(self, tmp_path: Path) -> None:
+        parquet = pytest.importorskip("pyarrow.parquet", reason="needs the extra parquet")
+        texts = ["a" * 9_000_000] * 5 + ["b"] * 1001
+        records = [searching.page(f"{number}", text) for number, text in enumerate(texts)]
+        with (tmp_path / "pages.parquet").open("wb") as file:
+            write_parquet(records, file)
+        written = parquet.ParquetFile(tmp_path / "pages.parquet")
+        rows = [written.metadata.row_group(n).num_rows for n in range(written.num_row_groups)]
+        assert rows == [2, 2, 1000, 2]
+        assert written.read(columns=["text"]).column("text").to_pylist() == texts
+
     @pytest.mark.parametrize("engine", ["elasticsearch", "opensearch"])
     def test_bulk_interface(self, tmp_path: Path, demo: DemoCrawl, engine: str) -> None:
         done = noiseclean(tmp_path, "export", "--format", engine, "--index", "news")
@@ -256,6 +307,11 @@ class TestTrees:
         here = noiseclean(tmp_path, "explain", url, "--json").json
         file = ("explain", "page.html", "--site", "b.org", "--database", "other.db", "--json")
         assert noiseclean(tmp_path, *file).json["blocks"] == here["blocks"]
+        packed = gzip.compress(page.html.encode())
+        (tmp_path / "page.html").write_bytes(packed)
+        assert noiseclean(tmp_path, *file).json["blocks"] == here["blocks"]
+        (tmp_path / "page.html").write_bytes(packed[:-9])
+        assert "page.html cannot be unpacked: " in noiseclean(tmp_path, *file, code=1).stderr
 
     def test_site_with_a_tree_is_asked_what_to_do(
         self, tmp_path: Path, demo: DemoCrawl, tree: Path

@@ -247,6 +247,27 @@ def test_damaged_pages_are_told_once(tmp_path: Path, news: Path) -> None:
     assert done.stderr.endswith("6 pages of 1 site cleaned (1 damaged)\n")
 
 
+def test_folders_that_are_not_read_are_told(
+    tmp_path: Path, news: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_pages(tmp_path / "elsewhere", STORIES[:2])
+    (news / "linked").symlink_to(tmp_path / "elsewhere")
+    done = noiseclean(tmp_path, "clean", news, *JSONL)
+    assert f"Folder left out, it is a link: {news / 'linked'}" in done.stderr
+    (news / "locked").mkdir()
+
+    def scandir(path: Any, *, real: Any = os.scandir) -> Any:
+        """As for whom the folder is not to be read; root reads any."""
+        if str(path).endswith("locked"):
+            raise PermissionError(13, "Permission denied", path)
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    done = noiseclean(tmp_path, "clean", news, *JSONL, code=1)
+    assert "Folder left out, it cannot be read: [Errno 13]" in done.stderr
+    assert done.stderr.endswith("6 pages of 1 site cleaned (1 missing)\n")
+
+
 def test_cleaners_that_wait_in_files_change_nothing(tmp_path: Path) -> None:
     config = Config()
     pages = [
@@ -293,6 +314,18 @@ class TestResume:
         (tmp_path / "out.jsonl").write_bytes(marked + lines[1] + lines[2][:20])
         noiseclean(tmp_path, "clean", news, "-o", "out.jsonl")
         assert (tmp_path / "out.jsonl").read_bytes() == marked + b"".join(lines[1:])
+
+    def test_pages_without_text_are_counted_whichever_run_has_written_them(
+        self, tmp_path: Path, news: Path
+    ) -> None:
+        for number in (1, 3, 5):
+            (news / f"0{number}.html").write_text("<body><img src=a.png></body>")
+        first = noiseclean(tmp_path, "clean", news, "-o", "out.jsonl")
+        assert first.stderr.endswith("; 3 pages without text\n")
+        assert noiseclean(tmp_path, "clean", news, "-o", "out.jsonl").stderr == first.stderr
+        lines = (tmp_path / "out.jsonl").read_bytes().splitlines(keepends=True)
+        (tmp_path / "out.jsonl").write_bytes(b"".join(lines[:4]) + lines[4][:9])
+        assert noiseclean(tmp_path, "clean", news, "-o", "out.jsonl").stderr == first.stderr
 
     def test_names_of_files_may_be_any_bytes(self, tmp_path: Path, news: Path) -> None:
         try:

@@ -377,6 +377,13 @@ def test_the_encoding_of_xml_may_have_the_name_that_python_has(tmp_path: Path) -
     assert read(path, "xml") == [{"url": "a", "text": "ü"}]
 
 
+def test_xml_leaves_out_what_it_cannot_hold(tmp_path: Path) -> None:
+    path = tmp_path / "items.xml"
+    path.write_text("<items><item><url>a</url><text>Fog</text></item></items>")
+    rewrite_feed(path, "xml", lambda _: {"text": "Fog\ufffe closes\uffff the port"})
+    assert read(path, "xml") == [{"url": "a", "text": "Fog closes the port"}]
+
+
 def test_refresh_says_what_is_wrong(tmp_path: Path) -> None:
     (tmp_path / "items.txt").write_text("")
     nameless = noiseclean(tmp_path, "refresh", "items.txt", code=2)
@@ -399,6 +406,7 @@ def test_refresh_finds_a_front_page_without_its_slash(tmp_path: Path, demo: Demo
 
 BROKEN: dict[str, tuple[str, bytes]] = {
     "json cut off": ("json", b'[{"url": "a", "text": "b"},{"url": "c", "te'),
+    "csv cut off": ("csv", b'url,text\r\na,b\r\nc,"te'),
     "json of something else": ("json", b'["a", "b"]'),
     "line of something else": ("jsonlines", b'{"url": "a"}\n[1]\n'),
     "line of nothing": ("jsonlines", b"null\n"),
@@ -596,6 +604,23 @@ def test_an_item_keeps_what_its_page_said_at_its_visit(tmp_path: Path) -> None:
     items = read(tmp_path / "items.jsonl", "jsonlines")
     assert [item["said"] for item in items] == ["Story 1", "Story 2", "Story 3", "Story 4"]
     assert [item["title"] for item in items] == [item["said"] for item in items]
+
+
+def test_a_site_whose_tree_is_damaged_keeps_what_needs_it(
+    sqlite_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    config = Config(method="style-tree")
+    with Store(sqlite_url, store_html=True) as store:
+        learn_site(store, config, range(1, 9))
+        run_statement(sqlite_url, "UPDATE noiseclean_tree SET tree = x'00'")
+        values = FinalValues(store, config)
+        sources = {"text": "text", "html": "html", "markdown": "markdown"}
+        item = dict.fromkeys(sources, "early")
+        for key in ("k4", "k5"):
+            record = values.record(key)
+            assert record
+            assert set(values.newer(record, item, sources)) == {"text"}
+    assert caplog.text.count("HTML and Markdown stay as they are: the tree of") == 1
 
 
 def test_a_page_whose_html_is_damaged_keeps_what_needs_it(sqlite_url: str) -> None:

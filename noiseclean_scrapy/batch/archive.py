@@ -89,18 +89,25 @@ def _read_folder(
             (row["site"], row.get("url")) for row in _manifest_rows(folder / MANIFEST)
         )
         return _read_manifest(folder, addresses, problems, most)
-    names = sorted(
-        Path(parent, name).relative_to(folder).as_posix()
-        for parent, _, files in os.walk(folder)
-        for name in files
-        if is_html_name(name)
-    )
+    names = sorted(_html_files(folder, problems))
     if not names:
         raise ArchiveError(
             f"The folder {str(folder)!r} holds neither a {MANIFEST} nor HTML files; "
             f"a WARC or WACZ file is given by its own path."
         )
     return _read_files(folder.resolve(), names, problems, most, hosts)
+
+
+def _html_files(folder: Path, problems: ProblemLog) -> Iterator[str]:
+    def report(error: OSError) -> None:
+        problems.report("missing", f"Folder left out, it cannot be read: {error}")
+
+    for parent, folders, files in os.walk(folder, onerror=report):
+        for name in folders:
+            if (path := Path(parent, name)).is_symlink():
+                problems.warn(f"Folder left out, it is a link: {path}")
+        for name in filter(is_html_name, files):
+            yield Path(parent, name).relative_to(folder).as_posix()
 
 
 def _read_manifest(

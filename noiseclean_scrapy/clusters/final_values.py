@@ -9,8 +9,9 @@ from typing import Any
 
 from noiseclean_scrapy.clusters.maintenance import StoredModel, load_stored_model
 from noiseclean_scrapy.config import Config
-from noiseclean_scrapy.errors import DamagedError
+from noiseclean_scrapy.errors import DamagedError, TreeDataError
 from noiseclean_scrapy.page import build_page
+from noiseclean_scrapy.page.logs import get_logger
 from noiseclean_scrapy.page.markup import is_written
 from noiseclean_scrapy.page.urls import stored_addresses
 from noiseclean_scrapy.page.words import words
@@ -18,6 +19,9 @@ from noiseclean_scrapy.store import PageRecord, Store
 
 FINAL_VALUES = ("title", "text", "html", "markdown", "tree_version")
 """Values of items that change with the cluster's tree, and that a feed can be given again."""
+
+logger = get_logger(__name__)
+
 _MADE_AGAIN = frozenset({"html", "markdown"})
 
 
@@ -27,7 +31,7 @@ class FinalValues:
     def __init__(self, store: Store, config: Config) -> None:
         self.store = store
         self.config = config
-        self._models: dict[str, StoredModel] = {}
+        self._models: dict[str, StoredModel | None] = {}
 
     def record(self, key: str) -> PageRecord | None:
         """The page of a key, where it has a text and can be read."""
@@ -71,7 +75,7 @@ class FinalValues:
     ) -> Mapping[str, Any]:
         """What changes in an item of which some fields are ours; `ours` are sources by names.
 
-        What needs HTML stays without it.
+        What needs HTML stays without it, and without a tree that can be read.
         """
         cleaned = record.cleaned
         assert cleaned
@@ -82,8 +86,9 @@ class FinalValues:
         }
         if not _MADE_AGAIN.isdisjoint(ours.values()):
             html = self.store.pages.intact_html(record.key)
-            if html is not None:
-                page = self._model(record.cluster).judge(replace(record, html=html))
+            model = self._model(record.cluster)
+            if html is not None and model is not None:
+                page = model.judge(replace(record, html=html))
                 values |= {"html": page.html, "markdown": page.markdown}
         return {
             name: values[source]
@@ -91,11 +96,15 @@ class FinalValues:
             if source in values and str(values[source]) != str(item[name])
         }
 
-    def _model(self, name: str) -> StoredModel:
+    def _model(self, name: str) -> StoredModel | None:
         if name not in self._models:
             cluster = self.store.clusters.find(name)
             assert cluster
-            self._models[name] = load_stored_model(self.store, cluster, self.config)
+            try:
+                self._models[name] = load_stored_model(self.store, cluster, self.config)
+            except TreeDataError as error:
+                logger.warning("HTML and Markdown stay as they are: %s", error)
+                self._models[name] = None
         return self._models[name]
 
 

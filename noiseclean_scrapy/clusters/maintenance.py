@@ -11,7 +11,7 @@ from noiseclean_scrapy.clusters.cleaning import clean_record, judge_record, stor
 from noiseclean_scrapy.clusters.cluster import load_cluster
 from noiseclean_scrapy.clusters.training import as_learned, new_cleaner
 from noiseclean_scrapy.config import Config
-from noiseclean_scrapy.errors import NotStoredError
+from noiseclean_scrapy.errors import NotStoredError, TreeDataError, UnknownMethodError
 from noiseclean_scrapy.metadata import Metadata, extract_metadata, load_libraries
 from noiseclean_scrapy.page.logs import get_logger
 
@@ -51,12 +51,23 @@ class StoredModel:
 
 
 def load_stored_model(store: Store, cluster: ClusterRecord, config: Config) -> StoredModel:
-    """The model with which the cluster's pages are to be cleaned now."""
+    """The model with which the cluster's pages are to be cleaned now.
+
+    Raises TreeDataError, with the cluster's name, where its tree cannot be read.
+    """
     config = config.of_tree(cluster.method)
     if cluster.tree is None:
         model = load_cluster(store, cluster.name, config).model
     else:
-        cleaner = new_cleaner(cluster, config)
+        try:
+            cleaner = new_cleaner(cluster, config)
+        except UnknownMethodError as error:
+            raise UnknownMethodError(f"{cluster.name}: {error}") from error
+        except TreeDataError as error:
+            raise TreeDataError(
+                f"the tree of {cluster.name} cannot be read ({error}): `noiseclean check --repair` "
+                f"builds another"
+            ) from error
         model, config = cleaner.model(), as_learned(config, cleaner)
     return StoredModel(cluster.name, cluster.method, cluster.version, model, config)
 

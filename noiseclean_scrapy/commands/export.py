@@ -62,7 +62,7 @@ class Export(Subcommand):
         if opts.index and form not in INDEXED:
             opts.parser.error(f"--index is for --format {' and '.join(INDEXED)}")
         with call.open_store() as store:
-            site = call.find_site(store, opts.site).name if opts.site else None
+            site = None if opts.site is None else call.find_site(store, opts.site).name
             expected = 0 if site else _texts(store)
             found = iter(store.pages.with_text(site))
             first = [*islice(found, 1)]
@@ -86,8 +86,9 @@ class Export(Subcommand):
             )
             return False
         where = f" to {path}" if path and path != STDIO else ""
-        tell(f"{counted(pages.number, 'page')} exported{where}")
-        return pages.number > 0
+        damaged = f"; {store.damaged} cannot be read, see `noiseclean check`" * bool(store.damaged)
+        tell(f"{counted(pages.number, 'page')} exported{where}{damaged}")
+        return pages.number > 0 and not damaged
 
 
 def _texts(store: Store) -> int:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from noiseclean_scrapy.batch.unpacking import read_unzipped
 from noiseclean_scrapy.clusters.cleaning import judge_record
 from noiseclean_scrapy.clusters.maintenance import load_stored_model
 from noiseclean_scrapy.clusters.training import new_cleaner
-from noiseclean_scrapy.commands.files import read_file
+from noiseclean_scrapy.commands.files import FileError, read_file
 from noiseclean_scrapy.errors import NotStoredError
 from noiseclean_scrapy.page.decoding import decode
 from noiseclean_scrapy.store import PageRecord
@@ -42,7 +45,7 @@ def judge(store: Store, record: PageRecord, call: Call) -> Judgement:
 
 def judge_file(path: Path, call: Call, site: str | None) -> Judgement:
     """An HTML file, judged by a stored site's tree, or by itself alone."""
-    html = decode(read_file(path))
+    html = decode(_unzipped(path, call.config.page_budget.markup + 1))
     now = datetime.now(timezone.utc)
     if site is None:
         config = call.config
@@ -56,6 +59,14 @@ def judge_file(path: Path, call: Call, site: str | None) -> Judgement:
     record = PageRecord("", site, f"http://{site}/", "", now, html=html)
     page = replace(stored.judge(record), url="")
     return Judgement(page, html, site, stored.method, stored.version)
+
+
+def _unzipped(path: Path, most: int) -> bytes:
+    """The first bytes of a file, which may be gzipped."""
+    try:
+        return read_unzipped(BytesIO(read_file(path)), most)
+    except (EOFError, OSError, zlib.error) as error:
+        raise FileError(f"{path} cannot be unpacked: {error}") from error
 
 
 def stored_html(store: Store, record: PageRecord) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from noiseclean_scrapy.batch.two_pass import SourcePage
 from noiseclean_scrapy.commands.files import FileError, explained
@@ -15,27 +15,38 @@ _SHOWN = 80
 
 
 def continue_lines(
-    path: Path, pages: Iterable[SourcePage], line: Callable[[SourcePage], bytes]
+    path: Path,
+    pages: Iterable[SourcePage],
+    line: Callable[[SourcePage], bytes],
+    on_old: Callable[[dict[str, Any]], None],
 ) -> None:
     """Write a line a page to an ordinary file, `line` making that of a page.
 
     Lines that the file has already are checked and left as they are: each must belong to its page.
     The last complete one must be, byte for byte, what would be written now; an incomplete one
-    behind it is written again. Raises FileError where the file holds something else.
+    behind it is written again. `on_old` is given the row of each line that is not made again.
+    Raises FileError where the file holds something else.
     """
     with explained("write", path):
         # Not to be truncated, and made where a link leads to nothing yet.
         path.open("ab").close()
         with path.open("r+b") as file:
-            _LinesFile(path, file, line).continue_with(pages)
+            _LinesFile(path, file, line, on_old).continue_with(pages)
 
 
 class _LinesFile:
-    def __init__(self, path: Path, file: IO[bytes], line: Callable[[SourcePage], bytes]) -> None:
+    def __init__(
+        self,
+        path: Path,
+        file: IO[bytes],
+        line: Callable[[SourcePage], bytes],
+        on_old: Callable[[dict[str, Any]], None],
+    ) -> None:
         self.path = path
         self._file = file
         self._line = line
-        self._last: tuple[SourcePage, bytes] | None = None
+        self._on_old = on_old
+        self._last: tuple[SourcePage, bytes, dict[str, Any]] | None = None
 
     def continue_with(self, pages: Iterable[SourcePage]) -> None:
         is_reading = True
@@ -55,17 +66,19 @@ class _LinesFile:
         start = self._file.tell()
         found = self._file.readline()
         if found.endswith(b"\n"):
-            self._check_page(source, found)
-            self._last = source, found
+            row = self._row(source, found)
+            if self._last:  # which is not the last one
+                self._on_old(self._last[2])
+            self._last = source, found, row
             return True
         self._check_last()
         self._file.seek(start)
         self._file.truncate()
         return False
 
-    def _check_page(self, source: SourcePage, found: bytes) -> None:
+    def _row(self, source: SourcePage, found: bytes) -> dict[str, Any]:
         try:
-            row = json.loads(found)
+            row: dict[str, Any] = json.loads(found)
             # Names of files may hold what no JSON can.
             same = json.loads(json_bytes([source.id, source.url]))
             is_same = [row["id"], row["url"]] == same
@@ -74,6 +87,7 @@ class _LinesFile:
         if not is_same:
             beginning = found[:_SHOWN].decode("utf-8", "replace").strip()
             raise self._foreign(f"where {source.id} is expected it has {beginning!r}")
+        return row
 
     def _check_last(self) -> None:
         if self._last and self._line(self._last[0]) != self._last[1]:

@@ -19,7 +19,7 @@ from noiseclean_scrapy.commands.base import (
 )
 from noiseclean_scrapy.commands.output import tell
 from noiseclean_scrapy.commands.terminal import new_progress
-from noiseclean_scrapy.errors import NotStoredError
+from noiseclean_scrapy.errors import NotStoredError, TreeDataError
 
 if TYPE_CHECKING:
     from noiseclean_scrapy.store import ClusterRecord, Store
@@ -49,16 +49,17 @@ class Reclean(Subcommand):
             call.opts.parser.error("--option needs --method: the site is learned again with it")
         one = call.opts.site
         with call.open_store(write=True) as store:
-            names = [one] if one else [site.name for site in store.clusters.all()]
+            names = [site.name for site in store.clusters.all()] if one is None else [one]
             sites = [call.find_site(store, name) for name in names]
             if not sites:
                 tell(call.nothing_stored("site"))
             done = [_reclean(store, site, call) for site in sites]
-        return any(done)
+        return any(done) and None not in done
 
 
-def _reclean(store: Store, site: ClusterRecord, call: Call) -> int:
-    """Clean a site's pages again; their number."""
+def _reclean(store: Store, site: ClusterRecord, call: Call) -> int | None:
+    """Clean a site's pages again; their number, None where the tree or a page cannot be read."""
+    damaged = store.damaged
     pages = store.pages.count(site.name).with_text
     try:
         model = (
@@ -66,11 +67,11 @@ def _reclean(store: Store, site: ClusterRecord, call: Call) -> int:
             if call.opts.method
             else load_stored_model(store, site, call.config)
         )
-    except NotStoredError as error:
-        if call.opts.site:
+    except (NotStoredError, TreeDataError) as error:
+        if call.opts.site is not None:
             raise
         tell(f"{site.name}: left as it is, {error}.")
-        return 0
+        return None if isinstance(error, TreeDataError) else 0
     done = 0
     try:
         with new_progress() as progress:
@@ -81,8 +82,9 @@ def _reclean(store: Store, site: ClusterRecord, call: Call) -> int:
         all_pages = max(done, pages)  # a crawl may have added some
         tell(f"{site.name}: {done} of {all_pages} pages cleaned again before the interruption.")
         raise
-    tell(_report(model, done, pages))
-    return done
+    damaged = store.damaged - damaged
+    tell(_report(model, done, pages, damaged))
+    return None if damaged else done
 
 
 def _learn(store: Store, site: ClusterRecord, call: Call) -> StoredModel:
@@ -91,7 +93,9 @@ def _learn(store: Store, site: ClusterRecord, call: Call) -> StoredModel:
         return relearn(store, site, call.config, lambda: progress.advance(task))
 
 
-def _report(model: StoredModel, done: int, pages: int) -> str:
+def _report(model: StoredModel, done: int, pages: int, damaged: int) -> str:
     tree = f"tree version {model.version} ({model.method})" if model.version else "no tree yet"
-    rest = f"; {pages - done} have no HTML stored" if done < pages else ""
+    without = max(pages - done - damaged, 0)
+    rest = f"; {without} have no HTML stored" * bool(without)
+    rest += f"; {damaged} cannot be read, see `noiseclean check`" * bool(damaged)
     return f"{model.cluster}: {done} of {max(done, pages)} pages cleaned again, {tree}{rest}."

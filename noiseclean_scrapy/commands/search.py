@@ -74,7 +74,7 @@ class Search(Subcommand):
         opts = call.opts
         query = " ".join(opts.words)
         with call.open_store() as store:
-            site = call.find_site(store, opts.site).name if opts.site else None
+            site = None if opts.site is None else call.find_site(store, opts.site).name
             results = store.search(
                 query,
                 site=site,

@@ -16,9 +16,10 @@ from noiseclean_scrapy.commands.base import (
     add_output_option,
     crawled_name,
 )
+from noiseclean_scrapy.commands.check import damage_of
 from noiseclean_scrapy.commands.files import STDIO, read_file, write_file
 from noiseclean_scrapy.commands.output import tell
-from noiseclean_scrapy.errors import NotStoredError
+from noiseclean_scrapy.errors import NotStoredError, TreeDataError
 
 _UNUSABLE = re.compile(r"[^\w.-]+")
 """What the names of sites may have and the names of files should not."""
@@ -44,6 +45,7 @@ class ExportTree(Subcommand):
         name = site.name
         if site.tree is None:
             raise NotStoredError(f"{name} has no tree yet: its crawl has not built one")
+        _check(site.tree, name)
         path = call.opts.output or Path(f"{_UNUSABLE.sub('-', name)}.noiseclean")
         write_file(path, site.tree)
         place = "stdout" if path == STDIO else path
@@ -87,6 +89,7 @@ class ImportTree(Subcommand):
                 if not (opts.replace or opts.merge):
                     opts.parser.error(f"{name} has a tree: give --replace or --merge")
                 if opts.merge:
+                    _check(site.tree, name)
                     own = SiteCleaner.from_bytes(site.tree)
                     own.merge(cleaner)
                     cleaner = own
@@ -96,3 +99,8 @@ class ImportTree(Subcommand):
             f"learned from {cleaner.pages:g} pages."
         )
         return True
+
+
+def _check(tree: bytes, site: str) -> None:
+    if reason := damage_of(tree):
+        raise TreeDataError(f"the tree of {site} cannot be read ({reason})")

@@ -20,6 +20,7 @@ from typing import IO, Any, TypeAlias
 from lxml import etree
 
 from noiseclean_scrapy.errors import NoiseCleanError
+from noiseclean_scrapy.page.characters import writable
 from noiseclean_scrapy.replaced import replaced
 
 Fields: TypeAlias = Mapping[str, Any]
@@ -207,7 +208,8 @@ def _csv(feed: BufferedReader, out: IO[bytes], change: Change, options: FeedOpti
     target = TextIOWrapper(out, encoding, newline="", errors=options.export.get("errors"))
     before = csv.field_size_limit(_LONGEST_FIELD)
     try:
-        reader = csv.reader(source, **options.csv)
+        # Strict: a quotation mark that is not closed by the end of the file is an error.
+        reader = csv.reader(source, **{"strict": True, **options.csv})
         writer = csv.writer(target, **options.csv)
         if reader.dialect.quoting not in (csv.QUOTE_MINIMAL, csv.QUOTE_ALL, csv.QUOTE_NONE):
             raise FeedError("its quotation marks tell numbers or None from texts (`quoting`)")
@@ -255,7 +257,7 @@ def _xml(feed: BufferedReader, out: IO[bytes], change: Change, options: FeedOpti
         found = change({name: _xml_value(part) for name, part in parts.items()})
         for name, value in found.items():
             if not len(parts[name]):
-                parts[name].text = str(value)
+                parts[name].text = writable(str(value))
     tree.write(out, encoding=encoding, xml_declaration=True)
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from datetime import datetime
-from itertools import islice
 from typing import IO, Any
 
 from noiseclean_scrapy.errors import ConfigurationError
@@ -31,6 +30,8 @@ COLUMNS: dict[str, type] = {
 """Names and types of a row's values; a time may be None, and is aware."""
 
 _ROWS_IN_GROUP = 1000
+_CHARACTERS_IN_GROUP = 1 << 24
+"""Of texts: a group is in memory, several times."""
 
 
 def page_row(record: PageRecord) -> dict[str, Any]:
@@ -52,7 +53,7 @@ def page_row(record: PageRecord) -> dict[str, Any]:
 
 
 def write_parquet(records: Iterable[PageRecord], file: IO[bytes]) -> None:
-    """Write the rows of the pages, a thousand a row group.
+    """Write the rows of the pages, a thousand a row group, or fewer where texts are long.
 
     Times are microseconds in UTC. Raises ConfigurationError without pyarrow.
     """
@@ -65,7 +66,19 @@ def write_parquet(records: Iterable[PageRecord], file: IO[bytes]) -> None:
         ) from error
     kinds = {str: pyarrow.string(), int: pyarrow.int64(), datetime: pyarrow.timestamp("us", "UTC")}
     schema = pyarrow.schema([(name, kinds[kind]) for name, kind in COLUMNS.items()])
-    rows = map(page_row, records)
     with pyarrow.parquet.ParquetWriter(file, schema, compression="zstd") as writer:
-        while group := list(islice(rows, _ROWS_IN_GROUP)):
+        for group in _groups(map(page_row, records)):
             writer.write_table(pyarrow.Table.from_pylist(group, schema=schema))
+
+
+def _groups(rows: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    group: list[dict[str, Any]] = []
+    characters = 0
+    for row in rows:
+        group.append(row)
+        characters += len(row["text"])
+        if len(group) == _ROWS_IN_GROUP or characters >= _CHARACTERS_IN_GROUP:
+            yield group
+            group, characters = [], 0
+    if group:
+        yield group
