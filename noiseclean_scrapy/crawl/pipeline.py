@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Sized
+from collections.abc import Callable, Sized
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -24,6 +24,7 @@ from noiseclean_scrapy.crawl.filling import GivenValues, with_values
 from noiseclean_scrapy.crawl.final_feeds import FinalFeeds
 from noiseclean_scrapy.crawl.session import Crawl
 from noiseclean_scrapy.crawl.starting import (
+    at_shutdown,
     config_of,
     count,
     exit_with_error,
@@ -43,7 +44,7 @@ from noiseclean_scrapy.metadata import (
 from noiseclean_scrapy.page.characters import counted, share_left_out
 from noiseclean_scrapy.page.logs import get_logger
 from noiseclean_scrapy.page.urls import item_address, site_name
-from noiseclean_scrapy.store import Store
+from noiseclean_scrapy.store import Patience, Store
 
 if TYPE_CHECKING:
     from scrapy.utils.asyncio import AsyncioLoopingCall
@@ -71,6 +72,9 @@ class CleanPipeline:
         self._shown_url = config.display_url
         self.crawl: Crawl | None = None
         self.final_feeds: FinalFeeds | None = None
+        self._patience = Patience()
+        self._store_options = {**self.config.store_options, "patience": self._patience}
+        self._leave_shutdown: Callable[[], object] = bool
         # By response, so that items which others replace or drop are forgotten with it.
         self._ties: WeakKeyDictionary[Response, dict[int, Any]] = WeakKeyDictionary()
         self._given = GivenValues()
@@ -95,7 +99,7 @@ class CleanPipeline:
         if config.final_feeds and not config.read_only:
             assert crawler.stats
             feeds = pipeline.final_feeds = FinalFeeds(
-                pipeline.config, crawler.stats, crawler.settings
+                pipeline.config, crawler.stats, crawler.settings, pipeline._patience
             )
             crawler.signals.connect(feeds.feed_slot_closed, signals.feed_slot_closed)
             crawler.signals.connect(pipeline.feed_exporter_closed, signals.feed_exporter_closed)
@@ -105,6 +109,7 @@ class CleanPipeline:
         """Open the store; without it the crawl does not start."""
         tell_what_is_missing(self.crawler, self.config)
         tell_who_comes_too_early(self.crawler, type(self))
+        self._leave_shutdown = at_shutdown(self._give_up, self.abandon)
         try:
             await run_in_thread(_load, self.config)
             store = await run_in_thread(self._open_store)
@@ -149,6 +154,7 @@ class CleanPipeline:
                 await self._close(self.crawl)
             finally:
                 self._closed = True
+                self._leave_shutdown()
         while self._closing and not self._closed:
             await sleep(_MOMENT_SECONDS)
 
@@ -166,6 +172,12 @@ class CleanPipeline:
         await run_in_thread(crawl.writer.close)
         await run_in_thread(crawl.writer.store.close)
         self._log_summary()
+
+    def _give_up(self) -> None:
+        """Let no thread wait for a database that does not answer."""
+        self._patience.give_up()
+        if self.crawl:
+            self.crawl.writer.give_up()
 
     def abandon(self) -> None:
         """Keep what waits, unless the crawl has ended: the event loop has been stopped."""
@@ -234,13 +246,11 @@ class CleanPipeline:
     def _open_store(self) -> Store:
         if is_trial(self.crawler):
             try:
-                return Store(self.config.database_url, read_only=True, **self.config.store_options)
+                return Store(self.config.database_url, read_only=True, **self._store_options)
             except StoreError:
                 return Store("sqlite://")  # nothing is stored yet, and nothing will be
         store = Store(
-            self.config.database_url,
-            read_only=self.config.read_only,
-            **self.config.store_options,
+            self.config.database_url, read_only=self.config.read_only, **self._store_options
         )
         kinds = store.clusters.methods() - {self.config.tree_kind}
         foreign = {kind for kind in kinds if not self.config.knows(kind)}
@@ -267,7 +277,7 @@ class CleanPipeline:
     def _writer(self, store: Store) -> Writer:
         config = self.config
         if config.writer_process and not config.read_only and not store.in_memory:
-            return ProcessWriter(store, config.database_url, **config.store_options)
+            return ProcessWriter(store, config.database_url, **self._store_options)
         return Writer(store)
 
     def _untie(self, item: Any) -> Response | None:

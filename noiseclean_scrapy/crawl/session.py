@@ -242,7 +242,7 @@ class Crawl:
 
     def abandon(self) -> None:
         """Keep what waits for the next crawl: the event loop has been stopped."""
-        if not self.config.read_only:
+        if not self.config.read_only and not self.writer.store.in_memory:
             self._pages.abandon()
             self._count_pages()
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakMethod
 
 from scrapy import signals
+from scrapy.utils.reactor import is_reactor_installed
 
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.errors import ConfigurationError
@@ -69,6 +71,45 @@ def keeps_stats(crawler: Crawler) -> bool:
     """Whether what was counted can be looked up: Scrapy's `DummyStatsCollector` keeps nothing."""
     assert crawler.stats
     return bool(crawler.stats.get_stats())
+
+
+def at_shutdown(before: Callable[[], None], after: Callable[[], None]) -> Callable[[], object]:
+    """Call methods when the event loop is stopped, as by a second Ctrl-C.
+
+    The first when threads may still wait for something, the second when nothing can be awaited any
+    more. Who is gone by then is not called. What it returns is to be called when the crawl is over.
+    """
+    calls = WeakMethod(before), WeakMethod(after)
+
+    def call(reference: WeakMethod[Callable[[], None]]) -> None:
+        if method := reference():
+            method()
+
+    if is_reactor_installed():
+        from twisted.internet import reactor
+
+        running: Any = reactor
+        for phase, reference in zip(("before", "after"), calls, strict=True):
+            running.addSystemEventTrigger(phase, "shutdown", call, reference)
+        return bool  # a trigger that has fired cannot be taken back
+
+    over = asyncio.Event()
+
+    async def watch() -> None:
+        try:
+            await over.wait()
+        except asyncio.CancelledError:  # which is how Scrapy ends a loop of its own
+            for reference in calls:
+                call(reference)
+            raise
+
+    task = asyncio.create_task(watch())
+
+    def end() -> None:
+        if not task.done():  # whoever holds this holds the task
+            over.set()
+
+    return end
 
 
 def exit_with_error(crawler: Crawler) -> None:

@@ -30,6 +30,7 @@ from noiseclean_scrapy.metadata import extract_metadata
 from noiseclean_scrapy.page.logs import get_logger
 from noiseclean_scrapy.store import PageRecord, Store, Written
 from noiseclean_scrapy.store.damage import DamageLog
+from noiseclean_scrapy.store.patience import GIVEN_UP_SECONDS
 
 logger = get_logger(__name__)
 
@@ -92,6 +93,9 @@ class Writer:
     def close(self) -> None:
         """Do nothing: all that was run has ended."""
 
+    def give_up(self) -> None:
+        """Do nothing: who waits in a thread has the store's patience."""
+
 
 class ProcessWriter(Writer):
     """Runs functions of modules in a process of its own, with arguments that can be pickled.
@@ -108,6 +112,7 @@ class ProcessWriter(Writer):
         self._options = (url, options)
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
+        self._has_given_up = False
 
     @property
     def pid(self) -> int | None:
@@ -134,11 +139,21 @@ class ProcessWriter(Writer):
                 self._process.stdout.close()
                 self._process = None
 
+    def give_up(self) -> None:
+        """Let nobody wait for the process any longer than a moment; what it does is undone."""
+        self._has_given_up = True
+        if process := self._process:
+            timer = threading.Timer(GIVEN_UP_SECONDS, process.kill)
+            timer.daemon = True
+            timer.start()
+
     def _call(self, call: Any) -> Any:
         with self._lock:
             try:
                 result, error = self._ask(call)
             except StoreError as reason:
+                if self._has_given_up:
+                    raise
                 logger.warning("%s; it is started again", reason)
                 result, error = self._ask(call)
         if error is not None:

@@ -1,5 +1,6 @@
 """The store: pages, their clean text and the trees of their clusters, in SQLite or PostgreSQL."""
 
+from noiseclean_scrapy.store.patience import Patience
 from noiseclean_scrapy.store.records import (
     Change,
     Cleaned,
@@ -28,6 +29,7 @@ __all__ = [
     "PageCounts",
     "PageLine",
     "PageRecord",
+    "Patience",
     "SearchResults",
     "SiteSummary",
     "Store",

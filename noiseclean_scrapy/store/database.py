@@ -18,7 +18,8 @@ from noiseclean_scrapy.store.damage import DamagedPage, DamageLog, is_corruption
 from noiseclean_scrapy.store.engine import create_store_engine, is_in_memory, trouble_with_file
 from noiseclean_scrapy.store.engine import writing as writing_engine
 from noiseclean_scrapy.store.html_objects import HtmlObjects, with_objects
-from noiseclean_scrapy.store.preparing import prepare_schema
+from noiseclean_scrapy.store.patience import Patience
+from noiseclean_scrapy.store.preparing import needs_preparing, prepare_schema
 from noiseclean_scrapy.store.records import PageRecord
 from noiseclean_scrapy.store.search.terms import Analyzer
 from noiseclean_scrapy.store.stored_blocks import StoredBlocks
@@ -42,6 +43,7 @@ class Database:
         store_html: bool,
         search: bool,
         html_store: str,
+        patience: Patience | None,
     ) -> None:
         self._read_only = read_only
         self.shown_url = shown_url(url)
@@ -50,7 +52,9 @@ class Database:
         self.objects = HtmlObjects(html_store) if html_store else None
         if self.objects is not None and not read_only:
             self.objects.check()
-        self._engine = with_objects(create_store_engine(url, read_only=read_only), self.objects)
+        self._engine = with_objects(
+            create_store_engine(url, read_only=read_only, patience=patience), self.objects
+        )
         self._writing_engine = writing_engine(self._engine)
         self.analyzer = Analyzer()
         self.indexer = self.analyzer if search else None
@@ -61,7 +65,9 @@ class Database:
             threading.RLock() if self.in_memory else nullcontext()
         )
         try:
-            prepare_schema(self._engine, self._writing_engine, read_only=read_only, create=create)
+            if needs_preparing(self._engine, read_only=read_only, create=create):
+                with patience.lifted() if patience else nullcontext():
+                    prepare_schema(self._writing_engine)
         except SQLAlchemyError as error:
             self.close()
             running = ", that it is running," * (not self.is_sqlite)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import sys
+from functools import partial
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -26,10 +27,11 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.service_urls import database_url, shown_url
 from noiseclean_scrapy.store.column_types import DamagedText
+from noiseclean_scrapy.store.patience import CONNECTING_SECONDS, Patience
 
 # A process that saves a tree cleans its provisional pages while the others wait.
 SQLITE_BUSY_SECONDS = 120
-_POSTGRESQL = {"connect_timeout": 10, "client_encoding": "utf8"}
+_POSTGRESQL = {"connect_timeout": CONNECTING_SECONDS, "client_encoding": "utf8"}
 """What a connection asks for: without it server, role or environment choose the encoding."""
 _READ_ONLY = "25006"  # of PostgreSQL's SQLSTATE
 _WAL_SECONDS, _MOMENT_SECONDS = 5.0, 0.02
@@ -38,8 +40,10 @@ _WRITES = "noiseclean_writes"
 _EXPECTED = "expected sqlite:///file.db or postgresql://user:password@host/database"
 
 
-def create_store_engine(url: str, *, read_only: bool) -> Engine:
+def create_store_engine(url: str, *, read_only: bool, patience: Patience | None = None) -> Engine:
     """Engine for ``url``; connects lazily.
+
+    Where there is a `patience`, psycopg's connections end with it.
 
     Raises StoreError for a URL that is none, a database that is neither SQLite nor PostgreSQL, a
     driver that is missing or asynchronous, and a read-only SQLite file that does not exist.
@@ -76,7 +80,7 @@ def create_store_engine(url: str, *, read_only: bool) -> Engine:
             from noiseclean_scrapy.store.postgresql_times import read_all_times
 
             event.listen(engine, "connect", read_all_times)
-    event.listen(engine, "do_connect", _connect)
+    event.listen(engine, "do_connect", partial(_connect, patience))
     return engine
 
 
@@ -135,12 +139,22 @@ def _create(url: URL, options: dict[str, Any]) -> Engine:
     return engine
 
 
-def _connect(dialect: Dialect, _: object, arguments: Any, options: dict[str, Any]) -> Any:
+def _connect(
+    patience: Patience | None,
+    dialect: Dialect,
+    _: object,
+    arguments: Any,
+    options: dict[str, Any],
+) -> Any:
     try:
         if dialect.driver == "psycopg":
             # PgBouncer hands a session on, with the statements that were prepared in it.
             given = options.get("prepare_threshold")
             options["prepare_threshold"] = None if given in (None, "None") else int(given)
+            if patience is not None:
+                from noiseclean_scrapy.store import postgresql_silence
+
+                return postgresql_silence.connect(patience, *arguments, **options)
         return dialect.connect(*arguments, **options)
     except (TypeError, ValueError) as error:
         raise StoreError(f"an option of the database URL is refused ({error})") from error

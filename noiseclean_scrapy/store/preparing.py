@@ -28,21 +28,26 @@ _ENCODINGS = {"UTF8", "SQL_ASCII"}
 """Those in which PostgreSQL stores any page; the latter takes bytes as they are."""
 
 
-def prepare_schema(reader: Engine, writer: Engine, *, read_only: bool, create: bool = True) -> None:
-    """Create the tables in a database that has none of ours, migrate them, or refuse.
+def needs_preparing(reader: Engine, *, read_only: bool, create: bool = True) -> bool:
+    """Whether tables are to be created or migrated before this code can use the database.
 
-    Raises StoreError for a schema that is newer than this code, older without a way to here,
-    incomplete, (``read_only``) absent or older, or (without ``create``) absent; and where one
-    cannot write, but wants to.
+    Raises StoreError for a schema that is incomplete, (``read_only``) of another version or
+    absent, or (without ``create``) absent; and where one cannot write, but wants to.
     """
     with reader.begin() as connection:
         version = stored_version(connection)
         if not read_only:
             need_writable(connection, page_table.name if version is not None else None)
-    if version == SCHEMA_VERSION:
-        return
-    if read_only or (version is None and not create):
+    if version != SCHEMA_VERSION and (read_only or (version is None and not create)):
         _refuse_reading(version)
+    return version != SCHEMA_VERSION
+
+
+def prepare_schema(writer: Engine) -> None:
+    """Create the tables in a database that has none of ours, or migrate them.
+
+    Raises StoreError for a schema that is newer than this code, or older without a way to here.
+    """
     with writer.begin() as connection:
         await_turn(connection)
         version = stored_version(connection)  # another process may have been faster

@@ -13,6 +13,7 @@ from noiseclean_scrapy.store.damage import DamageLog
 from noiseclean_scrapy.store.database import Database
 from noiseclean_scrapy.store.outbox import Outbox
 from noiseclean_scrapy.store.pages import Pages
+from noiseclean_scrapy.store.patience import Patience
 from noiseclean_scrapy.store.schema import page_table
 from noiseclean_scrapy.store.search.indexing import find_missing, index_pages
 from noiseclean_scrapy.store.search.ranking import (
@@ -42,7 +43,9 @@ class Store:
     of a store is refused. ``store_html`` keeps the HTML of all pages, not only of the provisional
     ones. Without ``search`` pages that are written leave the full-text index, or never get there,
     until `index_missing`. With an ``html_store``, a URL as fsspec has them, HTML is written there,
-    before the rows that name it; StoreError is raised when it refuses as well.
+    before the rows that name it; StoreError is raised when it refuses as well. With ``patience``
+    psycopg's connections wait no longer for a server that answers nothing, but while tables are
+    made or migrated.
     """
 
     def __init__(
@@ -54,6 +57,7 @@ class Store:
         store_html: bool = False,
         search: bool = True,
         html_store: str = "",
+        patience: Patience | None = None,
     ) -> None:
         self._database = Database(
             url,
@@ -62,6 +66,7 @@ class Store:
             store_html=store_html,
             search=search,
             html_store=html_store,
+            patience=patience,
         )
         self.pages = Pages(self._database)
         self.clusters = Clusters(self._database)

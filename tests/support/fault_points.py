@@ -32,7 +32,7 @@ from noiseclean_scrapy.clusters.maintenance import relearn
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.crawl.session import Crawl
 from noiseclean_scrapy.crawl.writer import Writer
-from noiseclean_scrapy.store import Store
+from noiseclean_scrapy.store import Patience, Store
 from tests.support.crawl_site import story, story_text
 from tests.support.databases import new_database, newest_tree, read_rows
 
@@ -51,11 +51,11 @@ SETTINGS = {
 _WRITES = ("INSERT", "UPDATE", "DELETE", "CREATE")
 
 
-def open_crawl(url: str, settings: Mapping[str, Any]) -> Crawl:
+def open_crawl(url: str, settings: Mapping[str, Any], patience: Patience | None = None) -> Crawl:
     """A crawl as the pipeline opens it."""
     every = {**SETTINGS, "NOISECLEAN_DATABASE_URL": url, **settings}
     config = Config.from_settings(Settings(every))
-    store = Store(url, read_only=config.read_only, **config.store_options)
+    store = Store(url, read_only=config.read_only, patience=patience, **config.store_options)
     return Crawl(config, MemoryStatsCollector(get_crawler()), Writer(store))
 
 
