@@ -7,6 +7,7 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Event
 from time import sleep
@@ -224,19 +225,12 @@ def test_a_second_interrupt_ends_a_crawl_whose_database_answers_nothing(
     }
     pages: Pages = {"/0": before(0), "/1": before(1), "/2": third, "/3": story(3)}
     with serve(pages) as server:
-        with subprocess.Popen(
-            crawl_command(way, f"{server.url}/0", settings),
-            cwd=tmp_path,
-            env=environment(),
-            stderr=subprocess.PIPE,
-            text=True,
-        ) as process:
-            try:
-                told = interrupt_twice(process, proxy, is_silent, takes_logins=takes_logins)
-            finally:
-                is_silent.set()
-                process.kill()
-        assert "Traceback" not in told
+        with crawling(tmp_path, crawl_command(way, f"{server.url}/0", settings)) as process:
+            assert process.stderr
+            assert any("Scraped from" in line and "/1>" in line for line in process.stderr)
+            proxy.fall_silent(takes_logins=takes_logins)
+            is_silent.set()
+            told = interrupt(process, proxy, times=2)
         assert "wait in" in told
         proxy.speak()
         again = crawl_command(way, f"{server.url}/3", settings)
@@ -247,16 +241,38 @@ def test_a_second_interrupt_ends_a_crawl_whose_database_answers_nothing(
     assert not list((tmp_path / "spool").iterdir())
 
 
-def interrupt_twice(
-    process: subprocess.Popen[str], proxy: SilentProxy, is_silent: Event, *, takes_logins: bool
-) -> str:
+@pytest.mark.slow
+def test_an_interrupt_ends_a_crawl_that_waits_for_its_database_to_open(
+    proxy: SilentProxy, tmp_path: Path
+) -> None:
+    """The first one does: Scrapy waits for no spider that is not opened yet."""
+    (tmp_path / "chain.py").write_text(SPIDER)
+    proxy.fall_silent(takes_logins=True)
+    settings = {"NOISECLEAN_DATABASE_URL": proxy.url, "TELNETCONSOLE_ENABLED": 0}
+    with crawling(tmp_path, crawl_command("asyncio", "http://127.0.0.1:1/", settings)) as process:
+        interrupt(process, proxy, times=1)
+    assert not (tmp_path / "spool").exists()
+
+
+@contextmanager
+def crawling(folder: Path, command: list[str]) -> Iterator[subprocess.Popen[str]]:
+    """A crawl in a process of its own, which does not outlive a test that fails."""
+    with subprocess.Popen(
+        command, cwd=folder, env=environment(), stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def interrupt(process: subprocess.Popen[str], proxy: SilentProxy, *, times: int) -> str:
     """Interrupt a crawl while it waits for an answer; its last lines, once it has ended."""
     assert process.stderr
-    assert any("Scraped from" in line and "/1>" in line for line in process.stderr)
-    proxy.fall_silent(takes_logins=takes_logins)
-    is_silent.set()
     assert proxy.is_asked.wait(60)
-    for _ in range(2):
+    for _ in range(times):
         process.send_signal(signal.SIGINT)
         assert any("Received SIGINT" in line for line in process.stderr)
-    return process.communicate(timeout=60)[1]
+    told = process.communicate(timeout=60)[1]
+    assert "Traceback" not in told
+    return told
