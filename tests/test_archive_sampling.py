@@ -104,8 +104,9 @@ def test_command_learns_the_sample(tmp_path: Path) -> None:
     cut = (*records[8][:3], b"<p>cut")
     (tmp_path / "a.warc").write_bytes(warc(*records, cut, zipped=False)[:-20])
     options = ("--format", "jsonl", "--method", "style-tree", "-s", "NOISECLEAN_ARCHIVE_SAMPLE=3")
-    done = noiseclean(tmp_path, "clean", "a.warc", *options)
-    assert done.stderr.count("damaged") == 1
+    done = noiseclean(tmp_path, "clean", "a.warc", *options, code=1)
+    assert done.stderr.count("is damaged") == 1
+    assert done.stderr.endswith("9 pages of 1 site cleaned (1 damaged)\n")
     cleaner = SiteCleaner("style-tree")
     for record in sorted(records, key=lambda record: sampling_key(record[1]))[:3]:
         cleaner.observe(record[3])

@@ -105,8 +105,7 @@ class Clean(Subcommand):
             problems: Counter[str] = Counter()
             read_pages, one = _source(call, form, folder, stack, problems)
             cleaners = SiteCleaners(config, folder)
-            count = _learn(read_pages, cleaners, one=one)
-            left_out = Counter(problems)  # which each pass counts anew
+            count, left_out = _learn(read_pages, cleaners, problems, one=one)
             without_text: Counter[str] = Counter()
 
             def row(page: SourcePage) -> dict[str, Any]:
@@ -145,21 +144,27 @@ def _write(
         file.writelines(pieces if path else for_stdout(pieces))
 
 
-def _learn(read_pages: ReadPages, cleaners: SiteCleaners, *, one: bool) -> int:
-    """Let the sites learn their pages; their number."""
+def _learn(
+    read_pages: ReadPages, cleaners: SiteCleaners, problems: Counter[str], *, one: bool
+) -> tuple[int, Counter[str]]:
+    """Let the sites learn their pages; the number of these, and of those that were left out.
+
+    Each pass over an archive adds to the `problems`.
+    """
     count = 0
     if one:
         for page in read_pages():
             cleaners.observe(page)
             count += 1
-        return count
+        return count, Counter()
     learning = Learning(cleaners)
     for _ in learning.learn(_with_progress(read_pages(), "Learning the sites")):
         count += 1
+    left_out = Counter(problems)
     if learning.needs_samples:
         with _without_warnings():
             learning.learn_samples(read_pages())
-    return count
+    return count, left_out
 
 
 def _source(
