@@ -620,6 +620,7 @@ def test_a_site_whose_tree_is_damaged_keeps_what_needs_it(
             record = values.record(key)
             assert record
             assert set(values.newer(record, item, sources)) == {"text"}
+    assert values.has_unreadable_trees
     assert caplog.text.count("HTML and Markdown stay as they are: the tree of") == 1
 
 

@@ -33,6 +33,11 @@ class FinalValues:
         self.config = config
         self._models: dict[str, StoredModel | None] = {}
 
+    @property
+    def has_unreadable_trees(self) -> bool:
+        """Whether a tree was asked for that cannot be read; each is warned about."""
+        return None in self._models.values()
+
     def record(self, key: str) -> PageRecord | None:
         """The page of a key, where it has a text and can be read."""
         return self._with_text(self.store.pages.find, key)

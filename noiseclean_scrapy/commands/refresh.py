@@ -63,4 +63,4 @@ class Refresh(Subcommand):
         have = "has" if unknown == 1 else "have"
         missing = f"; {counted(unknown, 'item')} {have} no stored page" if unknown else ""
         tell(f"{done.changed} of {counted(done.items, 'item')} got newer texts{missing}")
-        return done.items > unknown
+        return done.items > unknown and not final.has_unreadable_trees
