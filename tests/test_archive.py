@@ -11,6 +11,7 @@ import logging
 import os
 import random
 import re
+import shutil
 import struct
 import sys
 import tracemalloc
@@ -147,6 +148,33 @@ def test_html_folder_is_read_in_sorted_order(tmp_path: Path) -> None:
     assert pages[2].body == html("c.xhtml.gz")
     assert pages[2].headers["Content-Type"] == "application/xhtml+xml"
     assert [page.url for page in read(folder / "a.html")[0]] == ["http://my-pages.invalid/a.html"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs folders by their descriptors")
+def test_folders_that_cannot_be_read_and_links_to_folders_are_told(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = tmp_path / "pages"
+    for path in (folder / "a.html", tmp_path / "other" / "b.html"):
+        path.parent.mkdir()
+        path.write_bytes(html(path.stem))
+    for name in ("one", "two"):
+        (folder / name).symlink_to(tmp_path / "other")
+    within = os.open(folder, os.O_RDONLY)
+    for _ in range(20):  # more than a path may have, for the superuser as well
+        name = "d" * 250
+        os.mkdir(name, dir_fd=within)
+        outer, within = within, os.open(name, os.O_RDONLY, dir_fd=within)
+        os.close(outer)
+    os.close(within)
+    with caplog.at_level(logging.WARNING):
+        pages, problems = read(folder)
+    shutil.rmtree(folder)
+    assert [page.id for page in pages] == ["a.html"]
+    assert problems == {"missing": 1}
+    links, unread = caplog.messages
+    assert links.startswith(f"Links to folders are not followed, such as {folder}/")
+    assert unread.startswith("Folder left out, it cannot be read: ")
 
 
 def test_sources_that_are_no_archive_are_refused(tmp_path: Path) -> None:

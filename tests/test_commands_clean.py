@@ -247,27 +247,6 @@ def test_damaged_pages_are_told_once(tmp_path: Path, news: Path) -> None:
     assert done.stderr.endswith("6 pages of 1 site cleaned (1 damaged)\n")
 
 
-def test_folders_that_are_not_read_are_told(
-    tmp_path: Path, news: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write_pages(tmp_path / "elsewhere", STORIES[:2])
-    (news / "linked").symlink_to(tmp_path / "elsewhere")
-    done = noiseclean(tmp_path, "clean", news, *JSONL)
-    assert f"Folder left out, it is a link: {news / 'linked'}" in done.stderr
-    (news / "locked").mkdir()
-
-    def scandir(path: Any, *, real: Any = os.scandir) -> Any:
-        """As for whom the folder is not to be read; root reads any."""
-        if str(path).endswith("locked"):
-            raise PermissionError(13, "Permission denied", path)
-        return real(path)
-
-    monkeypatch.setattr(os, "scandir", scandir)
-    done = noiseclean(tmp_path, "clean", news, *JSONL, code=1)
-    assert "Folder left out, it cannot be read: [Errno 13]" in done.stderr
-    assert done.stderr.endswith("6 pages of 1 site cleaned (1 missing)\n")
-
-
 def test_cleaners_that_wait_in_files_change_nothing(tmp_path: Path) -> None:
     config = Config()
     pages = [

@@ -89,7 +89,7 @@ def _read_folder(
             (row["site"], row.get("url")) for row in _manifest_rows(folder / MANIFEST)
         )
         return _read_manifest(folder, addresses, problems, most)
-    names = sorted(_html_files(folder, problems))
+    names = sorted(_html_names(folder, problems))
     if not names:
         raise ArchiveError(
             f"The folder {str(folder)!r} holds neither a {MANIFEST} nor HTML files; "
@@ -98,14 +98,22 @@ def _read_folder(
     return _read_files(folder.resolve(), names, problems, most, hosts)
 
 
-def _html_files(folder: Path, problems: ProblemLog) -> Iterator[str]:
-    def report(error: OSError) -> None:
+def _html_names(folder: Path, problems: ProblemLog) -> Iterator[str]:
+    """The HTML files below a folder, by their paths in it; links to folders are not followed."""
+
+    def leave_out(error: OSError) -> None:
+        if not is_missing(error):
+            raise ArchiveReadError(f"The folder {str(folder)!r} cannot be read: {error}") from error
         problems.report("missing", f"Folder left out, it cannot be read: {error}")
 
-    for parent, folders, files in os.walk(folder, onerror=report):
+    links = 0
+    for parent, folders, files in os.walk(folder, onerror=leave_out):
         for name in folders:
-            if (path := Path(parent, name)).is_symlink():
-                problems.warn(f"Folder left out, it is a link: {path}")
+            path = os.path.join(parent, name)
+            if os.path.islink(path):  # unlike Path's, it raises nothing
+                links += 1
+                if links == 1:
+                    problems.warn(f"Links to folders are not followed, such as {path}")
         for name in filter(is_html_name, files):
             yield Path(parent, name).relative_to(folder).as_posix()
 
