@@ -358,6 +358,25 @@ def test_a_word_repeated_endlessly(store: Store) -> None:
     assert MATCH_START in hit.snippet
 
 
+def test_sqlite_keeps_ten_thousand_places_of_a_term(tmp_path: Path) -> None:
+    """More are a burden to each query with the word, and say nothing else of the page."""
+    url = f"sqlite:///{tmp_path}/pages.db"
+    with Store(url) as store:
+        write(store, page("1", "ferry harbour " + "ferry " * 20_000 + "fog ferry"))
+        for query, total in (
+            ("ferry", 1),
+            ("fog", 1),
+            ('"ferry harbour ferry"', 1),
+            ('"ferry ferry"', 1),
+            ('"fog ferry"', 0),
+            ('"fog"', 1),
+        ):
+            assert store.search(query).total == total, query
+    ((terms,),) = databases.read_rows(url, "SELECT text FROM noiseclean_search_terms")
+    assert terms.split().count("ferry") == 10_000
+    assert terms.split().index("fog") == 20_002
+
+
 def test_behind_the_last_place_of_a_database_no_words_follow_each_other(store: Store) -> None:
     words = [f"word{number}" for number in range(1, 16_401)]
     write(store, page("1", " ".join(words)))

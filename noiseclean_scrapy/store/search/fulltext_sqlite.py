@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Float, Select, bindparam, literal_column, select, text
@@ -51,6 +52,8 @@ COUNT_LOST = """
     )
 """
 """How many pages of the index have no terms there, or terms no page of it."""
+_MOST_PLACES = 10_000
+_NO_TERM = "\uf8ff"
 _KEY = bindparam("key", type_=KeyText)
 _NUMBER = text(
     "INSERT INTO noiseclean_search (key) VALUES (:key) ON CONFLICT (key) DO NOTHING"
@@ -83,7 +86,7 @@ def create(connection: Connection, by: str = "") -> None:
 def replace(connection: Connection, pages: Sequence[PageTerms]) -> None:
     connection.execute(_NUMBER, [{"key": page.key} for page in pages])
     rows = [
-        {"key": page.key, "title": " ".join(page.title), "text": " ".join(page.text)}
+        {"key": page.key, "title": " ".join(page.title), "text": " ".join(_bounded(page.text))}
         for page in pages
     ]
     connection.execute(_REPLACE, rows)
@@ -93,6 +96,21 @@ def matches(alternatives: Sequence[AnalyzedAlternative]) -> Select[Any]:
     expression = " OR ".join(map(_alternative, alternatives))
     matched = _MATCHES.bindparams(bindparam("match", expression, unique=True))
     return select(_KEY_FOUND, _SCORE).select_from(_FOUND).where(matched)
+
+
+def _bounded(terms: Sequence[str]) -> Iterable[str]:
+    """The terms; from its 10,000th place on, each with a term in its place that nobody looks for.
+
+    FTS5 visits all places of all phrases of a query, and a page may be one word a million times.
+    """
+    if len(terms) <= _MOST_PLACES:
+        return terms
+    places: Counter[str] = Counter()
+    bounded = []
+    for term in terms:
+        places[term] += 1
+        bounded.append(term if places[term] <= _MOST_PLACES else _NO_TERM)
+    return bounded
 
 
 def _alternative(alternative: AnalyzedAlternative) -> str:
