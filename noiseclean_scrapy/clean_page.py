@@ -190,7 +190,7 @@ class CleanPage:
 
         A block has one line, but for line breaks (BR) and for what is written line by line (PRE).
         """
-        texts = (self._contents[index].plain for index in self._kept_indices())
+        texts = map(self._contents.plain, self._kept_indices())
         return "\n".join(filter(None, texts))
 
     @property

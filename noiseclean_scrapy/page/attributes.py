@@ -24,7 +24,8 @@ _PLACEHOLDERS = frozenset(
 )
 """Files that show nothing."""
 _OTHER_SOURCES = frozenset({"src", "data-cp-src"})
-_FORMULA = re.compile(r"latex|mimetex|codecogs|/math/render/|cht=tx", re.IGNORECASE)
+_FORMULAS = ("latex", "mimetex", "codecogs", "/math/render/", "cht=tx")
+"""What addresses of pictures of formulas hold."""
 STARTS = {"ol": "start", "li": "value"}
 SPANNING = CELLS
 SPANS = ("colspan", "rowspan")
@@ -83,7 +84,8 @@ def is_formula(source: str) -> bool:
     >>> is_formula("https://wikimedia.org/api/rest_v1/media/math/render/svg/ab"), is_formula("a")
     (True, False)
     """
-    return _FORMULA.search(source[:LONGEST_VALUE]) is not None
+    address = source[:LONGEST_VALUE].lower()
+    return any(part in address for part in _FORMULAS)
 
 
 def _first(candidates: str | None) -> str:

@@ -43,6 +43,12 @@ class Contents:
         text, references = self._table.texts[block], self._references
         return Inline(text, source, is_verbatim, references, is_heading)
 
+    def plain(self, block: int) -> str:
+        """The text of a block with its line breaks."""
+        # Most blocks hold nothing else: no object is made for them.
+        plain = self._table.sources.get(block) is None
+        return self._table.texts[block] if plain else self[block].plain
+
     @cached_property
     def formulas(self) -> frozenset[int]:
         """The blocks without text that show a formula, which is a picture."""
@@ -57,7 +63,7 @@ class Contents:
     def lines(self) -> Iterator[str]:
         """The lines of all blocks as they are shown."""
         blocks = range(len(self._table.texts))
-        return (line for block in blocks for line in self[block].plain.splitlines())
+        return (line for block in blocks for line in self.plain(block).splitlines())
 
     @cached_property
     def _has_too_many_marks(self) -> bool:
