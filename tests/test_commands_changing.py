@@ -120,7 +120,8 @@ class TestReclean:
     def test_damaged_pages_and_trees_are_told(self, tmp_path: Path, demo: DemoCrawl) -> None:
         url = f"sqlite:///{demo.database}"
         pages = len(demo.pages)
-        some = "SELECT key FROM noiseclean_page ORDER BY key LIMIT 5"
+        sound = next(iter(demo.pages))
+        some = f"SELECT key FROM noiseclean_page WHERE url <> '{sound}' LIMIT 5"
         run_statement(url, f"UPDATE noiseclean_page SET title = NULL WHERE key IN ({some})")
         done = noiseclean(tmp_path, "reclean", demo.site, code=1)
         assert f"{pages - 5} of {pages} pages cleaned again" in done.stderr
@@ -142,7 +143,7 @@ class TestReclean:
             ("reclean", demo.site),
             ("export-tree", demo.site),
             ("import-tree", demo.site, "good", "--merge"),
-            ("explain", next(iter(demo.pages))),
+            ("explain", sound),
         ):
             assert reason in noiseclean(tmp_path, *command, code=1).stderr
         assert not (tmp_path / demo.tree_file).exists()
