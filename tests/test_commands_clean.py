@@ -306,6 +306,26 @@ class TestResume:
         (tmp_path / "out.jsonl").write_bytes(b"".join(lines[:4]) + lines[4][:9])
         assert noiseclean(tmp_path, "clean", news, "-o", "out.jsonl").stderr == first.stderr
 
+    @pytest.mark.parametrize("kept", [0, 1, 2, 3])
+    @pytest.mark.parametrize("has_text", [False, True])
+    def test_pages_without_text_are_told_as_the_first_time(
+        self, tmp_path: Path, has_text: bool, kept: int
+    ) -> None:
+        bodies = [b"%PDF-1.4 ", b"<body></body>", b"<br>"]
+        if has_text:
+            bodies.append(b"<p>The harbour was closed on Monday, and nobody could say why.</p>")
+        folder = tmp_path / "pages"
+        folder.mkdir()
+        for number, body in enumerate(bodies):
+            (folder / f"{number}.html").write_bytes(body)
+        command = ("clean", folder, "-o", "out.jsonl")
+        told = noiseclean(tmp_path, *command, code=int(not has_text)).stderr
+        assert "; 2 pages without text; no HTML: 1 PDF" in told
+        lines = (tmp_path / "out.jsonl").read_bytes().splitlines(keepends=True)
+        (tmp_path / "out.jsonl").write_bytes(b"".join(lines[:kept]))
+        assert noiseclean(tmp_path, *command, code=int(not has_text)).stderr == told
+        assert (tmp_path / "out.jsonl").read_bytes() == b"".join(lines)
+
     def test_names_of_files_may_be_any_bytes(self, tmp_path: Path, news: Path) -> None:
         try:
             (news / "00.html").rename(news / os.fsdecode(b"\xff.html"))

@@ -115,27 +115,29 @@ class Clean(Subcommand):
                     without_text[cleaned.page.other] += 1
                 return found
 
-            def note_old(found: dict[str, Any]) -> None:
-                without_text[""] += not str(found.get(content, "")).strip()
-
             with _without_warnings():
                 pages = read_pages()
                 if not one:
                     pages = _with_progress(pages, "Cleaning the pages", count)
-                if form == "jsonl" and opts.output and is_replaced(opts.output):
-                    continue_lines(
-                        opts.output, pages, lambda page: json_bytes(row(page)) + b"\n", note_old
-                    )
-                else:
-                    _write(map(row, pages), form, content, opts.output, one=one)
+                _write(pages, row, form, content, opts.output, one=one)
         if opts.output or not one or not count or without_text:
             tell(_summary(count, len(cleaners), opts.output, without_text, left_out))
         return count > without_text.total() and not left_out
 
 
 def _write(
-    rows: Iterable[dict[str, Any]], form: str, content: str, path: Path | None, *, one: bool
+    pages: Iterable[SourcePage],
+    row: Callable[[SourcePage], dict[str, Any]],
+    form: str,
+    content: str,
+    path: Path | None,
+    *,
+    one: bool,
 ) -> None:
+    if form == "jsonl" and path and is_replaced(path):
+        continue_lines(path, pages, lambda page: json_bytes(row(page)) + b"\n", content)
+        return
+    rows = map(row, pages)
     if form in WRITTEN:
         pieces = document_bytes(rows, content, one=one)
     else:
