@@ -19,10 +19,9 @@ from noiseclean_scrapy.store import PageRecord, Store
 
 FINAL_VALUES = ("title", "text", "html", "markdown", "tree_version")
 """Values of items that change with the cluster's tree, and that a feed can be given again."""
+_MADE_AGAIN = frozenset({"html", "markdown"})
 
 logger = get_logger(__name__)
-
-_MADE_AGAIN = frozenset({"html", "markdown"})
 
 
 class FinalValues:
@@ -91,8 +90,8 @@ class FinalValues:
         }
         if not _MADE_AGAIN.isdisjoint(ours.values()):
             html = self.store.pages.intact_html(record.key)
-            model = self._model(record.cluster)
-            if html is not None and model is not None:
+            model = None if html is None else self._model(record.cluster)
+            if model is not None:
                 page = model.judge(replace(record, html=html))
                 values |= {"html": page.html, "markdown": page.markdown}
         return {

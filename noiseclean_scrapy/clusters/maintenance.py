@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -50,6 +51,20 @@ class StoredModel:
         return extract_metadata(page.html or "", url=page.url, text=text)
 
 
+@contextmanager
+def reading_tree(site: str) -> Iterator[None]:
+    """What is read within is the tree of a site: a TreeDataError says so."""
+    try:
+        yield
+    except UnknownMethodError as error:
+        raise UnknownMethodError(f"{site}: {error}") from error
+    except TreeDataError as error:
+        raise TreeDataError(
+            f"the tree of {site} cannot be read ({error}): `noiseclean check --repair` builds "
+            f"another"
+        ) from error
+
+
 def load_stored_model(store: Store, cluster: ClusterRecord, config: Config) -> StoredModel:
     """The model with which the cluster's pages are to be cleaned now.
 
@@ -59,15 +74,8 @@ def load_stored_model(store: Store, cluster: ClusterRecord, config: Config) -> S
     if cluster.tree is None:
         model = load_cluster(store, cluster.name, config).model
     else:
-        try:
+        with reading_tree(cluster.name):
             cleaner = new_cleaner(cluster, config)
-        except UnknownMethodError as error:
-            raise UnknownMethodError(f"{cluster.name}: {error}") from error
-        except TreeDataError as error:
-            raise TreeDataError(
-                f"the tree of {cluster.name} cannot be read ({error}): `noiseclean check --repair` "
-                f"builds another"
-            ) from error
         model, config = cleaner.model(), as_learned(config, cleaner)
     return StoredModel(cluster.name, cluster.method, cluster.version, model, config)
 

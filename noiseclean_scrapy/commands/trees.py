@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import re
+from contextlib import suppress
 from pathlib import Path
 
 from noiseclean_scrapy.batch.addresses import is_web_address
 from noiseclean_scrapy.cleaner import SiteCleaner
-from noiseclean_scrapy.clusters.maintenance import import_cleaner
+from noiseclean_scrapy.clusters.maintenance import import_cleaner, reading_tree
 from noiseclean_scrapy.commands.base import (
     Call,
     Subcommand,
@@ -16,10 +17,9 @@ from noiseclean_scrapy.commands.base import (
     add_output_option,
     crawled_name,
 )
-from noiseclean_scrapy.commands.check import damage_of
 from noiseclean_scrapy.commands.files import STDIO, read_file, write_file
 from noiseclean_scrapy.commands.output import tell
-from noiseclean_scrapy.errors import NotStoredError, TreeDataError
+from noiseclean_scrapy.errors import NotStoredError, UnknownMethodError
 
 _UNUSABLE = re.compile(r"[^\w.-]+")
 """What the names of sites may have and the names of files should not."""
@@ -45,7 +45,8 @@ class ExportTree(Subcommand):
         name = site.name
         if site.tree is None:
             raise NotStoredError(f"{name} has no tree yet: its crawl has not built one")
-        _check(site.tree, name)
+        with suppress(UnknownMethodError), reading_tree(name):
+            SiteCleaner.from_bytes(site.tree)
         path = call.opts.output or Path(f"{_UNUSABLE.sub('-', name)}.noiseclean")
         write_file(path, site.tree)
         place = "stdout" if path == STDIO else path
@@ -89,8 +90,8 @@ class ImportTree(Subcommand):
                 if not (opts.replace or opts.merge):
                     opts.parser.error(f"{name} has a tree: give --replace or --merge")
                 if opts.merge:
-                    _check(site.tree, name)
-                    own = SiteCleaner.from_bytes(site.tree)
+                    with reading_tree(name):
+                        own = SiteCleaner.from_bytes(site.tree)
                     own.merge(cleaner)
                     cleaner = own
             saved = import_cleaner(store, name, cleaner, call.config)
@@ -99,8 +100,3 @@ class ImportTree(Subcommand):
             f"learned from {cleaner.pages:g} pages."
         )
         return True
-
-
-def _check(tree: bytes, site: str) -> None:
-    if reason := damage_of(tree):
-        raise TreeDataError(f"the tree of {site} cannot be read ({reason})")
