@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from contextlib import suppress
 from traceback import walk_tb
 from typing import TYPE_CHECKING, Any
 
@@ -12,13 +11,11 @@ from scrapy.settings import Settings
 from scrapy.utils.misc import load_object
 
 from noiseclean_scrapy.addon import Addon
-from noiseclean_scrapy.crawl.pipeline import CleanPipeline
 from noiseclean_scrapy.crawl.placing import place_mends
 from noiseclean_scrapy.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from scrapy import Spider
-    from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
     from scrapy.statscollectors import StatsCollector
 
@@ -81,19 +78,10 @@ def run_spider(
     if crawl.done() and not crawl.cancelled() and (error := crawl.exception()):
         raise ConfigurationError(f"Scrapy cannot start: {_why(error)}") from error
     assert crawler.stats
-    if not crawl.done():
-        _abandon(crawler)
-    return crawler.stats
-
-
-def _abandon(crawler: Crawler) -> None:
-    """End a crawl that Ctrl-C has stopped before it began, or for the second time."""
-    assert crawler.stats
-    with suppress(RuntimeError):  # it has no pipelines yet
-        if pipeline := crawler.get_item_pipeline(CleanPipeline):
-            pipeline.abandon()
-    if not crawler.stats.get_value("finish_reason"):
+    if not crawl.done() and not crawler.stats.get_value("finish_reason"):
+        # Ctrl-C has stopped it before it began, or for the second time.
         crawler.stats.set_value("finish_reason", "shutdown")
+    return crawler.stats
 
 
 def _why(error: BaseException) -> str:

@@ -17,7 +17,7 @@ from noiseclean_scrapy.items import held
 from noiseclean_scrapy.output.feeds import FORMATS, FeedOptions, Fields, Rewritten, rewrite_feed
 from noiseclean_scrapy.page.logs import get_logger
 from noiseclean_scrapy.page.urls import item_address
-from noiseclean_scrapy.store import Patience, Store
+from noiseclean_scrapy.store import Store
 
 if TYPE_CHECKING:
     from scrapy.extensions.feedexport import FeedSlot
@@ -66,12 +66,12 @@ class FinalFeeds:
         config: Config,
         stats: StatsCollector,
         settings: BaseSettings,
-        patience: Patience | None = None,
+        store_options: Mapping[str, Any],
     ) -> None:
         self.config = config
         self.stats = stats
         self.settings = settings
-        self._patience = patience
+        self._store_options = store_options
         self._given: dict[int, _Given] = {}
         self._feeds: dict[Path, _Feed] = {}
         self._address = config.address_field
@@ -123,8 +123,7 @@ class FinalFeeds:
     def _refresh(self) -> None:
         try:
             config = self.config
-            options = {**config.store_options, "patience": self._patience}
-            with Store(config.database_url, read_only=True, **options) as store:
+            with Store(config.database_url, read_only=True, **self._store_options) as store:
                 final = FinalValues(store, config)
                 for feed in self._feeds.values():
                     if feed.path.is_file():

@@ -99,7 +99,7 @@ class CleanPipeline:
         if config.final_feeds and not config.read_only:
             assert crawler.stats
             feeds = pipeline.final_feeds = FinalFeeds(
-                pipeline.config, crawler.stats, crawler.settings, pipeline._patience
+                pipeline.config, crawler.stats, crawler.settings, pipeline._store_options
             )
             crawler.signals.connect(feeds.feed_slot_closed, signals.feed_slot_closed)
             crawler.signals.connect(pipeline.feed_exporter_closed, signals.feed_exporter_closed)
@@ -109,7 +109,7 @@ class CleanPipeline:
         """Open the store; without it the crawl does not start."""
         tell_what_is_missing(self.crawler, self.config)
         tell_who_comes_too_early(self.crawler, type(self))
-        self._leave_shutdown = at_shutdown(self._give_up, self.abandon)
+        self._leave_shutdown = at_shutdown(self._give_up, self._abandon)
         try:
             await run_in_thread(_load, self.config)
             store = await run_in_thread(self._open_store)
@@ -179,7 +179,7 @@ class CleanPipeline:
         if self.crawl:
             self.crawl.writer.give_up()
 
-    def abandon(self) -> None:
+    def _abandon(self) -> None:
         """Keep what waits, unless the crawl has ended: the event loop has been stopped."""
         if self.crawl and not self._closed:
             self._closed = True
