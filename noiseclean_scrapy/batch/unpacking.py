@@ -29,7 +29,7 @@ GZIP_MAGIC = b"\x1f\x8b"
 PIECE_BYTES = 1 << 16
 DAMAGE = (zlib.error, brotli.error, zstd.ZstdError)
 _STEPS = (256, 1)
-"""Bytes to unpack at a time right before damage, with which zlib throws away what it has so far."""
+"""Bytes to unpack at a time right before damage: what comes with the error is lost."""
 _PACKED_STEP = 512
 """Bytes that brotli and Zstandard get at a time; what of these is before the damage is lost."""
 _GZIP, _ZLIB, _DEFLATE = 31, 15, -15
@@ -138,13 +138,14 @@ def _decoded(
         return
     # Text is not packed, whatever the header says: of some, decoders find no fault.
     is_packed = len(head) < _LEAST_TEXT_BYTES or not is_text(head[:_TEXT_BYTES])
-    fit = [decoder for decoder in _DECODERS[encoding] if is_packed and _unpacks(decoder, head)]
-    if not fit:
+    fit = (decoder for decoder in _DECODERS[encoding] if is_packed and _unpacks(decoder, head))
+    decoder = next(fit, None)
+    if decoder is None:
         undone.append(encoding)
         yield from chain([head], pieces)
         return
     try:
-        yield from fit[0](chain([head], pieces))
+        yield from decoder(chain([head], pieces))
     except (*DAMAGE, _CutOffError) as error:
         faults.append(f"{encoding}: {error}")
 
@@ -153,10 +154,10 @@ def _unpacks(decoder: Decoder, head: bytes) -> bool:
     """Whether a decoder makes something of a body's first bytes, or needs more of them."""
     try:
         next(decoder([head]))
+    except _CutOffError:
+        pass
     except DAMAGE:
         return False
-    except _CutOffError:
-        return True
     return True
 
 
@@ -194,6 +195,7 @@ def _inflater(window: int) -> Decoder:
 
 
 def _before_damage(unzip: zlib._Decompress, left: bytes) -> Iterator[bytes]:
+    """What zlib unpacks before it raises its error, with which it gives nothing."""
     for step in _STEPS:
         while True:
             before = unzip.copy()

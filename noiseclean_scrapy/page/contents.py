@@ -45,9 +45,9 @@ class Contents:
 
     def plain(self, block: int) -> str:
         """The text of a block with its line breaks."""
-        # Most blocks hold nothing else: no object is made for them.
-        plain = self._table.sources.get(block) is None
-        return self._table.texts[block] if plain else self[block].plain
+        if self._table.sources.get(block) is None:  # as most: no object is made for it
+            return self._table.texts[block]
+        return self[block].plain
 
     @cached_property
     def formulas(self) -> frozenset[int]:

@@ -21,9 +21,10 @@ logger = get_logger(__name__)
 
 _MOST_REASONS = 100  # a line for each row that an index lacks
 _NOTHING_WRONG = "ok"
-_ORPHANS = text(
+_ORPHANS = (
     f"SELECT \"table\", rowid FROM pragma_foreign_key_check WHERE parent = '{page_table.name}'"
 )
+"""Rows that belong to pages which are not there."""
 _ALONE = {"query_only": 0, "foreign_keys": 0, "writable_schema": 1}
 """FTS5 may be asked, and a row that an index lacks is deleted without what belongs to it."""
 _COPIES = re.compile(r"UNIQUE constraint failed: (?P<columns>(?P<table>\w+)\..+)")
@@ -48,12 +49,10 @@ class Structure:
         with self._database.transaction() as connection:
             rows = connection.execute(text(f"PRAGMA integrity_check({_MOST_REASONS})")).scalars()
             found = [" ".join(row.split()) for row in rows if row != _NOTHING_WRONG]
-            # Pages are looked for by their index.
-            orphans = Counter(() if found else (row.table for row in connection.execute(_ORPHANS)))
-        return found + [
-            f"{counted(number, 'row')} of {table} without a page"
-            for table, number in orphans.items()
-        ]
+            if found:  # pages are looked for by their index
+                return found
+            orphans = Counter(connection.execute(text(_ORPHANS)).scalars())
+        return [f"{counted(n, 'row')} of {table} without a page" for table, n in orphans.items()]
 
     def damaged_search(self) -> str:
         """What is wrong with the full-text index, empty where nothing is; writers wait meanwhile.
@@ -85,7 +84,7 @@ class Structure:
                     connection.execute(_delete_copies(copies["table"], copies["columns"]))
             else:
                 return
-            for table, row in connection.execute(str(_ORPHANS)).fetchall():
+            for table, row in connection.execute(_ORPHANS).fetchall():
                 connection.execute(f"DELETE FROM {table} WHERE rowid = ?", (row,))
 
     def clear_search(self) -> None:
