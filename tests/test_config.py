@@ -119,7 +119,11 @@ def test_counts_are_whole_numbers(name: str, value: Any) -> None:
         ("method", "../../method", "cannot be imported"),
         ("cluster_by", f"{__name__}.RESPONSE", "a callable"),
         ("cluster_by", 5, "a callable"),
+        ("allow", {"/a/": False}, "a list of regular expressions"),
         ("spool", __file__, "the path of a folder: what is there is none"),
+        ("spool", f"{__file__}/pages", "the path of a folder (Not a directory)"),
+        ("warc", "a\0b", "the path of a folder (embedded null byte)"),
+        ("warc", "a" * 300, "the path of a folder (File name too long)"),
     ],
 )
 def test_wrong_values_are_named(name: str, value: Any, expected: str) -> None:
@@ -239,8 +243,26 @@ def test_an_unknown_setting_suggests_the_nearest(wrong: str, right: str) -> None
     with pytest.raises(ConfigurationError, match=re.escape(message)) as caught:
         config(**{wrong: 1})
     assert str(caught.value).endswith(f"{right}?")
+    small = {"NOISECLEAN_sample_quota": 3}
+    with pytest.raises(ConfigurationError, match=r"sample_quota; did you mean .*_SAMPLE_QUOTA\?"):
+        Config.from_settings(small)
     with pytest.raises(ConfigurationError, match=r"^there is no setting NOISECLEAN_ZZZ$"):
         config(zzz=1)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "reason"),
+    [
+        ("method_options", {"thickness": 1}, "the method 'evidence' has no option 'thickness'"),
+        ("overrides", "/none.toml", "/none.toml: the overrides cannot be read"),
+    ],
+)
+def test_what_is_wrong_within_a_value_is_told_with_the_setting(
+    name: str, value: Any, reason: str
+) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        config(**{name: value})
+    assert str(caught.value).startswith(f"NOISECLEAN_{name.upper()}: {reason}")
 
 
 def test_every_setting_says_whether_it_alters_what_is_made_of_archives(tmp_path: Path) -> None:

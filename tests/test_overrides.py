@@ -383,7 +383,7 @@ def test_a_wrong_file_stops_the_crawl_with_a_sentence(tmp_path: Path) -> None:
     settings = {"NOISECLEAN_OVERRIDES": "rules.toml"}
     (result,) = crawling.crawl(tmp_path, Plan(RuledSpider, settings, {"url": "http://127.0.0.1:1"}))
     assert result.error.startswith(
-        "ConfigurationError: rules.toml: a.example, drop: 'p[' is no CSS selector"
+        "ConfigurationError: NOISECLEAN_OVERRIDES: rules.toml: a.example, drop: 'p[' is no "
     )
     assert result.items == []
 

@@ -116,9 +116,9 @@ class Config:
     revisits: int = field(default=0, metadata=_of_crawls(readers.read_bound))
     revisit_seconds: float = field(default=900.0, metadata=_of_crawls(readers.read_seconds))
     writer_process: bool = field(default=False, metadata=_of_crawls(readers.read_flag))
-    spool: str = field(default="", metadata=_of_crawls(readers.read_own_folder))
+    spool: str = field(default="", metadata=_of_crawls(readers.read_folder))
     final_feeds: bool = field(default=False, metadata=_of_crawls(readers.read_flag))
-    warc: str = field(default="", metadata=_of_crawls(readers.read_path))
+    warc: str = field(default="", metadata=_of_crawls(readers.read_folder))
     metrics: tuple[str, int] | None = field(default=None, metadata=_of_crawls(readers.read_address))
     frontier: tuple[str, ...] = field(
         default=(), metadata=_of_crawls(readers.read_redis_urls), repr=False
@@ -139,11 +139,10 @@ class Config:
     def from_settings(cls, settings: Mapping[Any, Any]) -> Config:
         """Read and check the settings; raises ConfigurationError that names the wrong one."""
         given = {
-            name[len(PREFIX) :].lower(): value
+            _known_name(name): value
             for name, value in settings.items()
             if isinstance(name, str) and name.startswith(PREFIX) and value is not None
         }
-        _refuse_unknown(given)
         # On a command line an empty value switches off what is off without it.
         given = {name: value for name, value in given.items() if value != "" or name not in _OFF}
         values = {name: _READERS[name](name, value) for name, value in given.items()}
@@ -154,7 +153,10 @@ class Config:
             # A tree in the other form is learned again, but not one of another method.
             wanted = {"published": False, **config.method_options}
             config = replace(config, method_options=wanted)
-        create_method(config.method, **config.all_method_options)
+        try:
+            create_method(config.method, **config.all_method_options)
+        except ConfigurationError as error:
+            raise ConfigurationError(f"{PREFIX}METHOD_OPTIONS: {error}") from None
         if config.frontier_part >= max(1, len(config.frontier)):
             expected = f"below the number of parts in {PREFIX}FRONTIER"
             raise readers.wrong("frontier_part", config.frontier_part, expected)
@@ -267,14 +269,16 @@ def _is_below(url: str, domains: tuple[str, ...]) -> bool:
     return any(is_below(name, domain) for domain in domains)
 
 
-def _refuse_unknown(given: Mapping[str, Any]) -> None:
-    for name in given:
-        if name not in _READERS:
-            nearest = difflib.get_close_matches(name, _READERS, n=1)
-            raise ConfigurationError(
-                f"there is no setting {PREFIX}{name.upper()}"
-                + "".join(f"; did you mean {PREFIX}{known.upper()}?" for known in nearest)
-            )
+def _known_name(setting: str) -> str:
+    """The field of a setting; raises ConfigurationError for an unknown one."""
+    name = setting[len(PREFIX) :].lower()
+    if setting != setting.upper() or name not in _READERS:
+        nearest = difflib.get_close_matches(name, _READERS, n=1)
+        raise ConfigurationError(
+            f"there is no setting {setting}"
+            + "".join(f"; did you mean {PREFIX}{known.upper()}?" for known in nearest)
+        )
+    return name
 
 
 _OFF = {

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 _SHORTEST_LEASE = 2.0  # it is extended four times a second, where Redis answers at once
 _BETWEEN_URLS = re.compile(r",(?=\s*(?:rediss?|unix)://)")
+_LISTS = (list, tuple, set, frozenset)  # not a dict, whose values would be passed over
 _REDIS_URL = "a Redis URL such as redis://host:6379/0, or a list"
 
 PREFIX = "NOISECLEAN_"
@@ -159,9 +160,7 @@ def read_strings(name: str, value: Any) -> tuple[str, ...]:
     if isinstance(value, str):
         listed = _listed(value)
         parts = [part.strip() for part in value.split(",")] if listed is None else listed
-    if not isinstance(parts, (list, tuple, set, frozenset)) or not all(
-        isinstance(part, str) for part in parts
-    ):
+    if not isinstance(parts, _LISTS) or not all(isinstance(part, str) for part in parts):
         raise wrong(name, value, "a list of strings")
     return tuple(part for part in parts if part)
 
@@ -192,6 +191,8 @@ def read_patterns(name: str, value: Any) -> tuple[Pattern, ...]:
         # would be the pattern of one letter.
         listed = _listed(value)
         sources = sources if listed is None else listed
+    if not isinstance(sources, _LISTS):
+        raise wrong(name, value, "a list of regular expressions")
     try:
         return tuple(Pattern(source) for source in sources if source != "")
     except (TypeError, re.error) as error:
@@ -222,18 +223,25 @@ def read_fields(name: str, value: Any) -> Mapping[str, str]:
 def read_overrides(name: str, value: Any) -> Overrides:
     if not isinstance(value, (str, PathLike)):
         raise wrong(name, value, "the path of a TOML file")
-    return Overrides.read(Path(value)) if value else NO_OVERRIDES
+    try:
+        return Overrides.read(Path(value)) if value else NO_OVERRIDES
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{PREFIX}{name.upper()}: {error}") from None
 
 
-def read_path(name: str, value: Any) -> str:
+def read_folder(name: str, value: Any) -> str:
+    """The path of a folder, which may have to be made; nothing else may be in its place."""
     if not isinstance(value, (str, PathLike)):
         raise wrong(name, value, "the path of a folder")
-    return str(value)
-
-
-def read_own_folder(name: str, value: Any) -> str:
-    path = read_path(name, value)
-    if os.path.lexists(path) and not os.path.isdir(path):
+    path = str(value)
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        return path
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise wrong(name, value, f"the path of a folder ({reason})") from None
+    if not os.path.isdir(path):
         raise wrong(name, value, "the path of a folder: what is there is none, and stays as it is")
     return path
 
