@@ -100,6 +100,7 @@ NOT_DAY_FIRST = _AS_IN_AMERICA | _YEAR_FIRST
 """Languages in which numbers may mean another day than most read in them."""
 _LAST_MONTH, _LAST_YEAR = 12, 2400
 _MOST_DAYS = 20  # that are looked at in one text
+_BEFORE_NUMBER = 20  # more characters than the name of a month, with which a day may begin
 LONGEST_DAY = 20
 """Characters up to the end of a day with which a text begins."""
 
@@ -261,9 +262,13 @@ def shown_days(text: str, *, numbers: bool = True) -> Iterator[ShownDay]:
     >>> [day[:3] for day in shown_days("2026-01-31 12:00, 31/1/2026, 1/31/2026")]
     [(2026, '01', 31), (2026, '1', 31), (2026, '1', 31)]
     """
-    for found in islice(_DAYS[numbers].finditer(text), _MOST_DAYS):
-        number = (found.lastindex or 0) // 3 - 1  # each form has three groups
-        order = _FORMS[numbers][number][0]
+    number = _NUMBER.search(text)
+    if number is None:
+        return
+    start = max(0, number.start() - _BEFORE_NUMBER)
+    for found in islice(_DAYS[numbers].finditer(text, start), _MOST_DAYS):
+        form = (found.lastindex or 0) // 3 - 1  # each form has three groups
+        order = _FORMS[numbers][form][0]
         parts = dict(zip(order.replace("?", ""), filter(None, found.groups()), strict=True))
         year, month, day = _year(parts["y"]), parts["m"], int(parts["d"])
         is_month_first = None

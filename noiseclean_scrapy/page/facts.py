@@ -10,6 +10,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, cast
 
 from lxml import html
+from lxml.etree import XPath
 
 from noiseclean_scrapy import kernels
 from noiseclean_scrapy.page.characters import writable
@@ -29,6 +30,7 @@ from noiseclean_scrapy.page.urls import LONGEST_ADDRESS
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
+_NAMED_FOOTERS = XPath("descendant::div[contains(@class, '-footer')]")
 _POST_FOOTER = re.compile("(?:post|entry|article)-footer")
 TELLING_MARKS = ("class", "id", "itemprop", "property", "rel")
 TELLING_TAGS = frozenset({"time", "abbr", "h1"})
@@ -309,6 +311,8 @@ def _own_footers(root: _Element, around: set[_Element]) -> list[_Element]:
 
 
 def _footers(node: _Element) -> list[_Element]:
+    if not _NAMED_FOOTERS(node):  # as most; no object is made of each DIV to see it
+        return list(node.iterdescendants("footer"))
     return [
         part
         for part in node.iterdescendants("footer", "div")
