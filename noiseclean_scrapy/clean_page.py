@@ -345,14 +345,11 @@ def clean_page(
     verdict = model.judge(page)
     table = page.table
     title_block = _headline(page, verdict)
-    hidden = [
-        out_of_sight and rule is None
-        for rule, out_of_sight in zip(table.rules, hidden_blocks(page), strict=True)
-    ]
-    kept = [
-        by_itself and not out_of_sight if rule is None else rule != "drop"
-        for rule, by_itself, out_of_sight in zip(table.rules, verdict.kept, hidden, strict=True)
-    ]
+    hidden = hidden_blocks(page)
+    choices = zip(verdict.kept, hidden, strict=True)
+    kept = [by_itself and not out_of_sight for by_itself, out_of_sight in choices]
+    for number in [number for number, rule in enumerate(table.rules) if rule is not None]:
+        hidden[number], kept[number] = False, table.rules[number] != "drop"
     again: list[int] = []
     if title_block is not None:
         again = headline_again(page, title_block, kept)

@@ -125,15 +125,18 @@ class SiteModel(Model):
         eligible = np.ones(len(scores), dtype=bool)
         for blocks in of_kinds.values():
             eligible &= ~blocks
-        chance = _chances(scores)
-        is_apart = stand_apart(page_arrays(page), chance * eligible, reading.lengths)
-        is_apart |= behind_the_end(page, chance, eligible, reading.lengths)
-        moves = np.where(is_apart, -APART, 0.0)
-        chance = _chances(scores + moves)
-        least = threshold(chance[eligible], reading.lengths[eligible], self.lean)
-        holes = table_holes(page_arrays(page), eligible & (chance >= least), reading.lengths)
-        moves += np.where(holes & eligible, reach(least) - scores - moves, 0.0)
-        chance = _chances(scores + moves)
+        arrays, lengths = page_arrays(page), reading.lengths
+        chance, moves = _chances(scores), np.zeros(len(scores))
+        is_apart = stand_apart(arrays, chance * eligible, lengths)
+        is_apart |= behind_the_end(page, chance, eligible, lengths)
+        if is_apart.any():
+            moves[is_apart] = -APART
+            chance = _chances(scores + moves)
+        least = threshold(chance[eligible], lengths[eligible], self.lean)
+        holes = eligible & table_holes(arrays, eligible & (chance >= least), lengths)
+        if holes.any():
+            moves[holes] = reach(least) - scores[holes]
+            chance = _chances(scores + moves)
         EvidencePage.of(page).drop_tables()
         enough = chance >= least
         kept = eligible & enough

@@ -27,7 +27,8 @@ def repeats(page: Page, kept: NDArray[np.bool_], lengths: Floats) -> NDArray[np.
     """
     table, rules = page.table, page.table.rules
     found = np.zeros(len(kept), dtype=bool)
-    shown = [n for n, text in enumerate(table.texts) if text and (kept[n] or rules[n] == "keep")]
+    choices = enumerate(zip(table.texts, kept.tolist(), rules, strict=True))
+    shown = [n for n, (text, is_kept, rule) in choices if text and (is_kept or rule == "keep")]
     if len({table.texts[number] for number in shown}) == len(shown):
         return found
     hidden = hidden_blocks(page)

@@ -367,12 +367,12 @@ def _inserts(page: Page, scores: Floats) -> NDArray[np.bool_]:
     None where such hold most of what is content by these log-odds: a classified advertisement is
     what its page is about, a letter that of an archive of newsletters.
     """
-    table = page.table
-    tags, labels = (
-        [column[owner] for owner in table.owners] for column in (table.tags, table.labels)
-    )
-    found = np.fromiter(map(_is_insert, tags, labels), np.bool_, len(tags))
-    content = np.array([len(text) for text in table.texts]) * (scores >= 0)
+    arrays = page_arrays(page)
+    named = np.array(list(map(_is_insert, arrays.label_tags, arrays.label_names)))
+    found: NDArray[np.bool_] = named[arrays.labels[arrays.element]]
+    if not found.any():
+        return found
+    content = np.array([len(text) for text in page.table.texts]) * (scores >= 0)
     return found & bool(2 * content[found].sum() <= content.sum())
 
 
