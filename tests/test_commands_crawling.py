@@ -9,8 +9,10 @@ import re
 import resource
 import shlex
 import signal
+import sqlite3
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from datetime import datetime, timezone
 from itertools import zip_longest
 from pathlib import Path
@@ -241,8 +243,16 @@ def test_the_reason_of_an_early_end_is_told(tmp_path: Path, server: PageServer) 
     assert done.stderr.endswith("The crawl ended early: memusage_exceeded.\n")
 
 
-def crawl_interrupted(folder: Path, *arguments: str, at: tuple[tuple[str, int], ...]) -> str:
-    """The last lines of a crawl that gets signals, each when the log has a line with a text."""
+def crawl_interrupted(
+    folder: Path,
+    *arguments: str,
+    at: tuple[tuple[str, int | Callable[[], object]], ...],
+    code: int = 130,
+) -> str:
+    """The last lines of a crawl that gets signals, each when the log has a line with a text.
+
+    In place of one something else may be done.
+    """
     with subprocess.Popen(
         console_command("crawl", *arguments, *QUICK, "-L", "DEBUG"),
         cwd=folder,
@@ -251,11 +261,14 @@ def crawl_interrupted(folder: Path, *arguments: str, at: tuple[tuple[str, int], 
         text=True,
     ) as process:
         assert process.stderr
-        for text, number in at:
+        for text, action in at:
             assert any(text in line for line in process.stderr)
-            process.send_signal(number)
+            if isinstance(action, int):
+                process.send_signal(action)
+            else:
+                action()
         told = process.stderr.read()
-    assert process.returncode == 130
+    assert process.returncode == code
     assert "Traceback" not in told
     return told
 
@@ -266,6 +279,30 @@ def test_a_crawl_may_be_interrupted_while_it_starts(tmp_path: Path, number: int)
     told = crawl_interrupted(tmp_path, CLOSED, at=(("Enabled extensions", number),))
     assert "Nothing was stored" not in told
     assert told.endswith("Interrupted.\n")
+
+
+@pytest.mark.slow
+def test_a_crawl_that_is_interrupted_at_its_end_comes_to_it(
+    tmp_path: Path, sqlite_url: str
+) -> None:
+    """Alone, Scrapy would stop the event loop: feeds and the log would lack their last lines."""
+    Store(sqlite_url).close()
+    with closing(sqlite3.connect(tmp_path / "noiseclean.db", check_same_thread=False)) as another:
+
+        def locked(visit: int) -> str:
+            another.execute("BEGIN IMMEDIATE")
+            return story(0)
+
+        with serve({"/": locked}) as server:
+            told = crawl_interrupted(
+                tmp_path,
+                f"{server.url}/",
+                *("-s", "NOISECLEAN_BATCH_SECONDS=600"),
+                at=(("Closing spider", signal.SIGINT), ("Received SIGINT", another.rollback)),
+                code=0,
+            )
+    assert "Spider closed (finished)" in told
+    assert "1 page of 1 site stored" in told
 
 
 @pytest.mark.slow

@@ -25,7 +25,7 @@ def archive(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize(
     ("spool", "told"),
-    [("spool", "3 pages in the spool for the next crawl, 0 lost"), ("a.warc.gz/no", "3 lost")],
+    [("spool", "3 pages in the spool for the next crawl, 0 lost"), ("nowhere/spool", "3 lost")],
 )
 def test_pages_that_are_not_stored_are_told_last(
     tmp_path: Path, archive: Path, sqlite_url: str, spool: str, told: str
@@ -33,6 +33,7 @@ def test_pages_that_are_not_stored_are_told_last(
     Store(sqlite_url).close()
     raised = "BEGIN SELECT RAISE(ABORT, 'no room'); END"
     run_statement(sqlite_url, f"CREATE TRIGGER no BEFORE INSERT ON noiseclean_page {raised}")
+    (tmp_path / "nowhere").symlink_to("gone")
     place = ("-s", f"NOISECLEAN_SPOOL={spool}")
     done = run_console(tmp_path, "replay", archive, *place, *QUICK, sqlite_url, code=1)
     assert told in done.stderr.splitlines()[-1]

@@ -96,6 +96,7 @@ class CleanPipeline:
         crawler.signals.connect(pipeline._untie, signals.item_dropped)
         crawler.signals.connect(pipeline._untie, signals.item_error)
         crawler.signals.connect(pipeline.spider_closed, signals.spider_closed)
+        crawler.signals.connect(pipeline.engine_stopped, signals.engine_stopped)
         if config.final_feeds and not config.read_only:
             assert crawler.stats
             feeds = pipeline.final_feeds = FinalFeeds(
@@ -156,6 +157,15 @@ class CleanPipeline:
                 self._closed = True
                 self._leave_shutdown()
         while self._closing and not self._closed:
+            await sleep(_MOMENT_SECONDS)
+
+    async def engine_stopped(self) -> None:
+        """Wait until all is closed: a Ctrl-C meanwhile would stop the event loop at once.
+
+        Feeds would lose what they have not written yet, and the log the crawl's stats.
+        """
+        engine = self.crawler.engine
+        while engine and engine.spider is not None:
             await sleep(_MOMENT_SECONDS)
 
     async def _close(self, crawl: Crawl) -> None:
