@@ -84,8 +84,13 @@ def is_formula(source: str) -> bool:
     >>> is_formula("https://wikimedia.org/api/rest_v1/media/math/render/svg/ab"), is_formula("a")
     (True, False)
     """
-    address = source[:LONGEST_VALUE].lower()
-    return any(part in address for part in _FORMULAS)
+    return names_formula(source[:LONGEST_VALUE])
+
+
+def names_formula(addresses: str) -> bool:
+    """Whether a part that only addresses of formulas have stands in one or several of them."""
+    lower = addresses.lower()
+    return any(part in lower for part in _FORMULAS)
 
 
 def _first(candidates: str | None) -> str:

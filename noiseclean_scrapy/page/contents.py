@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import chain
 
-from noiseclean_scrapy.page.attributes import is_formula
+from noiseclean_scrapy.page.attributes import is_formula, names_formula
 from noiseclean_scrapy.page.inline import BEGIN, BREAK, NAMED, PLAIN, Inline, References
 from noiseclean_scrapy.page.outline import HEADINGS
 from noiseclean_scrapy.page.page import Page
@@ -53,6 +54,8 @@ class Contents:
     def formulas(self) -> frozenset[int]:
         """The blocks without text that show a formula, which is a picture."""
         table = self._table
+        if not names_formula("\n".join(chain.from_iterable(table.images))):  # as most pages
+            return frozenset()
         return frozenset(
             block
             for block, (text, images) in enumerate(zip(table.texts, table.images, strict=True))
