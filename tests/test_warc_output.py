@@ -146,8 +146,8 @@ def test_a_full_disk_leaves_whole_records_and_no_empty_files(tmp_path: Path) -> 
 
 
 def test_a_folder_that_cannot_be_written_costs_one_line(tmp_path: Path) -> None:
-    (tmp_path / "archive").write_text("a file")
-    crawled = crawl(tmp_path, tmp_path / "archive")
+    (tmp_path / "nowhere").symlink_to("gone")
+    crawled = crawl(tmp_path, tmp_path / "nowhere/archive")
     assert len(crawled.items) == 3
     assert crawled.ours["warc/errors"] == 4
     [line] = crawled.lines("ERROR", "")
