@@ -11,10 +11,12 @@ from typing import Any
 
 import pytest
 import scrapy
+from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem
 from scrapy.http import HtmlResponse, Response
 from scrapy.utils.trackref import live_refs
 
+from noiseclean_scrapy.crawl import pipeline
 from tests.support import crawl_site, crawling
 from tests.support.crawl_site import ChainSpider, story, story_text
 from tests.support.crawling import Crawled, Plan
@@ -126,6 +128,29 @@ class FailsAtItsEndLater:
     async def close_spider(self) -> None:
         await asyncio.sleep(0)
         raise OSError("no more room")
+
+
+class StopsAtItsEnd:
+    """Waits, within the end of the crawl, until the crawl has been stopped."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> StopsAtItsEnd:
+        pipeline._LONGEST_END_SECONDS = 1.0  # in the process of the crawl
+        return cls(crawler)
+
+    async def close_spider(self) -> None:
+        await self.crawler.stop_async()
+
+
+def test_an_end_that_waits_for_itself_does_not_last_for_ever(tmp_path: Path) -> None:
+    """Scrapy takes the crawl for ended then, and its feed may be lost; but it ends."""
+    settings = {"ITEM_PIPELINES": {f"{__name__}.{StopsAtItsEnd.__name__}": 300}}
+    crawled = crawling.crawl_pages(tmp_path, ChainSpider, {"/": story(0)}, settings)
+    assert "Closing spider (finished)" in crawled.log
+    assert not crawled.lines("ERROR", "")
 
 
 class DroppingSpider(ChainSpider):

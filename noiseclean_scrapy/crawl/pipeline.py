@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Sized
 from dataclasses import fields, replace
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
 logger = get_logger(__name__)
 
 _MOMENT_SECONDS = 0.05
+_LONGEST_END_SECONDS = 600.0  # of a crawl that is to be stopped when it ends already
 _LONGEST_REASON = 200  # characters of what an item says to a value
 _PAGE_ITEM_FIELDS = {field.name: field.name for field in fields(PageItem) if field.name != "url"}
 
@@ -162,10 +164,11 @@ class CleanPipeline:
     async def engine_stopped(self) -> None:
         """Wait until all is closed: a Ctrl-C meanwhile would stop the event loop at once.
 
-        Feeds would lose what they have not written yet, and the log the crawl's stats.
+        Feeds would lose what they have not written yet, and the log the crawl's stats. Not for
+        ever: what waits may be a part of the end itself.
         """
-        engine = self.crawler.engine
-        while engine and engine.spider is not None:
+        engine, until = self.crawler.engine, monotonic() + _LONGEST_END_SECONDS
+        while engine and engine.spider is not None and monotonic() < until:
             await sleep(_MOMENT_SECONDS)
 
     async def _close(self, crawl: Crawl) -> None:
