@@ -16,7 +16,7 @@ from scrapy.exceptions import DropItem
 from scrapy.http import HtmlResponse, Response
 from scrapy.utils.trackref import live_refs
 
-from noiseclean_scrapy.crawl import pipeline
+from noiseclean_scrapy.crawl import starting
 from tests.support import crawl_site, crawling
 from tests.support.crawl_site import ChainSpider, story, story_text
 from tests.support.crawling import Crawled, Plan
@@ -138,7 +138,7 @@ class StopsAtItsEnd:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> StopsAtItsEnd:
-        pipeline._LONGEST_END_SECONDS = 1.0  # in the process of the crawl
+        starting._LONGEST_END_SECONDS = 1.0  # in the process of the crawl
         return cls(crawler)
 
     async def close_spider(self) -> None:

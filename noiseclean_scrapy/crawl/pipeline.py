@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Sized
 from dataclasses import fields, replace
-from time import monotonic
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -28,6 +27,7 @@ from noiseclean_scrapy.crawl.starting import (
     at_shutdown,
     config_of,
     count,
+    end_before_stop,
     exit_with_error,
     is_trial,
     keeps_stats,
@@ -56,7 +56,6 @@ if TYPE_CHECKING:
 logger = get_logger(__name__)
 
 _MOMENT_SECONDS = 0.05
-_LONGEST_END_SECONDS = 600.0  # of a crawl that is to be stopped when it ends already
 _LONGEST_REASON = 200  # characters of what an item says to a value
 _PAGE_ITEM_FIELDS = {field.name: field.name for field in fields(PageItem) if field.name != "url"}
 
@@ -98,7 +97,7 @@ class CleanPipeline:
         crawler.signals.connect(pipeline._untie, signals.item_dropped)
         crawler.signals.connect(pipeline._untie, signals.item_error)
         crawler.signals.connect(pipeline.spider_closed, signals.spider_closed)
-        crawler.signals.connect(pipeline.engine_stopped, signals.engine_stopped)
+        end_before_stop(crawler)
         if config.final_feeds and not config.read_only:
             assert crawler.stats
             feeds = pipeline.final_feeds = FinalFeeds(
@@ -159,16 +158,6 @@ class CleanPipeline:
                 self._closed = True
                 self._leave_shutdown()
         while self._closing and not self._closed:
-            await sleep(_MOMENT_SECONDS)
-
-    async def engine_stopped(self) -> None:
-        """Wait until all is closed: a Ctrl-C meanwhile would stop the event loop at once.
-
-        Feeds would lose what they have not written yet, and the log the crawl's stats. Not for
-        ever: what waits may be a part of the end itself.
-        """
-        engine, until = self.crawler.engine, monotonic() + _LONGEST_END_SECONDS
-        while engine and engine.spider is not None and monotonic() < until:
             await sleep(_MOMENT_SECONDS)
 
     async def _close(self, crawl: Crawl) -> None:

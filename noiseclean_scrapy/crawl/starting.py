@@ -1,14 +1,16 @@
-"""How a crawl begins: its settings are read; what keeps it from beginning is told in one line."""
+"""How a crawl begins, and how it is stopped; what keeps it from beginning is told in one line."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, WeakMethod
 
 from scrapy import signals
+from scrapy.utils.asyncio import sleep
 from scrapy.utils.reactor import is_reactor_installed
 
 from noiseclean_scrapy.config import Config
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
 logger = get_logger(__name__)
 
+_MOMENT_SECONDS = 0.05
+_LONGEST_END_SECONDS = 600.0
 _CONFIGS: WeakKeyDictionary[Crawler, Config] = WeakKeyDictionary()
 
 
@@ -110,6 +114,21 @@ def at_shutdown(before: Callable[[], None], after: Callable[[], None]) -> Callab
             over.set()
 
     return end
+
+
+def end_before_stop(crawler: Crawler) -> None:
+    """Let a crawl that is stopped while it ends by itself, as by Ctrl-C, come to its end first.
+
+    Scrapy would stop the event loop at once: feeds would lose what they have not written yet, and
+    the log the crawl's stats. Not for ever: who waits may be a part of the end itself.
+    """
+
+    async def wait() -> None:
+        engine, until = crawler.engine, monotonic() + _LONGEST_END_SECONDS
+        while engine and engine.spider is not None and monotonic() < until:
+            await sleep(_MOMENT_SECONDS)
+
+    crawler.signals.connect(wait, signals.engine_stopped, weak=False)
 
 
 def exit_with_error(crawler: Crawler) -> None:
