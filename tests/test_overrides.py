@@ -383,7 +383,8 @@ def test_a_wrong_file_stops_the_crawl_with_a_sentence(tmp_path: Path) -> None:
     settings = {"NOISECLEAN_OVERRIDES": "rules.toml"}
     (result,) = crawling.crawl(tmp_path, Plan(RuledSpider, settings, {"url": "http://127.0.0.1:1"}))
     assert result.error.startswith(
-        "ConfigurationError: NOISECLEAN_OVERRIDES: rules.toml: a.example, drop: 'p[' is no "
+        "ConfigurationError: NOISECLEAN_OVERRIDES: "
+        "rules.toml: a.example, drop: 'p[' is no CSS selector"
     )
     assert result.items == []
 

@@ -153,10 +153,8 @@ class Config:
             # A tree in the other form is learned again, but not one of another method.
             wanted = {"published": False, **config.method_options}
             config = replace(config, method_options=wanted)
-        try:
+        with readers.naming("method_options"):
             create_method(config.method, **config.all_method_options)
-        except ConfigurationError as error:
-            raise ConfigurationError(f"{PREFIX}METHOD_OPTIONS: {error}") from None
         if config.frontier_part >= max(1, len(config.frontier)):
             expected = f"below the number of parts in {PREFIX}FRONTIER"
             raise readers.wrong("frontier_part", config.frontier_part, expected)

@@ -9,8 +9,8 @@ import inspect
 import json
 import os
 import re
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields
 from importlib.util import find_spec
 from os import PathLike
@@ -68,6 +68,15 @@ def by_domain(response: Response) -> str:
 
 def wrong(name: str, value: Any, expected: str) -> ConfigurationError:
     return ConfigurationError(f"{PREFIX}{name.upper()} must be {expected}, not {value!r}")
+
+
+@contextmanager
+def naming(name: str) -> Iterator[None]:
+    """What goes wrong within is wrong in the value of a setting: a ConfigurationError says so."""
+    try:
+        yield
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{PREFIX}{name.upper()}: {error}") from None
 
 
 def need(name: str, module: str, *, extra: str) -> None:
@@ -223,10 +232,8 @@ def read_fields(name: str, value: Any) -> Mapping[str, str]:
 def read_overrides(name: str, value: Any) -> Overrides:
     if not isinstance(value, (str, PathLike)):
         raise wrong(name, value, "the path of a TOML file")
-    try:
+    with naming(name):
         return Overrides.read(Path(value)) if value else NO_OVERRIDES
-    except ConfigurationError as error:
-        raise ConfigurationError(f"{PREFIX}{name.upper()}: {error}") from None
 
 
 def read_folder(name: str, value: Any) -> str:
