@@ -348,8 +348,9 @@ def clean_page(
     hidden = hidden_blocks(page)
     choices = zip(verdict.kept, hidden, strict=True)
     kept = [by_itself and not out_of_sight for by_itself, out_of_sight in choices]
-    for number in [number for number, rule in enumerate(table.rules) if rule is not None]:
-        hidden[number], kept[number] = False, table.rules[number] != "drop"
+    for number, rule in enumerate(table.rules):
+        if rule is not None:
+            hidden[number], kept[number] = False, rule != "drop"
     again: list[int] = []
     if title_block is not None:
         again = headline_again(page, title_block, kept)

@@ -119,13 +119,13 @@ class SiteModel(Model):
         if not page.table.texts:
             return PageVerdict.of((), {}, 1.0)
         reading = self.page_model.read(page, self.left_out)
+        arrays, lengths = page_arrays(page), reading.lengths
         terms = self.site.terms(page, reading.scores)
         scores = reading.scores + terms.total
-        of_kinds = excluded(self.left_out, reading.kinds, reading.lengths, scores)
+        of_kinds = excluded(self.left_out, reading.kinds, lengths, scores)
         eligible = np.ones(len(scores), dtype=bool)
         for blocks in of_kinds.values():
             eligible &= ~blocks
-        arrays, lengths = page_arrays(page), reading.lengths
         chance, moves = _chances(scores), np.zeros(len(scores))
         is_apart = stand_apart(arrays, chance * eligible, lengths)
         is_apart |= behind_the_end(page, chance, eligible, lengths)
@@ -142,7 +142,7 @@ class SiteModel(Model):
         kept = eligible & enough
         left_out = {name: enough & blocks for name, blocks in of_kinds.items()}
         if not self.include_repeats:
-            left_out["repeats"] = repeats(page, kept, reading.lengths)
+            left_out["repeats"] = repeats(page, kept, lengths)
             kept &= ~left_out["repeats"]
         evidence = PageEvidence(page, self.page_model, terms, moves, least, left_out)
         characters = reading.characters

@@ -211,9 +211,9 @@ def _short_buttons(table: PageTable) -> Iterator[int]:
     """Blocks of buttons side by side that have a few characters each."""
     rows: dict[int, list[int]] = {}
     tags, texts = table.tags, table.texts
-    buttons = [index for index, owner in enumerate(table.owners) if tags[owner] == "button"]
-    for index in filter(texts.__getitem__, buttons):
-        rows.setdefault(table.parents[table.owners[index]], []).append(index)
+    for index, owner in enumerate(table.owners):
+        if tags[owner] == "button" and texts[index]:
+            rows.setdefault(table.parents[owner], []).append(index)
     for row in rows.values():
         if len(row) > 1 and all(len(table.texts[index]) <= _LONGEST_STEP for index in row):
             yield from row

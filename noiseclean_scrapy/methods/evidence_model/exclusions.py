@@ -48,9 +48,7 @@ def link_lists(features: PageFeatures) -> NDArray[np.bool_]:
 
 def consent(features: PageFeatures) -> NDArray[np.bool_]:
     """Dialogs that ask for consent to cookies."""
-    arrays = features.arrays
-    named = np.array(list(map(asks_consent, arrays.label_tags, arrays.label_names)))
-    return features.below_any(named[arrays.labels])
+    return features.below_any(features.arrays.named(asks_consent))
 
 
 KINDS: dict[str, Callable[[PageFeatures], NDArray[np.bool_]]] = {

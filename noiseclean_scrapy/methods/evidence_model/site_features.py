@@ -368,8 +368,7 @@ def _inserts(page: Page, scores: Floats) -> NDArray[np.bool_]:
     what its page is about, a letter that of an archive of newsletters.
     """
     arrays = page_arrays(page)
-    named = np.array(list(map(_is_insert, arrays.label_tags, arrays.label_names)))
-    found: NDArray[np.bool_] = named[arrays.labels[arrays.element]]
+    found: NDArray[np.bool_] = arrays.named(_is_insert)[arrays.element]
     if not found.any():
         return found
     content = np.array([len(text) for text in page.table.texts]) * (scores >= 0)

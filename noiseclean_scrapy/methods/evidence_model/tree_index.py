@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
 from functools import cached_property
 from typing import Any, TypeAlias, TypeVar
 
@@ -75,6 +75,12 @@ class PageArrays:
         """For each element whether its tag is one of these."""
         found: NDArray[np.bool_] = np.array([tag in tags for tag in self.label_tags])[self.labels]
         return found
+
+    def named(self, is_wanted: Callable[[str, str], bool]) -> NDArray[np.bool_]:
+        """For each element whether its tag and its label are wanted; each label is asked once."""
+        found = np.array(list(map(is_wanted, self.label_tags, self.label_names)), dtype=bool)
+        of_elements: NDArray[np.bool_] = found[self.labels]
+        return of_elements
 
     def below(self, values: Floats) -> Floats:
         """Sums of block values (..., B) over each element and all below it (..., E)."""
