@@ -30,8 +30,8 @@ from noiseclean_scrapy.crawl.starting import (
     end_before_stop,
     exit_with_error,
     is_trial,
-    keeps_stats,
 )
+from noiseclean_scrapy.crawl.summary import crawl_summary
 from noiseclean_scrapy.crawl.visits import Visit
 from noiseclean_scrapy.crawl.writer import ProcessWriter, Writer
 from noiseclean_scrapy.errors import ConfigurationError, NoiseCleanError, StoreError
@@ -42,7 +42,6 @@ from noiseclean_scrapy.metadata import (
     has_libraries,
     load_libraries,
 )
-from noiseclean_scrapy.page.characters import counted, share_left_out
 from noiseclean_scrapy.page.logs import get_logger
 from noiseclean_scrapy.page.urls import item_address, site_name
 from noiseclean_scrapy.store import Patience, Store
@@ -173,7 +172,9 @@ class CleanPipeline:
         gc.unfreeze()
         await run_in_thread(crawl.writer.close)
         await run_in_thread(crawl.writer.store.close)
-        self._log_summary()
+        assert self.crawler.stats
+        database = None if self.config.read_only else self._shown_url
+        logger.info("%s", crawl_summary(self.crawler.stats, database))
 
     def _give_up(self) -> None:
         """Let no thread wait for a database that does not answer."""
@@ -339,36 +340,6 @@ class CleanPipeline:
         if self.final_feeds:
             self.final_feeds.note(ItemAdapter(item), empty, visit)
         return item
-
-    def _log_summary(self) -> None:
-        done = f"{self._what_was_done()}; " if keeps_stats(self.crawler) else ""
-        logger.info("noiseclean: %s%s", done, self._where_stored())
-
-    def _what_was_done(self) -> str:
-        assert self.crawler.stats
-        get = self.crawler.stats.get_value
-        visible = get("noiseclean/characters/visible", 0)
-        share = share_left_out(get("noiseclean/characters/kept", 0), visible)
-        return (
-            f"{counted(get('noiseclean/pages/seen', 0), 'page')} seen "
-            f"in {counted(get('noiseclean/clusters', 0), 'cluster')}, "
-            f"{get('noiseclean/pages/learned', 0)} newly learned, "
-            f"{counted(get('noiseclean/trees/built', 0), 'tree')} built, "
-            f"{counted(get('noiseclean/items/cleaned', 0), 'item')} cleaned"
-            + f", {share:.0%} of their pages' characters removed"
-            * bool(visible)
-        )
-
-    def _where_stored(self) -> str:
-        assert self.crawler.stats
-        get = self.crawler.stats.get_value
-        if self.config.read_only:
-            return "nothing stored, as it only reads"
-        spooled, lost = get("noiseclean/pages/spooled", 0), get("noiseclean/pages/lost", 0)
-        exceptions = f", but {spooled} in the spool" * bool(spooled) + f", {lost} lost" * bool(lost)
-        unlearned = get("noiseclean/pages/provisional", 0)
-        exceptions += f", {unlearned} not learned yet" * bool(unlearned)
-        return f"stored in {self._shown_url}{exceptions}"
 
 
 def _load(config: Config) -> None:

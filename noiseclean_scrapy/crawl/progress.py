@@ -113,7 +113,8 @@ class CrawlProgress(CrawlComponent):
         progress = self.progress
         pages_per_minute = (progress.pages - self._pages_before) * 60 / self.interval
         self._pages_before = progress.pages
-        if keeps_stats(self.crawler):
+        assert self.crawler.stats
+        if keeps_stats(self.crawler.stats):
             line = progress.line(pages_per_minute)
         else:
             line = f"{counted(progress.waiting, 'page')} waiting"

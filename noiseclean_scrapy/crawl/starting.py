@@ -20,6 +20,7 @@ from noiseclean_scrapy.page.logs import get_logger
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
+    from scrapy.statscollectors import StatsCollector
 
 logger = get_logger(__name__)
 
@@ -71,10 +72,9 @@ def count(crawler: Crawler, name: str, number: int = 1) -> None:
     crawler.stats.inc_value(f"noiseclean/{name}", number)
 
 
-def keeps_stats(crawler: Crawler) -> bool:
+def keeps_stats(stats: StatsCollector) -> bool:
     """Whether what was counted can be looked up: Scrapy's `DummyStatsCollector` keeps nothing."""
-    assert crawler.stats
-    return bool(crawler.stats.get_stats())
+    return bool(stats.get_stats())
 
 
 def at_shutdown(before: Callable[[], None], after: Callable[[], None]) -> Callable[[], object]:

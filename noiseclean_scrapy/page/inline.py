@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
-from html import escape
 from typing import Any, Literal, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
@@ -23,14 +22,6 @@ BEGIN, NAMED, END, BREAK = "\x01", "\x02", "\x03", "\x04"
 MARKS = re.compile(f"[{BEGIN}-{BREAK}]")
 
 _TOKEN = re.compile(f"{BEGIN}([a-z]+)([0-9]*){NAMED}|({END})|({BREAK})|([^{BEGIN}-{BREAK}]+)")
-_TAGS = {
-    **{name: name for name in "code kbd samp ins sub sup q mark ruby rt rp".split()},
-    **dict.fromkeys(("b", "strong"), "strong"),
-    **dict.fromkeys(("i", "em"), "em"),
-    **dict.fromkeys(("s", "strike", "del"), "del"),
-    "tt": "code",
-}
-"""The inline elements that tell how text is written, and what they are in HTML."""
 CODE = frozenset({"code", "kbd", "samp"})
 """Inline elements that are code in Markdown."""
 _ALTERS = re.compile(f"{BREAK}|{BEGIN}(?:img|rt|q|sup|time|cite)|{END}{BEGIN}")
@@ -153,7 +144,7 @@ class Inline:
             return _verbatim(self.source)
         if not (self.is_heading or _ALTERS.search(self.source)):
             return self.text
-        return "".join(map(plain_text, _without_elements(self._content(PLAIN))))
+        return "".join(map(plain_text, self.tokens(PLAIN)))
 
     @property
     def lines(self) -> str:
@@ -162,23 +153,16 @@ class Inline:
         empty = len(source) - len(source.lstrip(BREAK)) if self.is_verbatim else 0
         return "\n" * empty + self.plain
 
-    def html(self, options: MarkupOptions) -> str:
-        """The content as HTML, escaped."""
-        if self.source is None:
-            return escape(self.text, quote=False)
-        content = self._content(options)
-        shown = content if options.include_formatting else _without_elements(content)
-        return _html(shown, self.references, options)
-
     def shows(self, options: MarkupOptions) -> bool:
         """Whether anything is left of it: a picture may have no address, a text be of joiners."""
         return any(t.kind != "text" or t.value.strip(JOINERS) for t in self.tokens(options))
 
     def tokens(self, options: MarkupOptions) -> Iterable[Token]:
-        """The content in order, for Markdown."""
-        return _without_elements(self._content(options))
+        """The content in order, with characters for what Q and SUP say."""
+        return _without_elements(self.content(options))
 
-    def _content(self, options: MarkupOptions) -> list[Token]:
+    def content(self, options: MarkupOptions) -> list[Token]:
+        """The content in order, as its elements have it."""
         source = self.source or self.text
         return _tokens(source, self.references, options, is_heading=self.is_heading)
 
@@ -377,46 +361,3 @@ def _end(found: list[Token], name: str, at: int) -> int:
         return at
     found.append(Token("end", name))
     return len(found) if at == len(found) - 1 else at
-
-
-# HTML
-
-
-def _html(content: Iterable[Token], references: References, options: MarkupOptions) -> str:
-    pieces: list[str] = []
-    open_tags: list[str] = []
-    for token in content:
-        if token.kind == "text":
-            pieces.append(escape(token.value, quote=False))
-        elif token.kind == "break":
-            pieces.append("<br>")
-        elif token.kind == "formula":
-            formula = escape(token.value, quote=False)
-            pieces.append(
-                f"$<code>{formula}</code>$" if options.include_formatting else f"${formula}$"
-            )
-        elif token.kind == "image":
-            pieces.append(_html_image(token, references))
-        elif token.kind == "begin":
-            tag, address = element_of(token, references, options)
-            tag = "" if tag in open_tags and tag != "q" else tag  # links in links are none
-            open_tags.append(tag)
-            if tag:
-                pieces.append(f'<{tag} href="{escape(address)}">' if address else f"<{tag}>")
-        elif tag := open_tags.pop():
-            pieces.append(f"</{tag}>")
-    return "".join(pieces)
-
-
-def _html_image(token: Token, references: References) -> str:
-    address = references.address(token.detail)
-    return f'<img src="{escape(address)}" alt="{escape(token.value)}">' if address else ""
-
-
-def element_of(token: Token, references: References, options: MarkupOptions) -> tuple[str, str]:
-    """The tag of an element in HTML, empty where it is left out, and where a link leads."""
-    if token.value == "a":
-        is_wanted = options.include_links and references.has_links and token.detail >= 0
-        address = references.address(token.detail) if is_wanted else ""
-        return ("a" if address else "", address)
-    return _TAGS.get(token.value, "") if options.include_formatting else "", ""

@@ -8,7 +8,8 @@ import re
 import unicodedata
 from typing import NamedTuple, TypeAlias
 
-from noiseclean_scrapy.page.inline import CODE, Inline, MarkupOptions, element_of, plain_text
+from noiseclean_scrapy.page.inline import CODE, Inline, MarkupOptions, plain_text
+from noiseclean_scrapy.page.inline_html import element_of
 
 _LOOKS = 4  # at delimiters that others beside them have been left out of
 _DELIMITERS = {"strong": "**", "em": "*", "del": "~~"}

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from noiseclean_scrapy.page.code_language import language_of
 from noiseclean_scrapy.page.inline import Inline, MarkupOptions
+from noiseclean_scrapy.page.inline_html import inline_html
 from noiseclean_scrapy.page.inline_markdown import code_of_cell, inline_markdown
 from noiseclean_scrapy.page.outline import HEADINGS, ITEMS, LISTS, Path, Paths, Step
 from noiseclean_scrapy.page.page import PageTable
@@ -100,7 +101,9 @@ def to_html(blocks: Iterable[Source], table: PageTable, options: MarkupOptions) 
         new = part.containers[opened:]
         pieces += _open(new)
         begins_item = bool(new) and new[-1].tag in ITEMS and part.tag == "p"
-        pieces.append(part.content.html(options) if begins_item else _element(part, options))
+        pieces.append(
+            inline_html(part.content, options) if begins_item else _element(part, options)
+        )
         stack = part.containers
     return "".join([*pieces, *_close(stack)]).rstrip("\n")
 
@@ -226,7 +229,7 @@ def _element(part: _Part, options: MarkupOptions) -> str:
         # HTML leaves out a line break at the beginning.
         return f"<pre>{escape(part.lines, quote=False)}</pre>\n"
     if part.tag != "table":
-        return f"<{part.tag}>{part.content.html(options)}</{part.tag}>\n"
+        return f"<{part.tag}>{inline_html(part.content, options)}</{part.tag}>\n"
     rows = ["".join(_html_cell(cell, options) for cell in row) for row in part.rows]
     return "<table>\n" + "".join(f"<tr>{row}</tr>\n" for row in rows) + "</table>\n"
 
@@ -234,7 +237,9 @@ def _element(part: _Part, options: MarkupOptions) -> str:
 def _html_cell(cell: Cell, options: MarkupOptions) -> str:
     tag = "th" if cell.is_header else "td"
     parts = (
-        f"<pre>{escape(part.plain, quote=False)}</pre>" if part.is_verbatim else part.html(options)
+        f"<pre>{escape(part.plain, quote=False)}</pre>"
+        if part.is_verbatim
+        else inline_html(part, options)
         for part in cell.contents
     )
     return f"<{tag}>{'<br>'.join(parts)}</{tag}>"
