@@ -86,6 +86,10 @@ def test_every_site_has_a_name_of_its_own(tmp_path: Path, caplog: pytest.LogCapt
         row("14", "h.org", "http://[h.org/"),
         row("15", "blogspot.com", "http://i.blogspot.com/"),
         row("16", "blogspot.com", "http://j.blogspot.com/"),
+        row("17", "10.0.0.1", "http://10.0.0.1/17"),
+        row("18", "localhost:81", "http://localhost:81/18"),
+        row("19", "10.0.0.2", "http://10.0.0.2:81/"),
+        row("20", "10.0.0.2", "http://10.0.0.2:82/"),
     ]
     with caplog.at_level(logging.WARNING):
         assert_grouped_by_site(write_manifest(tmp_path, *rows))
@@ -94,6 +98,8 @@ def test_every_site_has_a_name_of_its_own(tmp_path: Path, caplog: pytest.LogCapt
     urls = {page.id: page.url for page in read_archive(tmp_path)}
     assert urls["10"] == "http://www.forbes.com/10"
     assert urls["9"] == "http://forbes-2013.invalid/9"
+    assert urls["17"] == "http://10.0.0.1/17"
+    assert urls["18"] == "http://localhost:81/18"
     assert len(urlsplit(urls["13"]).hostname or "") <= 63 + len(".invalid")
 
 

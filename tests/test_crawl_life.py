@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from noiseclean_scrapy import SiteCleaner
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.store import Store
 from tests.support import crawl_site, crawling
+from tests.support.command_line import noiseclean
 from tests.support.crawl_site import ChainSpider, story, story_text
 from tests.support.crawling import Crawled, Plan
 from tests.support.databases import KINDS, new_database, read_rows
@@ -204,6 +205,7 @@ def test_a_page_that_changes_without_an_item_gets_its_text_with_the_next_one(
     pages: dict[str, Any] = {f"/{number}": story(number) for number in range(6)}
     pages["/changes"] = lambda visit: changes[visit - 1]
     settings = {**SETTINGS, "NOISECLEAN_DATABASE_URL": own_database}
+    settings["NOISECLEAN_STORE_HTML"] = True
     found = []
     with crawl_site.serve(pages) as server:
         arguments = {"url": server.url, "paths": ["/changes", *PATHS[:6]], "database": own_database}
@@ -214,10 +216,55 @@ def test_a_page_that_changes_without_an_item_gets_its_text_with_the_next_one(
             }
             crawling.crawl(tmp_path, Plan(spider, settings | feeds, arguments))
             found += read_rows(own_database, query)
-    assert found == [(story_text(50), 1), (story_text(50), 0), (story_text(51), 2)]
+            if spider is WatchingSpider:
+                noiseclean(tmp_path, "reclean", "--database", own_database)
+                assert read_rows(own_database, query) == found[-1:]
+    assert found == [(story_text(50), 1), (story_text(50), -1), (story_text(51), 2)]
     assert story_text(51) in [
         item["text"] for item in json.loads((tmp_path / "f.json").read_text())
     ]
+
+
+@pytest.mark.slow
+def test_html_that_is_stored_no_more_goes_when_its_page_changes(
+    tmp_path: Path, own_database: str
+) -> None:
+    settings = {"NOISECLEAN_SAMPLE_QUOTA": 6, "NOISECLEAN_DATABASE_URL": own_database}
+    pages: dict[str, Any] = {
+        path: lambda visit, number=number: story(number + 50 * (visit - 1))
+        for number, path in enumerate(PATHS)
+    }
+    pages["/0"] = story(0)
+    with crawl_site.serve(pages) as server:
+        for is_stored in (True, False):
+            more = {**settings, "NOISECLEAN_STORE_HTML": is_stored}
+            crawling.crawl(tmp_path, Plan(ChainSpider, more, {"url": server.url, "paths": PATHS}))
+    noiseclean(tmp_path, "reclean", "--database", own_database)
+    texts = {text for (text,) in read_rows(own_database, "SELECT text FROM noiseclean_page")}
+    assert texts == {story_text(0), *(story_text(number) for number in range(51, 59))}
+    assert [bool(row[3]) for row in read_rows(own_database, STATE)].count(True) == 1
+
+
+@pytest.mark.slow
+def test_a_site_that_looks_different_at_known_addresses_is_told(tmp_path: Path) -> None:
+    paths = [f"/{number}" for number in range(12)]
+    with crawl_site.serve(
+        {path: redesigned(number) for number, path in enumerate(paths)}
+    ) as server:
+        settings = {"NOISECLEAN_SAMPLE_QUOTA": 6, "NOISECLEAN_METHOD": "style-tree"}
+        plan = Plan(ChainSpider, settings, {"url": server.url, "paths": paths})
+        first, second = crawling.crawl(tmp_path, plan, plan)
+    assert not first.lines("WARNING")
+    (line,) = second.lines("WARNING")
+    assert "have stopped fitting its tree" in line
+    assert line.endswith("--method style-tree")
+
+
+def redesigned(number: int) -> Callable[[int], str]:
+    """A page of which no element is where it was, from the second visit on."""
+    html = story(number)
+    later = html.replace("<div>", "<main><section class=new><div>").replace("<p>", "<p class=new>")
+    return lambda visit: html if visit == 1 else later
 
 
 class SlowForTheFirst:

@@ -11,8 +11,11 @@ import pytest
 from scrapy import Request
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 from scrapy.exceptions import IgnoreRequest
+from scrapy.settings import Settings
+from scrapy.utils.misc import load_object
 
-from noiseclean_scrapy.crawl.robots import LARGEST_ROBOTS
+from noiseclean_scrapy.crawl.placing import place_mends
+from noiseclean_scrapy.crawl.robots import LARGEST_ROBOTS, RobotsMiddleware
 from tests.support import crawling
 from tests.support.command_line import run_console
 from tests.support.crawl_site import Answer, PageServer, PagesSpider, serve, story
@@ -88,3 +91,17 @@ def test_a_project_may_have_a_robots_txt_of_its_own(
     plan = Plan(PagesSpider, settings, {"url": server.url, "paths": PATHS})
     (crawled,) = crawling.crawl(tmp_path, plan)
     assert {item["path"] for item in crawled.items} == (set() if is_obeyed else set(PATHS))
+
+
+class MadeOfOurs(RobotsMiddleware):
+    """One that a project has made of ours."""
+
+
+def test_a_class_made_of_it_stands_in_its_place() -> None:
+    own = {f"{__name__}.MadeOfOurs": 90}
+    settings = Settings({"DOWNLOADER_MIDDLEWARES": own})
+    place_mends(settings)
+    placed = settings.get_component_priority_dict_with_base("DOWNLOADER_MIDDLEWARES")
+    numbers = {load_object(one): number for one, number in placed.items() if number is not None}
+    robots = {one: n for one, n in numbers.items() if issubclass(one, RobotsTxtMiddleware)}
+    assert robots == {MadeOfOurs: 90}

@@ -183,6 +183,37 @@ def test_an_item_that_a_resumed_crawl_finishes_has_the_text_of_its_address(tmp_p
     check_titles(items)
 
 
+class FeedSpider(scrapy.Spider):
+    """Visits pages by addresses of a feed; its items have the pages' own."""
+
+    name = "feed"
+    url: str
+    query = "?from=rss"
+
+    async def start(self) -> AsyncIterator[Any]:
+        for number in range(PAGES):
+            yield scrapy.Request(f"{self.url}/{number}{self.query}")
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        yield {"url": response.url.partition("?")[0]}
+
+
+class PlainSpider(FeedSpider):
+    name = "plain"
+    query = ""
+
+
+def test_a_page_of_an_earlier_crawl_is_none_of_a_job_that_begins(tmp_path: Path) -> None:
+    later = {f"/{number}?from=rss": story(100 + number) for number in range(PAGES)}
+    with serve({**STORIES, **later}) as server:
+        for spider, extra in ((PlainSpider, {}), (FeedSpider, {"JOBDIR": str(tmp_path / "job")})):
+            plan = Plan(spider, {**ONE_AFTER_ANOTHER, **extra}, {"url": server.url})
+            (crawled,) = crawling.crawl(tmp_path, plan)
+    for item in crawled.items:
+        assert item["title"] == f"Story {100 + int(item['url'].rsplit('/', 1)[1])}"
+    assert len(crawled.items) == PAGES
+
+
 class InlineSpider(scrapy.Spider):
     """Downloads pages within one callback; its items are slow to pass."""
 

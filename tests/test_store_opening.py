@@ -91,8 +91,13 @@ def test_an_older_schema_without_a_way_is_refused(database_url: str) -> None:
     sentence = refused(database_url)
     assert f"schema version 0, this code needs version {SCHEMA_VERSION}" in sentence
     assert "read it with the noiseclean-scrapy release that wrote it" in sentence
-    assert "`noiseclean index` migrates it" in refused(database_url, read_only=True)
+    assert refused(database_url, read_only=True) == sentence
     assert databases.read_rows(database_url, VERSION) == [(0,)]
+
+
+def test_what_only_reads_tells_what_migrates_an_older_schema(database_url: str) -> None:
+    set_version(database_url, SCHEMA_VERSION - 1)
+    assert "`noiseclean index` migrates it" in refused(database_url, read_only=True)
 
 
 def test_an_older_schema_is_migrated_step_by_step_or_not_at_all(

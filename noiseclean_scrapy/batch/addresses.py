@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -18,6 +18,7 @@ from noiseclean_scrapy.page.urls import (
     has_overlong_host,
     is_below,
     registrable_domain,
+    site_name,
 )
 
 _PRIVATE = frozenset("home internal intranet lan local localhost".split())
@@ -37,7 +38,7 @@ class SiteAddress:
 
     def page_url(self, page_id: str, url: str | None) -> str:
         """`url` where it is one of a real site's own, else a made-up one from the page's id."""
-        if self.is_real and url is not None and own_host(self.site, url):
+        if self.is_real and url is not None and _own_site(self.site, url):
             return url
         return made_up_url(self.host, quote(page_id, safe="", errors="replace"))
 
@@ -45,35 +46,40 @@ class SiteAddress:
 def site_addresses(pages: Iterable[tuple[str, str | None]]) -> dict[str, SiteAddress]:
     """The address of each site, from (site, URL or None) of all pages.
 
-    A site keeps its real URLs when they all lie in one registrable domain and no other site of the
-    archive claims that domain; every other site gets ``SLUG.invalid`` (RFC 2606).
+    A site keeps its real URLs when a crawl would take all of them for one site (`site_name`) and no
+    other site of the archive has such; every other site gets ``SLUG.invalid`` (RFC 2606).
     """
-    hosts: dict[str, set[str]] = defaultdict(set)
+    own: dict[str, set[str]] = {}
     for site, url in pages:
-        hosts[site].update(filter(None, [own_host(site, url)]))
-    domains = _domains(hosts)
-    claims: dict[str, list[str]] = defaultdict(list)
-    for site, domain in domains.items():
-        claims[domain].append(site)
+        own.setdefault(site, set()).update(filter(None, [_own_site(site, url)]))
+    names = {site: next(iter(found)) for site, found in own.items() if len(found) == 1}
+    claims = Counter(names.values())
     labels = _Labels()
     return {
         site: SiteAddress(site, site.lower(), True)
-        if site in domains and claims[domains[site]] == [site]
+        if site in names and claims[names[site]] == 1
         else SiteAddress(site, f"{labels.take(site)}.invalid", False)
-        for site in sorted(hosts)
+        for site in sorted(own)
     }
 
 
-def own_host(site: str, url: str | None) -> str:
-    """The host of `url` if it is the site's or lies under it, else an empty string.
+def _own_site(site: str, url: str | None) -> str:
+    """What a crawl calls the site of `url`, if its host is `site` or lies under it; else empty.
 
-    >>> own_host("bbc.co.uk", "http://news.bbc.co.uk/1")
-    'news.bbc.co.uk'
-    >>> own_host("forbes-2005", "http://www.forbes.com/")
-    ''
+    >>> _own_site("news.bbc.co.uk", "http://news.bbc.co.uk/"), _own_site("co.uk", "http://a.co.uk/")
+    ('bbc.co.uk', '')
+    >>> _own_site("localhost", "http://localhost:81/"), _own_site("forbes-2005", "http://forbes.com/")
+    ('localhost:81', '')
     """
     host = web_host(url)
-    return host if is_below(host, site.lower()) else ""
+    if not url or not host:
+        return ""
+    site, name = site.lower(), site_name(url)
+    if domain := registrable_domain(host):
+        is_own = is_below(host, site) and registrable_domain(site) == domain
+    else:
+        is_own = site in {host, name}
+    return name if is_own else ""
 
 
 def web_host(url: str | None) -> str:
@@ -207,13 +213,3 @@ class FolderHosts:
 def _with_digest(label: str, text: str) -> str:
     digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:10]
     return f"{label[: LONGEST_LABEL - 11].rstrip('-')}-{digest}"
-
-
-def _domains(hosts: dict[str, set[str]]) -> dict[str, str]:
-    """The registrable domain of each site whose hosts share one."""
-    domains = {}
-    for site, own in hosts.items():
-        names = {registrable_domain(name) for name in (*own, site.lower())}
-        if own and len(names) == 1 and "" not in names:
-            domains[site] = names.pop()
-    return domains

@@ -96,6 +96,6 @@ def _learn(store: Store, site: ClusterRecord, call: Call) -> StoredModel:
 def _report(model: StoredModel, done: int, pages: int, damaged: int) -> str:
     tree = f"tree version {model.version} ({model.method})" if model.version else "no tree yet"
     without = max(pages - done - damaged, 0)
-    rest = f"; {without} have no HTML stored" * bool(without)
+    rest = f"; {without} have no HTML of their text" * bool(without)
     rest += f"; {damaged} cannot be read, see `noiseclean check`" * bool(damaged)
     return f"{model.cluster}: {done} of {max(done, pages)} pages cleaned again, {tree}{rest}."

@@ -189,7 +189,19 @@ class ClusterCache:
                     while cluster.busy:
                         await sleep(_BUSY_SECONDS)
                     await self._cover(cluster, state)
+                    self._tell_redesign(cluster)
                     self._clusters.pop(state.name, None)
+
+    def _tell_redesign(self, cluster: PageCluster) -> None:
+        """Say of a site that looks different now that none of its pages were new to learn."""
+        if cluster.redesigned:
+            logger.warning(
+                "Pages of %s have stopped fitting its tree, and none of them are new: to learn it "
+                "again from the pages as they are now: scrapy noiseclean reclean %s --method %s",
+                cluster.name,
+                cluster.name,
+                cluster.config.tree_kind,
+            )
 
     async def cover_idle(self) -> None:
         """Build the trees of clusters with provisional pages that had no new page for a while.

@@ -27,6 +27,7 @@ from noiseclean_scrapy.crawl.starting import (
     at_shutdown,
     config_of,
     count,
+    crawl_began,
     end_before_stop,
     exit_with_error,
     is_trial,
@@ -135,8 +136,8 @@ class CleanPipeline:
         gc.collect()
         gc.freeze()
         assert self.crawler.stats
-        others_saw = bool(self.crawler.settings.get("JOBDIR") or self.config.frontier)
-        self.crawl = Crawl(self.config, self.crawler.stats, writer, others_saw=others_saw)
+        others_since = await run_in_thread(crawl_began, self.crawler, self.config)
+        self.crawl = Crawl(self.config, self.crawler.stats, writer, others_since=others_since)
         self._clock = create_looping_call(self._tick)
         self._clock.start(self.config.batch_seconds, now=False)
 

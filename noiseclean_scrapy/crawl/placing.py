@@ -19,13 +19,7 @@ _MIDDLEWARES = "DOWNLOADER_MIDDLEWARES"
 
 def place(settings: BaseSettings, setting: str, component: type, priority: int) -> None:
     """Place a component, unless the project has placed it, or one of its own made of it."""
-    is_placed = any(
-        isinstance(placed := load_object(one), type)
-        and issubclass(placed, component)
-        and number is not None
-        for one, number in settings.getdict(setting).items()
-    )
-    if not is_placed:
+    if not _is_placed(settings, setting, component):
         settings.setdefault_in_component_priority_dict(setting, component, priority)
 
 
@@ -38,4 +32,15 @@ def place_mends(settings: BaseSettings) -> None:
     number = numbers.get(RobotsTxtMiddleware)
     if number is not None:
         settings.set_in_component_priority_dict(_MIDDLEWARES, RobotsTxtMiddleware, None)
-        settings.set_in_component_priority_dict(_MIDDLEWARES, RobotsMiddleware, number)
+        if not _is_placed(settings, _MIDDLEWARES, RobotsMiddleware):
+            settings.set_in_component_priority_dict(_MIDDLEWARES, RobotsMiddleware, number)
+
+
+def _is_placed(settings: BaseSettings, setting: str, component: type) -> bool:
+    """Whether the project has placed a component, or one of its own made of it."""
+    return any(
+        isinstance(placed := load_object(one), type)
+        and issubclass(placed, component)
+        and number is not None
+        for one, number in settings.getdict(setting).items()
+    )

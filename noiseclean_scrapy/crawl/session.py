@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -58,16 +59,16 @@ class Crawl:
         stats: StatsCollector,
         writer: Writer,
         *,
-        others_saw: bool = False,
+        others_since: datetime | None = None,
     ) -> None:
-        """For `others_saw` see `Visits`."""
+        """For `others_since` see `Visits`."""
         self.config = config
         self.stats = stats
         self.writer = writer
         self._clusters = ClusterCache(config, stats, writer)
         spool = Spool(config.spool_path, read_only=config.read_only)
         self._pages = WriteQueue(config, stats, writer, spool)
-        self.visits = Visits(config, self._pages, others_saw=others_saw)
+        self.visits = Visits(config, self._pages, others_since=others_since)
         self._languages = SiteLanguages()
         self._has_libraries = not writer.is_process  # which needs them for every page
         self._wishes = 0

@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import datetime, timezone
+from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, WeakMethod
 
 from scrapy import signals
 from scrapy.utils.asyncio import sleep
+from scrapy.utils.job import job_dir
 from scrapy.utils.reactor import is_reactor_installed
 
 from noiseclean_scrapy.config import Config
@@ -26,6 +29,7 @@ logger = get_logger(__name__)
 
 _MOMENT_SECONDS = 0.05
 _LONGEST_END_SECONDS = 600.0
+_BEGAN = "noiseclean.began"
 _CONFIGS: WeakKeyDictionary[Crawler, Config] = WeakKeyDictionary()
 
 
@@ -64,6 +68,28 @@ def is_trial(crawler: Crawler) -> bool:
     """
     start = crawler.spidercls.start
     return not crawler.crawling or start.__module__.startswith("scrapy.commands.")
+
+
+def crawl_began(crawler: Crawler, config: Config) -> datetime | None:
+    """Since when an earlier run or another process of this crawl may have seen pages, if any.
+
+    A job's folder (`JOBDIR`) keeps when its first run began. Of several processes each begins at a
+    time of its own: then it is the earliest there is.
+    """
+    now = datetime.now(timezone.utc)
+    folder = job_dir(crawler.settings)
+    if is_trial(crawler) or not (folder or config.frontier):
+        return None
+    if config.frontier or not folder:
+        return datetime.min.replace(tzinfo=timezone.utc)
+    path = Path(folder, _BEGAN)
+    try:
+        with suppress(FileExistsError), path.open("x", encoding="ascii") as file:
+            file.write(now.isoformat())
+        return datetime.fromisoformat(path.read_text(encoding="ascii"))
+    except (OSError, ValueError) as error:
+        logger.warning("When this job began is not known, from %s: %s", path, error)
+        return now
 
 
 def count(crawler: Crawler, name: str, number: int = 1) -> None:

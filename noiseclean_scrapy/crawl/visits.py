@@ -115,13 +115,15 @@ class Visits:
     """Finds the visit of a response, and that of an address.
 
     Visits go with their responses and requests; the last ones stay. Of all others the addresses are
-    known, and the store has their pages. Where `others_saw`, an earlier or another process of the
-    crawl may have seen what this one has not.
+    known, and the store has their pages. `others_since` is when the crawl began, where an earlier
+    or another process of it may have seen what this one has not.
     """
 
-    def __init__(self, config: Config, pages: WriteQueue, *, others_saw: bool = False) -> None:
+    def __init__(
+        self, config: Config, pages: WriteQueue, *, others_since: datetime | None = None
+    ) -> None:
         self.config = config
-        self.others_saw = others_saw
+        self.others_since = others_since
         self._pages = pages
         self._visits: ByResponse[Visit] = ByResponse()
         self._recent: OrderedDict[str, Visit] = OrderedDict()
@@ -175,9 +177,10 @@ class Visits:
             return own
         addresses = [*given, *filter(None, map(self._moved.get, given))]
         seen = [address for address in addresses if hash(address) in self._addresses]
-        for address in seen or (addresses if self.others_saw else ()):
+        since = self.others_since
+        for address in seen or (addresses if since else ()):
             visit = self._recent.get(address) or await self._stored(address)
-            if visit is not None:
+            if visit is not None and (seen or (since and visit.record.fetched_at >= since)):
                 return visit
         return None if seen else own
 

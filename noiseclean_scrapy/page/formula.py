@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,8 @@ _SIGNS = {
     "munder": ("", "_"),
     "msubsup": ("", "_", "^"),
     "munderover": ("", "_", "^"),
+    "mroot": ("", "^(1/"),
+    "mfenced": ("", ","),
     "mtr": ("", ","),
     "mtable": ("", ";"),
 }
@@ -28,6 +31,8 @@ _SIGNS = {
 _GROUPS = frozenset({"mrow", "mstyle", "mpadded", "mfrac", _ROOT})
 _UNSEEN = dict.fromkeys(range(0x2061, 0x2065))
 """Operators without a sign: of functions, of products."""
+_PRODUCT = re.compile("(?<=[0-9])\u2062(?=[(]*[0-9])")
+"""One between two numbers, which would be another number without a sign."""
 _LONGEST = 2000
 
 
@@ -46,8 +51,12 @@ def symbols(math: _Element) -> str:
     >>> formula = "<msup><mi>x</mi><mrow><mi>n</mi><mo>+</mo><mn>1</mn></mrow></msup>"
     >>> symbols(fragment_fromstring(f"<math>{formula}</math>"))
     'x^(n+1)'
+    >>> half = "<mn>2</mn><mfrac><mn>1</mn><mn>2</mn></mfrac>"
+    >>> symbols(fragment_fromstring(f"<math>{half}</math>"))
+    '2 1/2'
     """
     pieces: list[str] = []
+    last = ""  # character so far
     notes = 0  # how many open elements are no part of what is shown
     for event, node in etree.iterwalk(math, events=("start", "end")):
         if not isinstance(node.tag, str):
@@ -58,14 +67,24 @@ def symbols(math: _Element) -> str:
         if event == "start":
             notes += is_note
             if not notes:
-                pieces += [_sign(node), "√" * (name == _ROOT), "(" * is_group, _text(node, name)]
+                begin = _fence(node, name, "open") + "√" * (name == _ROOT) + "(" * is_group
+                piece = _sign(node) + begin + _text(node, name)
+                pieces += [" "] * (last.isdigit() and piece[:1].isdigit())  # two numbers
+                pieces.append(piece)
+                last = piece[-1:] or last
         else:
             if not notes:
-                pieces.append(")" * is_group)
+                piece = ")" * (is_group + (name == "mroot")) + _fence(node, name, "close")
+                pieces.append(piece)
+                last = piece[-1:] or last
             notes -= is_note
         if len(pieces) > _LONGEST:
             break
-    return _one_line("".join(pieces).translate(_UNSEEN))
+    return _one_line(_PRODUCT.sub("·", "".join(pieces)).translate(_UNSEEN))
+
+
+def _fence(node: _Element, name: str, side: str) -> str:
+    return (node.get(side) or {"open": "(", "close": ")"}[side]) * (name == "mfenced")
 
 
 def _text(node: _Element, name: str) -> str:

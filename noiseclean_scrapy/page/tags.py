@@ -14,10 +14,10 @@ MATHML = frozenset(
 INLINE = MATHML | frozenset(
     "a abbr acronym b bdi bdo big blink br cite code data del dfn em font i img ins kbd label "
     "mark nobr picture q rb rp rt rtc ruby s samp small source span strike strong sub sup time tt "
-    "u var wbr input".split()
+    "u var wbr input embed".split()
 )
 SKIPPED = frozenset(
-    "script style template noscript iframe noembed noframes object applet embed svg canvas audio "
+    "script style template noscript iframe noembed noframes object applet svg canvas audio "
     "video select textarea datalist head title meta link base param map area dialog".split()
 )
 BLOCKS = frozenset(
@@ -34,7 +34,7 @@ NEVER_HIDDEN = INLINE - set("span font b i em strong small a sup".split())
 """Inline elements whose style is not read."""
 ANCHOR, IMAGE, LINE_BREAK, VERBATIM, MARKED, CODE = 1, 2, 3, 4, 5, 6
 ROLES = {
-    **dict.fromkeys(INLINE - MATHML - {"wbr", "input", "picture", "source"}, MARKED),
+    **dict.fromkeys(INLINE - MATHML - {"wbr", "input", "embed", "picture", "source"}, MARKED),
     "a": ANCHOR,
     "img": IMAGE,
     "br": LINE_BREAK,

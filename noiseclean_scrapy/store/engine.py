@@ -210,6 +210,13 @@ def _set_up_sqlite(engine: Engine, *, read_only: bool) -> None:
                 raise sqlite3.OperationalError(f"the file {file} is gone")
 
     def set_up(connection: sqlite3.Connection, record: ConnectionPoolEntry) -> None:
+        try:
+            prepare(connection, record)
+        except BaseException:
+            connection.close()  # SQLAlchemy forgets it
+            raise
+
+    def prepare(connection: sqlite3.Connection, record: ConnectionPoolEntry) -> None:
         connection.execute("PRAGMA foreign_keys = ON")
         # A damaged text would take all rows of its query along.
         connection.text_factory = DamagedText.read

@@ -132,6 +132,7 @@ def _refuse_reading(version: int | None) -> None:
             "the database holds no noiseclean tables: run a crawl that writes it first"
         )
     if version < SCHEMA_VERSION:
+        _check_steps(version)
         raise StoreError(
             f"the database has schema version {version}, this code reads version "
             f"{SCHEMA_VERSION}: `noiseclean index` migrates it"
@@ -146,10 +147,7 @@ def _refuse_newer(version: int) -> None:
     )
 
 
-def _migrate(connection: Connection, version: int) -> None:
-    if version > SCHEMA_VERSION:
-        _refuse_newer(version)
-    needs_index = False
+def _check_steps(version: int) -> None:
     for older in range(version, SCHEMA_VERSION):
         if older not in MIGRATIONS:
             raise StoreError(
@@ -157,6 +155,14 @@ def _migrate(connection: Connection, version: int) -> None:
                 f"{SCHEMA_VERSION} and has no migration from version {older}: read it with the "
                 f"noiseclean-scrapy release that wrote it, or use another database"
             )
+
+
+def _migrate(connection: Connection, version: int) -> None:
+    if version > SCHEMA_VERSION:
+        _refuse_newer(version)
+    _check_steps(version)
+    needs_index = False
+    for older in range(version, SCHEMA_VERSION):
         needs_index |= MIGRATIONS[older](connection)
     if needs_index:
         # By the code that will search, once the tables are those that it knows.

@@ -18,6 +18,9 @@ from noiseclean_scrapy.store.stored_blocks import StoredBlocks
 
 MOST = 1 << 30
 """No count, position or version is higher, so that PostgreSQL's columns can count on from there."""
+EARLIER_BODY = -1
+"""The `clean_version` of a text whose page has had another body since, of which no item came: it
+is not of the HTML that is stored, and stays as it is until there is one."""
 _RECORD_BYTES = 1000  # of the objects themselves
 
 
@@ -26,7 +29,8 @@ class Cleaned:
     """What cleaning gave for one page.
 
     ``blocks`` are the text blocks with their verdicts, in document order; their evidence is not
-    stored. ``clean_version`` is the version of the tree that cleaned the page, 0 before any tree.
+    stored. ``clean_version`` is the version of the tree that cleaned the page, 0 before any tree,
+    -1 where the page has had another body since (and no item).
     ``visible_characters`` and ``kept_characters`` count the characters of text on the page and in
     the clean text. ``fit`` is the share of the page's characters at places that the tree knows, in
     [0, 1].
@@ -260,7 +264,8 @@ def _check(record: Any) -> None:
             raise ValueError(f"{name} is of the type {type(value).__name__}")
         if isinstance(value, float) and not isfinite(value):
             raise ValueError(f"{name} is {value}")
-        if isinstance(value, int) and not 0 <= value <= MOST:
+        least = EARLIER_BODY if name == "clean_version" else 0
+        if isinstance(value, int) and not least <= value <= MOST:
             raise ValueError(f"{name} is {value}")
 
 

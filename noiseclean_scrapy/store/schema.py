@@ -22,6 +22,7 @@ from noiseclean_scrapy.store.column_types import (
     StorableText,
     UTCDateTime,
 )
+from noiseclean_scrapy.store.records import EARLIER_BODY
 
 SCHEMA_VERSION = 3
 
@@ -116,6 +117,8 @@ outbox_table = Table(
 )
 
 is_provisional = and_(page_table.c.position.is_not(None), page_table.c.learned_version.is_(None))
+has_own_text = and_(page_table.c.text.is_not(None), page_table.c.clean_version != EARLIER_BODY)
+"""Whether a page has a text, and of the body that it has now."""
 
 Index("noiseclean_page_by_cluster", page_table.c.cluster, page_table.c.key)
 # A URL may be longer than PostgreSQL's ordered indexes bear.

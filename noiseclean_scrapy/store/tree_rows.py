@@ -19,6 +19,7 @@ from noiseclean_scrapy.store.page_rows import (
 from noiseclean_scrapy.store.records import Cleaned, Holds, NewTree, PageRecord
 from noiseclean_scrapy.store.schema import (
     cluster_table,
+    has_own_text,
     html_table,
     is_provisional,
     page_table,
@@ -150,8 +151,8 @@ def _clean_again(
     analyzer: Analyzer | None,
     damage: DamageLog,
 ) -> list[str]:
-    """Clean the provisional pages up to a position that have a text; the keys of those cleaned."""
-    wanted = (page_table.c.position <= upto, page_table.c.text.is_not(None))
+    """Clean the provisional pages up to a position that have a text of their HTML; their keys."""
+    wanted = (page_table.c.position <= upto, has_own_text)
     lock_pages(connection, page_table.c.cluster == cluster, is_provisional, wanted[0])
 
     cleaned: list[str] = []

@@ -27,9 +27,10 @@ from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.store import cluster_rows, outbox, page_rows
 from noiseclean_scrapy.store.column_types import storable_text
 from noiseclean_scrapy.store.damage import DamagedPage, DamageLog
-from noiseclean_scrapy.store.records import Cleaned, PageRecord, Written
+from noiseclean_scrapy.store.records import EARLIER_BODY, Cleaned, PageRecord, Written
 from noiseclean_scrapy.store.schema import (
     cluster_table,
+    has_own_text,
     html_table,
     is_provisional,
     page_table,
@@ -100,6 +101,8 @@ def write_pages(
         _delete_pages(connection, page_table.c.key.in_(sorted(rewrite)))
     positions = _new_positions(connection, pages, clusters)
     rows = [_page_row(page, positions.get(storable_text(page.key))) for page in pages]
+    if not store_html and rows:
+        connection.execute(_FORGET_OTHER_HTML, [_body(page) for page in pages])
     connection.execute(_page_upsert(connection), rows)
     html = [
         {"page_key": page.key, "page_html": page.html} for page in pages if page.html is not None
@@ -245,7 +248,7 @@ def clean_chunk(
     analyzer: Analyzer | None,
     damage: DamageLog,
 ) -> tuple[int, str | None]:
-    """Clean the next chunk, by key, of the pages that have a text and HTML.
+    """Clean the next chunk, by key, of the pages that have a text and its HTML.
 
     Gives the number of those that were, and the last key, None where no page was left.
     """
@@ -254,7 +257,7 @@ def clean_chunk(
         connection,
         page_table.c.cluster == cluster,
         page_table.c.key > after,
-        page_table.c.text.is_not(None),
+        has_own_text,
         page_table.c.key.in_(select(html_table.c.key)),
         limit=page_rows.CHUNK_PAGES,
     )
@@ -339,6 +342,17 @@ _OF_VISIT = sorted(
 """The columns that each visit of a page writes."""
 
 
+_CHANGED = select(page_table.c.key).where(
+    page_table.c.key == bindparam("page_key"), page_table.c.body_hash != bindparam("new_body")
+)
+_FORGET_OTHER_HTML = delete(html_table).where(html_table.c.key.in_(_CHANGED))
+"""HTML goes with its body: what is cleaned again later would be an older page."""
+
+
+def _body(page: PageRecord) -> dict[str, str]:
+    return {"page_key": page.key, "new_body": page.body_hash}
+
+
 def _page_row(page: PageRecord, position: int | None) -> dict[str, Any]:
     values = {name: getattr(page, name) for name in _OF_VISIT}
     return {"key": page.key, "position": position, **values}
@@ -349,7 +363,6 @@ def _page_upsert(connection: Connection) -> postgresql.Insert | sqlite.Insert:
     new = statement.excluded
     # A page that has moved to another cluster is to be learned there.
     stays = page_table.c.cluster == new.cluster
-    # A text of another body is as one before any tree, until there is that of the new one.
     version = page_table.c.clean_version
     is_same = or_(page_table.c.body_hash == new.body_hash, version.is_(None))
     return statement.on_conflict_do_update(
@@ -360,7 +373,7 @@ def _page_upsert(connection: Connection) -> postgresql.Insert | sqlite.Insert:
                 (stays, func.coalesce(page_table.c.position, new.position)), else_=new.position
             ),
             "learned_version": case((stays, page_table.c.learned_version)),
-            "clean_version": case((is_same, version), else_=0),
+            "clean_version": case((is_same, version), else_=EARLIER_BODY),
         },
     )
 
