@@ -16,6 +16,7 @@ from sqlalchemy import (
     collate,
     delete,
     func,
+    not_,
     or_,
     select,
     true,
@@ -343,10 +344,12 @@ _OF_VISIT = sorted(
 
 
 _CHANGED = select(page_table.c.key).where(
-    page_table.c.key == bindparam("page_key"), page_table.c.body_hash != bindparam("new_body")
+    page_table.c.key == bindparam("page_key"),
+    page_table.c.body_hash != bindparam("new_body"),
+    not_(is_provisional),
 )
 _FORGET_OTHER_HTML = delete(html_table).where(html_table.c.key.in_(_CHANGED))
-"""HTML goes with its body: what is cleaned again later would be an older page."""
+"""HTML of before that no tree waits for: what is cleaned again later would be an older page."""
 
 
 def _body(page: PageRecord) -> dict[str, str]:
