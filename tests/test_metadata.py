@@ -540,6 +540,23 @@ def test_a_day_beside_the_headline_that_nothing_marks(
     assert extract_metadata(page, url=URL, text="It fell.").published is None
 
 
+@pytest.mark.parametrize("tag", ["figcaption", "p"])
+@pytest.mark.parametrize("behind", ["<p>Published 5 July 2021</p>", ""])
+def test_the_day_of_a_picture_is_not_that_of_the_page(tag: str, behind: str) -> None:
+    caption = f"<{tag}>The port on 1 January 2020. Photo: Rui Melo</{tag}>"
+    body = f"<h1>Fog</h1><figure><img src=/a.jpg>{caption}</figure>{behind}<p>It rose.</p>"
+    found = extract_metadata(f"<html lang=en>{body}", url=URL, text="Fog\nIt rose.")
+    assert found.published == (utc(2021, 7, 5) if behind else None)
+
+
+@pytest.mark.parametrize("body", ["<h1>Fog</h1></figcaption><p>{}", "<div>{}</div><h1>Fog</h1>"])
+def test_a_headline_within_a_picture_has_a_day(body: str) -> None:
+    day = body.format("5 July 2021")
+    html = f"<html lang=en><figure><img src=/a.jpg><figcaption>{day}</figure><p>It rose.</p>"
+    found = extract_metadata(html, url=URL, text="Fog\nIt rose.")
+    assert found.published == utc(2021, 7, 5)
+
+
 @pytest.mark.parametrize(
     ("behind", "author"),
     [

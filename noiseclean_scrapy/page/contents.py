@@ -19,6 +19,7 @@ MOST_REPEATED = 1 << 22
 """Characters of addresses of links that go on in other blocks; above, links are left out."""
 MOST_INLINE = 200_000
 """Inline elements and line breaks that are shown of a page; where it has more, none are."""
+_FIGURES = frozenset({"figure", "figcaption"})
 _LINK = re.compile(f"{BEGIN}a([0-9]+){NAMED}")
 
 
@@ -64,9 +65,27 @@ class Contents:
 
     @property
     def lines(self) -> Iterator[str]:
-        """The lines of all blocks as they are shown."""
-        blocks = range(len(self._table.texts))
-        return (line for block in blocks for line in self.plain(block).splitlines())
+        """The lines of all blocks as they are shown, without those that tell of a picture."""
+        captions = self._captions
+        for block, owner in enumerate(self._table.owners):
+            if owner not in captions:
+                yield from self.plain(block).splitlines()
+
+    @property
+    def _captions(self) -> set[int]:
+        """The elements in pictures; what has a heading in it is more than a picture."""
+        tags, parents = self._table.tags, self._table.parents
+        headed: set[int] = set()
+        found: set[int] = set()
+        if _FIGURES.isdisjoint(tags):
+            return found
+        for element in reversed(range(len(tags))):
+            if element in headed or tags[element] in HEADINGS:
+                headed.add(parents[element])
+        for element, tag in enumerate(tags):
+            if parents[element] in found or (tag in _FIGURES and element not in headed):
+                found.add(element)
+        return found
 
     @cached_property
     def _has_too_many_marks(self) -> bool:
