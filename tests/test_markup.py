@@ -361,6 +361,32 @@ def test_a_formula_that_is_a_picture_alone_is_text(is_kept: bool) -> None:
     assert page.to_markdown(include_images=True).count("![b]") == is_kept
 
 
+@pytest.mark.parametrize(
+    ("alternative", "tex"),
+    [
+        ("&#36;&#97;&#95;&#49;&#36;", "a_1"),
+        ("$$a_1$$", "a_1"),
+        (r"\( a_1 \)", "a_1"),
+        (r"\[a \\[2pt] \left[b\right]\]", r"a \\[2pt] \left[b\right]"),
+        (r"$\$5$", r"\$5"),
+        (r"\$5", r"\$5"),
+        (r"$5\$", r"$5\$"),
+        ("$a$ and $b$", "$a$ and $b$"),
+        (r"\(a\) and \(b\)", r"\(a\) and \(b\)"),
+        ("$$a$$ and $$b$$", "$$a$$ and $$b$$"),
+        ("$a", "$a"),
+        ("$", "$"),
+        ("$$", "$$"),
+        ("$ $", "$ $"),
+    ],
+)
+def test_delimiters_of_a_formula_are_no_part_of_it(alternative: str, tex: str) -> None:
+    page = clean(f'<p>So <img src=/ql-cache/quicklatex.com-1.svg alt="{alternative}"> is right.')
+    assert page.text == f"So ${tex}$ is right."
+    assert page.markdown == f"So $`{tex}`$ is right."
+    assert f"So $<code>{tex}</code>$ is right." in page.html
+
+
 def test_long_formulas_are_bounded() -> None:
     deep = "<mrow>" * 3000 + "<mi>x</mi>" * 3000
     for math in (

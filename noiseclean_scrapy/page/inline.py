@@ -38,6 +38,9 @@ _WITHIN_NUMBERS = frozenset(".:")
 _QUOTES = frozenset("\"'“”„‘’‚«»‹›「『")
 _ODD_SPACE = re.compile("[\x0b\x0c\x1c-\x1f\x85\u2028\u2029]")
 """White space that is a control character or breaks lines, but not in HTML."""
+_DELIMITERS = (("$$", "$$"), ("$", "$"), ("\\(", "\\)"), ("\\[", "\\]"))
+_UNDELIMITED = re.compile(r"(?:\\[^()\[\]]|[^\\$])+")
+"""TeX without any of these; what is behind a backslash is no sign of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,9 +308,22 @@ def _image(detail: int, references: References, options: MarkupOptions) -> Token
     """What is to stand for an image: a formula, itself, or nothing."""
     address, alternative = references.image(detail)
     if alternative and is_formula(address):
-        return Token("formula", alternative)
+        return Token("formula", _undelimited(alternative))
     is_wanted = options.include_images and bool(references.address(detail))
     return Token("image", alternative, detail) if is_wanted else None
+
+
+def _undelimited(tex: str) -> str:
+    r"""A formula without the delimiters around all of it.
+
+    >>> _undelimited("$a_1$"), _undelimited(r"\[ a \]"), _undelimited("$a$ and $b$")
+    ('a_1', 'a', '$a$ and $b$')
+    """
+    for begin, end in _DELIMITERS:
+        inside = tex[len(begin) : -len(end)]
+        if tex == begin + inside + end and _UNDELIMITED.fullmatch(inside):
+            return inside.strip() or tex
+    return tex
 
 
 def _stand_apart(before: str, between: Sequence[Token], after: str) -> bool:
