@@ -210,6 +210,53 @@ def test_hidden_parts_of_a_sentence_are_no_text() -> None:
     assert build_page(html).text == "As at 2017, twond."
 
 
+@pytest.mark.usefixtures("reader")
+@pytest.mark.parametrize(
+    ("attributes", "is_shown"),
+    [
+        ("", True),
+        ("hidden", False),
+        ("width=1 height=1 style='display:none' alt=''", False),
+        ("style='Top:0; DISPLAY : none !important'", False),
+        ("style='visibility:hidden'", False),
+        ("width=1 height=1", False),
+        ("width=0 height=0px", False),
+        ("width=1 height=200", True),
+        ("width=1", True),
+        ("width=1 height=1 alt=Quay", True),
+        ("width=1 height=1 srcset='/fog.png 300w'", True),
+        ("width=64 height=64 style='color:transparent'", True),
+        ("style='opacity:0'", True),
+        ("aria-hidden=true", True),
+    ],
+)
+def test_a_picture_that_is_hidden_is_not_shown(attributes: str, is_shown: bool) -> None:
+    picture = f"<img src=/fog.png {attributes}>"
+    html = f"<title>Fog</title><body>{STORY}{picture}<p>The fog {picture} lifted.</p>{STORY}"
+    cleaner, everything = SiteCleaner(), SiteCleaner(budget=PageBudget(hidden=True))
+    page = cleaner.clean(html, url="https://example.com/")
+    assert page.to_markdown(include_images=True).count("fog.png") == 2 * is_shown
+    assert page.to_html(include_images=True).count("fog.png") == 2 * is_shown
+    assert page.text == cleaner.clean(html.replace(attributes, "")).text
+    assert sum(bool(block.images) for block in build_page(html).blocks) == 2
+    asked = everything.clean(html, url="https://example.com/")
+    assert asked.to_markdown(include_images=True).count("fog.png") == 2
+
+
+@pytest.mark.usefixtures("reader")
+def test_a_formula_that_is_a_hidden_picture_stays_text() -> None:
+    html = "<p>So <img hidden src=/math/render/svg/a alt='a+b'> is right.</p>"
+    assert SiteCleaner("style-tree").clean(html).text == "So $a+b$ is right."
+
+
+def test_a_rule_to_keep_shows_a_picture(tmp_path: Path) -> None:
+    path = tmp_path / "overrides.toml"
+    path.write_text('["example.com"]\nkeep = "#box"', encoding="utf-8")
+    html = f"<body>{STORY}<div id=box><p>Fog <img hidden src=/fog.png></p></div>{STORY}"
+    cleaned = SiteCleaner().clean(html, url="https://example.com/", overrides=Overrides.read(path))
+    assert "fog.png" in cleaned.to_markdown(include_images=True)
+
+
 def test_a_rule_to_keep_decides_before(tmp_path: Path) -> None:
     path = tmp_path / "overrides.toml"
     path.write_text('["example.com"]\nkeep = "#box"', encoding="utf-8")

@@ -30,7 +30,9 @@ from noiseclean_scrapy.page.controls import named_by_controls
 from noiseclean_scrapy.page.hidden import (
     FOLDED,
     HIDDEN,
+    HIDING_PICTURES,
     LONGEST_SIGN,
+    hides_picture,
     is_sign,
     is_unseen,
     numbers_line,
@@ -92,6 +94,7 @@ cdef dict STARTS = {tag: name.encode() for tag, name in attributes.STARTS.items(
 cdef frozenset SPANNING = attributes.SPANNING
 cdef bytes COLUMNS = attributes.SPANS[0].encode(), ROWS = attributes.SPANS[1].encode()
 cdef tuple IMAGE_SOURCES = tuple([name.encode() for name in attributes.IMAGE_SOURCES])
+cdef tuple HIDING = tuple([name.encode() for name in HIDING_PICTURES])
 cdef tuple ZERO_WIDTH = tuple([character.encode() for character in characters.ZERO_WIDTH])
 # Whether what has no width begins with a byte: few others need a look.
 cdef bint[BYTES] _begins_zero_width
@@ -587,6 +590,9 @@ cdef class NodeReader:
             if source:
                 if attributes.is_placeholder(shown):
                     shown = attributes.later_source(_attributes(node))
+                if not self._reads_hidden and not attributes.is_formula(shown):
+                    if hides_picture(*[_attribute(node, <bytes> name) for name in HIDING]):
+                        shown = ""
                 self._images.append(source)
                 self._details.extend((shown, _attribute(node, b"alt") or ""))
                 self._mark(self._begin(tag, len(self._details) - 2))

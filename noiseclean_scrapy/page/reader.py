@@ -15,6 +15,7 @@ from noiseclean_scrapy.page.attributes import (
     STARTS,
     count,
     image_sources,
+    is_formula,
     is_placeholder,
     later_source,
     list_start,
@@ -28,6 +29,8 @@ from noiseclean_scrapy.page.formula import symbols, tex
 from noiseclean_scrapy.page.hidden import (
     FOLDED,
     HIDDEN,
+    HIDING_PICTURES,
+    hides_picture,
     is_sign,
     is_unseen,
     numbers_line,
@@ -226,6 +229,11 @@ class NodeReader:
             return True
         return node.get("hidden") is not None
 
+    def _hides_picture(self, node: _Element) -> bool:
+        if self._reads_hidden or (self._ruled and self._rules[self._open[-1]] == "keep"):
+            return False
+        return hides_picture(*map(node.get, HIDING_PICTURES))
+
     def _holds_block(self, node: _Element, is_loose: int) -> bool:
         """Whether an inline element holds a block-level one, and so is one; notes what else is.
 
@@ -329,6 +337,8 @@ class NodeReader:
             if source:
                 if is_placeholder(shown):
                     shown = later_source(cast("list[tuple[str, str]]", node.items()))
+                if not is_formula(shown) and self._hides_picture(node):
+                    shown = ""
                 self._images.append(source)
                 number = self._detail(shown, node.get("alt") or "")
                 self._mark(f"{BEGIN}{name}{number}{NAMED}")
