@@ -332,6 +332,13 @@ def test_many_elements_side_by_side_are_read() -> None:
     [
         ("<mi>x</mi><mo>=</mo><mn>1</mn>", "x=1"),
         ("<msup><mi>x</mi><mn>2</mn></msup>", "x^2"),
+        ("<msup><mn>10</mn><mn>3</mn></msup>", "10^3"),
+        ("<mn>3</mn><mo>&#x2062;</mo><mfrac><mn>1</mn><mn>2</mn></mfrac>", "3·1/2"),
+        ("<mn>2</mn><mo>&#x2062;</mo><mi>x</mi>", "2x"),
+        ("<mroot><mi>x</mi><mn>3</mn></mroot>", "x^(1/3)"),
+        ("<mroot><mrow><mi>x</mi><mo>+</mo><mn>1</mn></mrow><mn>3</mn></mroot>", "(x+1)^(1/3)"),
+        ("<mi>f</mi><mfenced><mi>x</mi></mfenced>", "f(x)"),
+        ("<mfenced open='[' close=']'><mn>1</mn><mn>2</mn></mfenced>", "[1,2]"),
         ("<msubsup><mi>x</mi><mi>i</mi><mn>2</mn></msubsup>", "x_i^2"),
         ("<mfrac><mrow><mi>a</mi><mo>+</mo><mi>b</mi></mrow><mi>c</mi></mfrac>", "(a+b)/c"),
         ("<msqrt><mi>a</mi><mo>+</mo><mi>b</mi></msqrt>", "√(a+b)"),

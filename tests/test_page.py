@@ -815,6 +815,8 @@ def test_metadata_in_head_is_no_content() -> None:
         ("<h2>History <x-n>3</x-n></h2>", ["History 3"]),
         ("<div><a hidden><b>x</b></a><a><h2>Fog</h2></a> low</div>", ["Fog", "low"]),
         ("<div><math><mi>x</mi></math><a><h2>Fog</h2></a> low</div>", ["x", "Fog", "low"]),
+        ("<p>An <embed src=a.swf> joined.</p>", ["An joined."]),
+        ("<embed src=a.pdf><p>Mist</p><p>Port</p>", ["Mist", "Port"]),
         ("<pre>a<br><br>b</pre>", ["a b"]),
         ("<p>a<br><br>b</p>", ["a", "b"]),
         ("<pre><i class=ln>7</i>a <i class=mi>8</i></pre><p><i class=ln>9</i>", ["a 8", "9"]),

@@ -22,6 +22,7 @@ from noiseclean_scrapy.store import (
     Written,
     page_rows,
 )
+from noiseclean_scrapy.store.records import EARLIER_BODY
 from tests.support import databases
 
 METHOD = "style-tree"
@@ -88,11 +89,12 @@ def test_writing_twice_leaves_the_same_rows(store: Store) -> None:
 
 def test_item_after_response_and_response_after_item(store: Store) -> None:
     seen, item = page(1), replace(page(1, cleaned=CLEANED), position=None, html=None)
-    for first, second in [(seen, item), (item, seen)]:
+    of_before = replace(CLEANED, clean_version=EARLIER_BODY)
+    for first, second, cleaned in [(seen, item, CLEANED), (item, seen, of_before)]:
         store.pages.write([first], method=METHOD)
         store.pages.write([replace(second, body_hash="new")], method=METHOD)
         assert list(store.pages.provisional("a.example")) == [
-            replace(seen, body_hash="new", cleaned=CLEANED)
+            replace(seen, body_hash="new", cleaned=cleaned)
         ]
         assert store.clusters.delete("a.example") == 1
 
