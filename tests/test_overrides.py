@@ -196,6 +196,16 @@ def test_sites_hold_below_their_domain(read: Any, url: str, holds: bool) -> None
     assert (read('["Example.com"]\ndrop = "p"').rules_for(url) is not None) is holds
 
 
+def test_a_title_of_some_pages_counts_there_instead_of_the_sites(read: Any) -> None:
+    table = '["example.com"]\ntitle = "h1"\n[["example.com".pages]]\nurl = "/live/"\n'
+    overrides = read(f'{table}title = "h2.headline"')
+    assert clean(overrides).title == "The flood"
+    assert verdicts(clean(overrides))["Site name"][1] == ""
+    assert clean(overrides, url="https://news.example.com/1").title == "Site name"
+    missing = read(f'{table}title = "h2.other"')
+    assert clean(missing).title == "Site name"
+
+
 def test_a_dropped_headline_is_no_headline(read: Any) -> None:
     page = "<title>Flood in Porto</title><h1>Flood in Porto</h1><p>It rose.</p>"
     found = clean(read('["example.com"]\ndrop = "h1"'), page=page)

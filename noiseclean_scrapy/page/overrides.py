@@ -117,9 +117,9 @@ class Overrides:
     def rules_for(self, url: str) -> Rules | None:
         """What `build_page` is to do on the page of `url`; None where nothing is overridden.
 
-        Where two rules name one element, the more special one counts: of a sub-domain before its
-        domain, of a URL pattern before the whole site, of a later pattern before an earlier one;
-        in one table `title` before `keep` before `drop`.
+        Where two rules name one element, or two find a title, the more special one counts: of a
+        sub-domain before its domain, of a URL pattern before the whole site, of a later pattern
+        before an earlier one; in one table `title` before `keep` before `drop`.
         """
         rule_sets = [
             rule_set
@@ -148,13 +148,17 @@ def _match(url: str, root: _Element, rule_sets: Iterable[RuleSet]) -> dict[_Elem
     for part in document_roots(root):
         shape = _Shape.of(part)
         for rule_set in rule_sets:
+            own: dict[_Element, Rule] = {}
             for rule, selector in rule_set.selectors:
                 written = cast("_Written", selector)
                 if not shape.is_matched_soon(_STRING.sub("", written.path)):
                     logger.warning("%s is too large for the selector %r", url, written.css)
                     continue
-                found.update(dict.fromkeys(cast("list[_Element]", selector(part)), rule))
-            found.update(_match_texts(part, dict(rule_set.texts)))
+                own.update(dict.fromkeys(cast("list[_Element]", selector(part)), rule))
+            own.update(_match_texts(part, dict(rule_set.texts)))
+            if "title" in own.values():  # a more special one, which is the page's
+                found = {element: rule for element, rule in found.items() if rule != "title"}
+            found.update(own)
     return found
 
 
