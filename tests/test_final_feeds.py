@@ -26,6 +26,7 @@ from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.output.feeds import FeedError, FeedOptions, Fields, rewrite_feed
 from noiseclean_scrapy.page.urls import item_address
 from noiseclean_scrapy.store import Store
+from noiseclean_scrapy.store.records import EARLIER_BODY
 from tests.support import crawl_site, crawling
 from tests.support.command_line import DemoCrawl, noiseclean
 from tests.support.crawling import Crawled, Plan
@@ -624,11 +625,20 @@ def test_a_site_whose_tree_is_damaged_keeps_what_needs_it(
     assert caplog.text.count("HTML and Markdown stay as they are: the tree of") == 1
 
 
-def test_a_page_whose_html_is_damaged_keeps_what_needs_it(sqlite_url: str) -> None:
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE noiseclean_page_html SET html = x'00' WHERE key = 'k5'",
+        f"UPDATE noiseclean_page SET clean_version = {EARLIER_BODY} WHERE key = 'k5'",
+    ],
+)
+def test_a_page_whose_html_is_damaged_or_not_of_its_text_keeps_what_needs_it(
+    sqlite_url: str, statement: str
+) -> None:
     config = Config(method="style-tree")
     with Store(sqlite_url, store_html=True) as store:
         learn_site(store, config, range(1, 9))
-        run_statement(sqlite_url, "UPDATE noiseclean_page_html SET html = x'00' WHERE key = 'k5'")
+        run_statement(sqlite_url, statement)
         values = FinalValues(store, config)
         sources = {"text": "text", "markdown": "markdown"}
         item = {"text": "early", "markdown": "early"}

@@ -16,6 +16,7 @@ from noiseclean_scrapy.page.markup import is_written
 from noiseclean_scrapy.page.urls import stored_addresses
 from noiseclean_scrapy.page.words import words
 from noiseclean_scrapy.store import PageRecord, Store
+from noiseclean_scrapy.store.records import EARLIER_BODY
 
 FINAL_VALUES = ("title", "text", "html", "markdown", "tree_version")
 """Values of items that change with the cluster's tree, and that a feed can be given again."""
@@ -79,7 +80,7 @@ class FinalValues:
     ) -> Mapping[str, Any]:
         """What changes in an item of which some fields are ours; `ours` are sources by names.
 
-        What needs HTML stays without it, and without a tree that can be read.
+        What needs HTML stays without that of its text, and without a tree that can be read.
         """
         cleaned = record.cleaned
         assert cleaned
@@ -89,7 +90,8 @@ class FinalValues:
             "tree_version": cleaned.clean_version,
         }
         if not _MADE_AGAIN.isdisjoint(ours.values()):
-            html = self.store.pages.intact_html(record.key)
+            is_of_text = cleaned.clean_version != EARLIER_BODY
+            html = self.store.pages.intact_html(record.key) if is_of_text else None
             model = None if html is None else self._model(record.cluster)
             if model is not None:
                 page = model.judge(replace(record, html=html))
