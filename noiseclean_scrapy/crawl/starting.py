@@ -76,13 +76,14 @@ def crawl_began(crawler: Crawler, config: Config) -> datetime | None:
     A job's folder (`JOBDIR`) keeps when its first run began. Of several processes each begins at a
     time of its own: then it is the earliest there is.
     """
-    now = datetime.now(timezone.utc)
-    folder = job_dir(crawler.settings)
-    if is_trial(crawler) or not (folder or config.frontier):
+    if is_trial(crawler):
         return None
-    if config.frontier or not folder:
+    if config.frontier:
         return datetime.min.replace(tzinfo=timezone.utc)
-    path = Path(folder, _BEGAN)
+    folder = job_dir(crawler.settings)
+    if folder is None:
+        return None
+    now, path = datetime.now(timezone.utc), Path(folder, _BEGAN)
     try:
         with suppress(FileExistsError), path.open("x", encoding="ascii") as file:
             file.write(now.isoformat())
