@@ -297,11 +297,11 @@ def test_threads_share_a_store(sqlite_url: str, in_memory: bool) -> None:
 
 def test_a_database_of_another_program_is_left_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "other.db"
-    with sqlite3.connect(path) as other:
+    with closing(sqlite3.connect(path)) as other:
         other.execute("CREATE TABLE t (x)")
     with pytest.raises(StoreError, match="holds no noiseclean tables"):
         Store(f"sqlite:///{path}", create=False)
-    with sqlite3.connect(path) as other:
+    with closing(sqlite3.connect(path)) as other:
         assert other.execute("SELECT name FROM sqlite_master").fetchall() == [("t",)]
 
 
