@@ -23,7 +23,6 @@ _SIGNS = frozenset("¶#§∞^↑↩⏎🔗⚓\uf0c1\u200b\ufe0e\ufe0f")
 _LONGEST_STEP = 3  # characters of a button
 HIDING_PICTURES = ("hidden", "style", "width", "height", "alt", "srcset", "data-src")
 """What `hides_picture` is given."""
-_HIDES_PICTURE = re.compile(r"(?<![\w-])(?:display\s*:\s*none|visibility\s*:\s*hidden)\b", re.I)
 _OF_DOTS = frozenset({"0", "1", "0px", "1px"})
 _BESIDE_CODE = re.compile(r"gutter|line-?n(?:o|um)", re.IGNORECASE)
 _LINE_CLASSES = frozenset({"ln", "lnt"})
@@ -90,7 +89,7 @@ def hides_picture(
     >>> hides_picture(None, None, "1", "1", ""), hides_picture(None, None, "1", "1", "The quay")
     (True, False)
     """
-    if hidden is not None or (style and _HIDES_PICTURE.search(style[:LONGEST_VALUE])):
+    if hidden is not None or (style and _is_not_shown(_declarations(style[:LONGEST_VALUE]))):
         return True
     return not any(told) and {width, height} <= _OF_DOTS
 
@@ -262,10 +261,13 @@ def _declarations(style: str) -> dict[str, str]:
     return {name.strip(): value.split("!")[0].strip() for name, _, value in pairs}
 
 
+def _is_not_shown(style: Mapping[str, str]) -> bool:
+    return style.get("display") == "none" or style.get("visibility") in ("hidden", "collapse")
+
+
 def _hides(style: Mapping[str, str]) -> int:
-    shown_none = style.get("display") == "none" or style.get("visibility") in ("hidden", "collapse")
     nothing = _first(style.get("font-size", "")) == 0
-    if shown_none or nothing or _is_moved_away(style) or _has_no_colour_of_its_own(style):
+    if _is_not_shown(style) or nothing or _is_moved_away(style) or _has_no_colour_of_its_own(style):
         return HIDDEN
     return FADED if _first(style.get("opacity", "")) == 0 else 0
 
