@@ -254,7 +254,7 @@ def _fetch(urls: list[str], form: str, call: Call, folder: Path, stack: ExitStac
     # Once lines are written, a page that comes late would stand in the wrong place.
     has_lines = form == "jsonl" and output and output.is_file() and output.stat().st_size
     missing = pages.missing(retry=not has_lines)
-    if passed_over := len(pages.missing(retry=True)) - len(missing):
+    if has_lines and (passed_over := len(pages.missing(retry=True)) - len(missing)):
         tell(
             f"Not asked again: {counted(passed_over, 'address')} that gave no page before. What "
             f"comes late would stand in the wrong place; without {output} all are asked."

@@ -30,6 +30,8 @@ logger = get_logger(__name__)
 _MOMENT_SECONDS = 0.05
 _LONGEST_END_SECONDS = 600.0
 _BEGAN = "noiseclean.began"
+EVER = datetime.min.replace(tzinfo=timezone.utc)
+"""Before all times: whatever is stored counts."""
 _CONFIGS: WeakKeyDictionary[Crawler, Config] = WeakKeyDictionary()
 
 
@@ -79,7 +81,7 @@ def crawl_began(crawler: Crawler, config: Config) -> datetime | None:
     if is_trial(crawler):
         return None
     if config.frontier:
-        return datetime.min.replace(tzinfo=timezone.utc)
+        return EVER
     folder = job_dir(crawler.settings)
     if folder is None:
         return None

@@ -15,6 +15,7 @@ from scrapy.http import HtmlResponse
 from noiseclean_scrapy.clean_page import CleanPage
 from noiseclean_scrapy.clusters.cleaning import stored_page
 from noiseclean_scrapy.config import Config
+from noiseclean_scrapy.crawl.starting import EVER
 from noiseclean_scrapy.crawl.write_queue import WriteQueue
 from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.metadata import Metadata
@@ -177,10 +178,12 @@ class Visits:
             return own
         addresses = [*given, *filter(None, map(self._moved.get, given))]
         seen = [address for address in addresses if hash(address) in self._addresses]
-        since = self.others_since
-        for address in seen or (addresses if since else ()):
+        since = EVER if seen else self.others_since
+        if since is None:
+            return own
+        for address in seen or addresses:
             visit = self._recent.get(address) or await self._stored(address)
-            if visit is not None and (seen or (since and visit.record.fetched_at >= since)):
+            if visit is not None and visit.record.fetched_at >= since:
                 return visit
         return None if seen else own
 

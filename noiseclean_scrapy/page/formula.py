@@ -69,15 +69,12 @@ def symbols(math: _Element) -> str:
             if not notes:
                 begin = _fence(node, name, "open") + "√" * (name == _ROOT) + "(" * is_group
                 piece = _sign(node) + begin + _text(node, name)
-                pieces += [" "] * (last.isdigit() and piece[:1].isdigit())  # two numbers
-                pieces.append(piece)
-                last = piece[-1:] or last
+                pieces.append(" " * (last.isdigit() and piece[:1].isdigit()) + piece)  # two numbers
         else:
             if not notes:
-                piece = ")" * (is_group + (name == "mroot")) + _fence(node, name, "close")
-                pieces.append(piece)
-                last = piece[-1:] or last
+                pieces.append(")" * (is_group + (name == "mroot")) + _fence(node, name, "close"))
             notes -= is_note
+        last = "".join(pieces[-1:])[-1:] or last
         if len(pieces) > _LONGEST:
             break
     return _one_line(_PRODUCT.sub("·", "".join(pieces)).translate(_UNSEEN))

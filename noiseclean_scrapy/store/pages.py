@@ -143,8 +143,8 @@ class Pages:
         and time are always replaced. A position, once given, stays as long as the page stays in
         its cluster; ``cleaned``, ``metadata`` and ``html`` that are None leave what is stored. A
         text that comes from a tree older than the one that covers its page is not taken. HTML is
-        stored for provisional pages only, unless ``store_html``. What is stored of the pages whose
-        keys are in ``rewrite`` is deleted first.
+        stored for provisional pages only, unless ``store_html``; of others it goes with its body.
+        What is stored of the pages whose keys are in ``rewrite`` is deleted first.
         """
         if not pages:
             return Written(0, ())

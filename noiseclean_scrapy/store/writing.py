@@ -102,8 +102,9 @@ def write_pages(
         _delete_pages(connection, page_table.c.key.in_(sorted(rewrite)))
     positions = _new_positions(connection, pages, clusters)
     rows = [_page_row(page, positions.get(storable_text(page.key))) for page in pages]
-    if not store_html and rows:
-        connection.execute(_FORGET_OTHER_HTML, [_body(page) for page in pages])
+    if not store_html:
+        bodies = [{"page_key": page.key, "new_body": page.body_hash} for page in pages]
+        connection.execute(_FORGET_OTHER_HTML, bodies)
     connection.execute(_page_upsert(connection), rows)
     html = [
         {"page_key": page.key, "page_html": page.html} for page in pages if page.html is not None
@@ -350,10 +351,6 @@ _CHANGED = select(page_table.c.key).where(
 )
 _FORGET_OTHER_HTML = delete(html_table).where(html_table.c.key.in_(_CHANGED))
 """HTML of before that no tree waits for: what is cleaned again later would be an older page."""
-
-
-def _body(page: PageRecord) -> dict[str, str]:
-    return {"page_key": page.key, "new_body": page.body_hash}
 
 
 def _page_row(page: PageRecord, position: int | None) -> dict[str, Any]:
