@@ -19,6 +19,10 @@ class StoreError(NoiseCleanError):
     """The database cannot be opened, or refused a read or a write."""
 
 
+class RefusedValueError(StoreError):
+    """The database takes no value of what was to be written, however often it is tried."""
+
+
 class DamagedError(StoreError):
     """What was asked for is in the database and cannot be read."""
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import gc
 import gzip
 from collections.abc import AsyncIterator, Iterator
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
 import pytest
 import scrapy
-from scrapy import signals
+from scrapy import Request, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import StopDownload
 from scrapy.http import HtmlResponse, Response
@@ -21,6 +21,7 @@ from scrapy.utils.trackref import iter_all
 
 from noiseclean_scrapy.crawl import cluster_cache
 from noiseclean_scrapy.crawl.pipeline import CleanPipeline
+from noiseclean_scrapy.crawl.visits import FETCHED_AT, time_of_fetch
 from noiseclean_scrapy.store import Store
 from tests.support import crawl_site, crawling
 from tests.support.crawl_site import (
@@ -458,3 +459,25 @@ def test_what_is_parsed_goes_when_the_callback_has_ended(tmp_path: Path) -> None
     assert all(item["is_first"] for item in crawled.items)
     # The page of the callback, and the one that is selected from again.
     assert max(item["parsed"] for item in crawled.items) == 2
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        datetime(2024, 1, 1),
+        datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=14))),
+        "2024-01-01T12:00:00Z",
+        1_700_000_000,
+    ],
+)
+def test_what_is_no_time_of_fetching_is_now(told: object) -> None:
+    request = Request("http://a.example/", meta={FETCHED_AT: told})
+    before = datetime.now(timezone.utc)
+    assert before <= time_of_fetch(Response("http://a.example/"), request)
+
+
+def test_a_time_of_fetching_is_kept_in_utc() -> None:
+    told = datetime(2024, 1, 1, 1, tzinfo=timezone(timedelta(hours=2)))
+    request = Request("http://a.example/", meta={FETCHED_AT: told})
+    found = time_of_fetch(Response("http://a.example/"), request)
+    assert found.isoformat() == "2023-12-31T23:00:00+00:00"

@@ -8,7 +8,9 @@ import shutil
 import sqlite3
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -26,9 +28,10 @@ from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.crawl import cluster_cache, visits
 from noiseclean_scrapy.crawl import session as crawl_module
 from noiseclean_scrapy.crawl.session import Crawl
+from noiseclean_scrapy.crawl.spool import Spool
 from noiseclean_scrapy.errors import NotStoredError, StoreError, UnknownMethodError
 from noiseclean_scrapy.page import build_page
-from noiseclean_scrapy.store import Store
+from noiseclean_scrapy.store import Cleaned, Store
 from tests.support.crawl_site import story, story_text
 from tests.support.databases import read_rows, run_statement
 from tests.support.fault_points import (
@@ -732,6 +735,93 @@ def test_a_page_of_a_site_whose_method_is_not_here_is_one_error(sqlite_url: str)
         with pytest.raises(UnknownMethodError, match="name it in NOISECLEAN_METHOD"):
             await crawl.observe("k0", "a.example", response)
         assert "noiseclean/errors" not in crawl.stats.get_stats()  # whoever catches it counts it
+
+    drive(crawl, steps)
+
+
+def test_a_site_that_is_learned_by_a_method_of_elsewhere_meanwhile_holds_up_no_other(
+    sqlite_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    crawl = open_crawl(sqlite_url, {"NOISECLEAN_STORE_HTML": True})
+
+    async def steps() -> None:
+        for number in range(5):
+            await see(crawl, number)
+            await see(crawl, number, host="b.example")
+        await crawl.tick()
+        for table in ("cluster", "tree"):
+            name = "name" if table == "cluster" else "cluster"
+            run_statement(
+                sqlite_url,
+                f"UPDATE noiseclean_{table} SET method = 'my_package.Mine', version = version + 1 "
+                f"WHERE {name} = 'a.example'",
+            )
+        await crawl.tick()
+        for number in range(5, 8):
+            await see(crawl, number, host="b.example")
+
+    drive(crawl, steps)
+    query = "SELECT name, learned, covered FROM noiseclean_cluster ORDER BY name"
+    assert read_rows(sqlite_url, query)[1] == ("b.example", 8, 8)
+    told = [line for line in errors(caplog) if "gets no tree" in line]
+    assert len(told) == len(errors(caplog)) == 1
+
+
+def test_a_text_that_has_lost_its_html_takes_the_place_of_an_older_body_only(
+    sqlite_url: str, tmp_path: Path
+) -> None:
+    asyncio.run(crawl_all(sqlite_url, {"NOISECLEAN_STORE_HTML": True}))
+    with Store(sqlite_url) as store:
+        same, changed = islice(store.pages.with_text(), 2)
+    assert same.cleaned
+    poor = Cleaned("", "As the first pages are cleaned.", (), 0, 31, 31)
+    bare = [replace(page, html=None, position=None, cleaned=poor) for page in (same, changed)]
+    bare[1] = replace(bare[1], body_hash="other")
+    Spool(tmp_path / "noiseclean.db-spool").add(bare)
+
+    asyncio.run(crawl_all(sqlite_url, {"NOISECLEAN_STORE_HTML": True}, range(5, 7)))
+    query = "SELECT text, clean_version FROM noiseclean_page ORDER BY key LIMIT 2"
+    assert read_rows(sqlite_url, query) == [
+        (same.cleaned.text, same.cleaned.clean_version),
+        (poor.text, 0),
+    ]
+    html = read_rows(sqlite_url, "SELECT key FROM noiseclean_page_html ORDER BY key")
+    assert (same.key,) in html
+    assert (changed.key,) not in html
+
+
+def test_a_page_that_comes_again_while_the_store_refuses_is_learned_once(sqlite_url: str) -> None:
+    crawl = open_crawl(sqlite_url, {"NOISECLEAN_SAMPLE_QUOTA": 9})
+
+    async def steps() -> None:
+        await see(crawl, 0)
+        await crawl.tick()
+        for number in (0, 1, 0, 1):
+            crawl._pages.refused = True
+            await see(crawl, number)
+        (cluster,) = crawl.clusters
+        assert cluster.learner
+        assert cluster.learner.cleaner.pages == 2
+
+    drive(crawl, steps)
+
+
+def test_pages_that_another_crawl_takes_from_the_spool_are_awaited_no_longer(
+    sqlite_url: str,
+) -> None:
+    crawl = open_crawl(sqlite_url, {"NOISECLEAN_SAMPLE_QUOTA": 50})
+
+    async def steps() -> None:
+        for number in range(3):
+            crawl._pages.refused = True
+            await see(crawl, number)
+        assert await crawl._pages.spill()
+        await close(open_crawl(sqlite_url, {"NOISECLEAN_SAMPLE_QUOTA": 50}))
+        crawl._pages.refused = False
+        for number in range(3, 5):
+            await see(crawl, number)
+        (cluster,) = crawl.clusters
+        assert (cluster.unwritten, cluster.learned) == (set(), 5)
 
     drive(crawl, steps)
 

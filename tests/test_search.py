@@ -44,6 +44,12 @@ def test_words_phrases_and_scripts(store: Store) -> None:
     assert found == dict(FOUND)
 
 
+def test_a_word_of_nothing_but_stretches_is_bounded(store: Store) -> None:
+    write(store, page("stretched", "\u0640" * 3000 + " ferry"))
+    assert keys(store.search("ferry")) == ["stretched"]
+    assert keys(store.search("\u0640" * 3000)) == ["stretched"]
+
+
 def test_any_text_gives_hits_or_none(store: Store) -> None:
     write(store, *searching.text_pages())
     rng = random.Random(7)

@@ -152,3 +152,22 @@ def test_a_folder_that_cannot_be_written_costs_one_line(tmp_path: Path) -> None:
     assert crawled.ours["warc/errors"] == 4
     [line] = crawled.lines("ERROR", "")
     assert line.startswith("A response cannot be written to ")
+
+
+def test_a_line_break_within_a_header_ends_no_record(tmp_path: Path) -> None:
+    crawler = get_crawler(FormSpider)
+    crawler.spider = FormSpider()
+    output = WarcOutput(crawler, tmp_path)
+    headers = {"Set-Cookie": "a=1; Path=/\nb=2; Path=/", "X-None": ""}  # as some handlers join them
+    response = Response("http://a.org/", headers=headers, body=b"Fog")
+    output.response_downloaded(response, Request("http://a.org/"))
+    output.spider_closed()
+    (archive,) = tmp_path.iterdir()
+    with archive.open("rb") as stream:
+        (read,) = [
+            (record.http_headers.headers, record.raw_stream.read())
+            for record in ArchiveIterator(stream, check_digests="raise")
+            if record.rec_type == "response"
+        ]
+    cookies = [("Set-Cookie", "a=1; Path=/"), ("Set-Cookie", "b=2; Path=/")]
+    assert read == ([*cookies, ("X-None", ""), ("Content-Length", "3")], b"Fog")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import resource
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,11 @@ from noiseclean_scrapy.crawl.write_queue import WriteQueue
 from noiseclean_scrapy.crawl.writer import Writer
 from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.store import Cleaned, PageRecord, Store
+from noiseclean_scrapy.store.packing import unpack_page
 
 NOON = datetime(2031, 5, 21, 12, tzinfo=timezone.utc)
+BEFORE_ALL_TIMES = datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=14)))
+"""In UTC there is no such time."""
 OLD = PageRecord("1", "a.example", "http://a.example/", "0", NOON, 1, "<p>old")
 TEXT = Cleaned("", "old", (), 1, 3, 3)
 
@@ -140,3 +144,40 @@ def test_a_page_that_is_written_while_the_store_is_asked_for_it_is_found(tmp_pat
             event.remove(Engine, "after_cursor_execute", wait_after_reading)
     assert found
     assert found.url == OLD.url
+
+
+@pytest.mark.parametrize("from_spool", [False, True])
+def test_a_page_whose_values_are_refused_costs_itself_alone(
+    database_url: str, tmp_path: Path, caplog: pytest.LogCaptureFixture, from_spool: bool
+) -> None:
+    bad = replace(OLD, key="4", url="http://b.example/", fetched_at=BEFORE_ALL_TIMES)
+    if database_url.startswith("postgresql"):  # SQLite takes any key
+        bad = replace(bad, key=random.Random(0).randbytes(2500).hex(), fetched_at=NOON)
+    with Store(database_url) as store:
+        stats = MemoryStatsCollector(get_crawler())
+        pages = WriteQueue(Config(), stats, Writer(store), Spool(tmp_path / "spool"))
+        for record in (*(replace(OLD, key=key) for key in "12356"), bad):
+            pages.add(record)
+        if from_spool:
+            assert asyncio.run(pages.spill())
+        _, written = asyncio.run(pages.write())
+        assert written.learned == 5
+        assert len(pages) == 0
+        assert pages.stats.get_value("noiseclean/store/errors") == 1
+        pages.add(replace(OLD, key="7"))
+        asyncio.run(pages.write())
+        assert store.pages.count().pages == 6
+    (file,) = (tmp_path / "spool").iterdir()
+    assert file.suffix == ".refused"
+    assert unpack_page(file.read_bytes()) == bad
+    (said,) = [line for line in caplog.messages if "could not be stored" in line]
+    assert said.startswith(f"http://b.example/ could not be stored, and is now {file}: ")
+
+
+def test_a_refused_page_that_cannot_be_kept_is_counted_as_lost(tmp_path: Path) -> None:
+    with open_queue(tmp_path) as pages:
+        pages.spool.path.write_bytes(b"")  # where a folder cannot be
+        pages.add(OLD)
+        pages.add(replace(OLD, key="2", fetched_at=BEFORE_ALL_TIMES))
+        asyncio.run(pages.write())
+        assert (len(pages), pages.stats.get_value("noiseclean/pages/lost")) == (0, 1)

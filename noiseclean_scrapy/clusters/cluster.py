@@ -83,8 +83,13 @@ class PageCluster:
         return self.own is not None and key not in self.own
 
     def observe(self, key: str, page: Page) -> None:
-        """Learn a page ahead of the tree that will cover it, unless a thread has the learner."""
+        """Learn a page ahead of the tree that will cover it, unless a thread has the learner.
+
+        Once: while the store refuses, nobody can tell that it comes again.
+        """
         if self.learner is None or (self.version and self.config.writer_process):
+            return
+        if key in self.learner.keys:
             return
         try:
             self.learner.cleaner.observe_page(page)

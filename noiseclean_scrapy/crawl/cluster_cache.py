@@ -24,6 +24,8 @@ from noiseclean_scrapy.store import ClusterRecord, PageRecord
 if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
 
+    from noiseclean_scrapy.crawl.write_queue import WriteQueue
+
 logger = get_logger(__name__)
 
 _CLUSTERS_IN_MEMORY = 256
@@ -128,11 +130,14 @@ class ClusterCache:
                 if count:
                     self.stats.inc_value(stat, count)
 
-    def note_written(self, records: Iterable[PageRecord]) -> None:
-        """Take note of pages that have been written."""
+    def note_written(self, records: Iterable[PageRecord], waiting: WriteQueue) -> None:
+        """Take note of pages that have been written, from the spool by others as well."""
         for record in records:
             if record.cluster in self._clusters:
                 self._clusters[record.cluster].note_written(record.key)
+        if len(waiting) == waiting.in_memory:
+            for cluster in self:
+                cluster.unwritten = {key for key in cluster.unwritten if key in waiting}
 
     async def follow(self, states: Iterable[ClusterRecord] | None = None) -> None:
         """Take note of what others have done to the clusters in memory, and adopt their trees."""
@@ -161,13 +166,18 @@ class ClusterCache:
     async def _lent(self, cluster: PageCluster) -> AsyncIterator[None]:
         """While a thread has a cluster's learner: after a failure it may be ahead, and is dropped.
 
-        A damaged tree is repaired, and that is the end of what was to be done.
+        A damaged tree is repaired, and that is the end of what was to be done. A cluster that
+        somebody has learned again, by a method that is not here, is let go of.
         """
         try:
             yield
+        except UnknownMethodError as error:
+            cluster.give_back(None)
+            self._clusters.pop(cluster.name, None)
+            self._tell_foreign(cluster.name, error)
         except BaseException as error:
             cluster.give_back(None)
-            if not isinstance(error, TreeDataError) or isinstance(error, UnknownMethodError):
+            if not isinstance(error, TreeDataError):
                 raise
             await self._repair(cluster.name)
 
@@ -182,15 +192,12 @@ class ClusterCache:
         """
         names = sorted(self._seen.union(await self._idle()))
         for start in range(0, len(names), _NAMES_AT_ONCE):
-            part = names[start : start + _NAMES_AT_ONCE]
-            for state in await run_in_thread(self.store.clusters.among, part):
-                cluster = self._clusters.get(state.name) or self._known(state)
-                if cluster is not None:
-                    while cluster.busy:
-                        await sleep(_BUSY_SECONDS)
-                    await self._cover(cluster, state)
-                    self._tell_redesign(cluster)
-                    self._clusters.pop(state.name, None)
+            async for cluster, state in self._stored(names[start : start + _NAMES_AT_ONCE]):
+                while cluster.busy:
+                    await sleep(_BUSY_SECONDS)
+                await self._cover(cluster, state)
+                self._tell_redesign(cluster)
+                self._clusters.pop(state.name, None)
 
     def _tell_redesign(self, cluster: PageCluster) -> None:
         """Say of a site that looks different now that none of its pages were new to learn."""
@@ -210,21 +217,31 @@ class ClusterCache:
         """
         idle = await self._idle()
         names = [name for name in idle if name not in self._foreign][:_IDLE_CLUSTERS_AT_ONCE]
+        async for cluster, state in self._stored(names):
+            if not cluster.busy and not cluster.unwritten:
+                await self._cover(cluster, state)
+
+    async def _stored(self, names: list[str]) -> AsyncIterator[tuple[PageCluster, ClusterRecord]]:
+        """Clusters, in memory or not, whose methods are here, each with its state in the store."""
         for state in await run_in_thread(self.store.clusters.among, names):
             cluster = self._clusters.get(state.name) or self._known(state)
-            if cluster is not None and not cluster.busy and not cluster.unwritten:
-                await self._cover(cluster, state)
+            if cluster is not None:
+                yield cluster, state
 
     def _known(self, state: ClusterRecord) -> PageCluster | None:
         """A cluster that is not in memory; None, once told, where its method is not here."""
         try:
             return PageCluster(state.name, self.config, state)
         except UnknownMethodError as error:
-            if state.name not in self._foreign:
-                self._foreign.add(state.name)
-                self.stats.inc_value("noiseclean/errors")
-                logger.error("%s gets no tree from this crawl: %s", state.name, error)
+            self._tell_foreign(state.name, error)
             return None
+
+    def _tell_foreign(self, name: str, error: UnknownMethodError) -> None:
+        """Say, once, of a cluster that its method is not here."""
+        if name not in self._foreign:
+            self._foreign.add(name)
+            self.stats.inc_value("noiseclean/errors")
+            logger.error("%s gets no tree from this crawl: %s", name, error)
 
     async def _idle(self) -> list[str]:
         since = datetime.now(timezone.utc) - timedelta(seconds=self.config.idle_seconds)

@@ -17,6 +17,7 @@ from noiseclean_scrapy.crawl.pipeline import CleanPipeline
 from noiseclean_scrapy.crawl.session import Crawl, count_not_html
 from noiseclean_scrapy.crawl.starting import config_of
 from noiseclean_scrapy.crawl.visits import is_success
+from noiseclean_scrapy.page.hashes import page_key
 from noiseclean_scrapy.page.logs import get_logger
 from noiseclean_scrapy.page.sources import other_than_html
 
@@ -97,7 +98,7 @@ class ClusterMiddleware(CrawlComponent):
         cluster = self.config.cluster_by(response)
         if cluster:
             assert self.crawler.request_fingerprinter
-            key = self.crawler.request_fingerprinter.fingerprint(request).hex()
+            key = page_key(self.crawler.request_fingerprinter.fingerprint(request))
             await crawl.observe(key, cluster, response, request)
 
     def _is_asked_for(self, request: Request, response: Response) -> bool:

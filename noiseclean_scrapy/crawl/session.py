@@ -292,7 +292,7 @@ class Crawl:
         try:
             records, written = await self._pages.write()
             self._pages.refused = False
-            self._clusters.note_written(records)
+            self._clusters.note_written(records, self._pages)
             stale = [record for record in records if record.key in written.stale]
             records.clear()  # their HTML is not held during training
             await self._clusters.follow(written.clusters)  # but those whose trees are due
@@ -314,14 +314,24 @@ class Crawl:
             self._last_flush = monotonic()
 
     async def _clean_stale(self, records: list[PageRecord]) -> None:
-        """Clean pages again that a tree has covered while their text was on its way; takes them."""
+        """Clean pages again that a tree has covered while their text was on its way; takes them.
+
+        One that has lost its HTML, or that no method here cleans, keeps the text that is stored.
+        """
         while records:
             record = records[-1]
-            cluster = await self._clusters.get(record.cluster)
-            cleaned = await run_in_thread(
-                clean_record, record, cluster.model, cluster.version, cluster.config
-            )
-            self._pages.put_back(replace(record, cleaned=cleaned))
+            try:
+                if record.html is not None:
+                    cluster = await self._clusters.get(record.cluster)
+                    cleaned = await run_in_thread(
+                        clean_record, record, cluster.model, cluster.version, cluster.config
+                    )
+                    self._pages.put_back(replace(record, cleaned=cleaned))
+            except StoreError:
+                raise
+            except Exception as error:
+                self.stats.inc_value("noiseclean/errors")
+                logger.error("%s could not be cleaned again", record.url, exc_info=error)
             records.pop()
 
     async def _cluster(self, name: str) -> PageCluster:

@@ -19,7 +19,7 @@ from noiseclean_scrapy.store.packing import pack_page, unpack_page
 
 logger = get_logger(__name__)
 
-_PAGE, _DAMAGED = ".page", ".damaged"
+_PAGE, _DAMAGED, _REFUSED = ".page", ".damaged", ".refused"
 
 
 class Spooled(NamedTuple):
@@ -68,6 +68,14 @@ class Spool:
         path = self._file(page.key)
         replace_file(path, pack_page(completed(page, known) if known else page))
         self._left.discard(path)
+
+    def set_aside(self, page: PageRecord) -> Path:
+        """Keep a page that nobody is to write; the file that has it."""
+        with self._refusals():
+            self.path.mkdir(exist_ok=True)
+            path = _free_name(self._file(page.key).with_suffix(_REFUSED))
+            replace_file(path, pack_page(page))
+            return path
 
     def find(self, key: str) -> PageRecord | None:
         """The page, None when it does not wait here."""

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -21,6 +22,7 @@ from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.metadata import Metadata
 from noiseclean_scrapy.methods import Model
 from noiseclean_scrapy.page import Page
+from noiseclean_scrapy.page.logs import get_logger
 from noiseclean_scrapy.page.urls import asked_address, spellings
 from noiseclean_scrapy.store import PageRecord
 
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
     from scrapy import Request
     from scrapy.http import Response
+
+logger = get_logger(__name__)
 
 FETCHED_AT = "noiseclean_fetched_at"
 """In the meta of a request whose response is older than the crawl: when it was fetched."""
@@ -77,13 +81,23 @@ def is_success(response: Response) -> bool:
 def time_of_fetch(response: Response, request: Request | None) -> datetime:
     """When a response was fetched: of one of Scrapy's cache its server tells (Date), else now."""
     now = datetime.now(timezone.utc)
-    if request is not None and isinstance(told := request.meta.get(FETCHED_AT), datetime):
-        return told
+    told = request.meta.get(FETCHED_AT) if request is not None else None
+    if told is not None:
+        with suppress(ArithmeticError, ValueError):
+            if isinstance(told, datetime) and told.utcoffset() is not None:
+                return told.astimezone(timezone.utc)
+        _tell_no_time()
     if "cached" in response.flags:
         date = (response.headers.get("Date") or b"").decode("latin-1")
         with suppress(TypeError, ValueError, OverflowError):
             return min(parsedate_to_datetime(date).astimezone(timezone.utc), now)
     return now
+
+
+@lru_cache(maxsize=1)
+def _tell_no_time() -> None:
+    """Once in a process, not at each page."""
+    logger.error("%s in a request's meta is no time with a time zone: now is taken", FETCHED_AT)
 
 
 class ByResponse(Generic[T]):

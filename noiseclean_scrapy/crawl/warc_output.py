@@ -149,12 +149,13 @@ class WarcOutput:
 
 
 def _lines(headers: Headers, left_out: frozenset[bytes] = _OF_TRANSFER) -> list[tuple[str, str]]:
-    """Headers, of which each may stand there several times."""
+    """Headers, of which each may stand there several times; a line break would end its record."""
     return [
-        (name.decode("latin-1"), value.decode("latin-1"))
+        (name.decode("latin-1"), line.decode("latin-1"))
         for name, values in headers.items()
         if name.lower() not in left_out
         for value in values
+        for line in value.splitlines() or [value]
     ]
 
 

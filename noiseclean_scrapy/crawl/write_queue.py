@@ -14,7 +14,7 @@ from scrapy.utils.asyncio import run_in_thread
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.crawl.spool import Spool, Spooled, completed
 from noiseclean_scrapy.crawl.writer import Writer, write_pages
-from noiseclean_scrapy.errors import DamagedError, StoreError
+from noiseclean_scrapy.errors import DamagedError, RefusedValueError, StoreError
 from noiseclean_scrapy.page.characters import counted
 from noiseclean_scrapy.page.logs import get_logger
 from noiseclean_scrapy.store import PageRecord, Written
@@ -111,26 +111,15 @@ class WriteQueue:
         """
         spooled = await run_in_thread(self._read_spool)
         waiting = dict(self._records)
-        records = [
-            *(
-                completed(waiting.pop(page.key), page) if page.key in waiting else page
-                for page, _ in spooled
-            ),
-            *waiting.values(),
-        ]
+        first = {
+            page.key: completed(waiting[page.key], page) if page.key in waiting else page
+            for page, _ in spooled
+        }
+        records = [*first.values(), *(page for key, page in waiting.items() if key not in first)]
         if not records:
             return records, Written(0, ())
-        waiting = dict(self._records)
         began = monotonic() - self.stats.get_value("noiseclean/store/seconds", 0.0)
-        rewrite = self.damaged.intersection(record.key for record in records)
-        written = await self.writer.run(
-            write_pages,
-            records,
-            method=self.config.tree_kind,
-            metadata=self.config.metadata,
-            rewrite=rewrite,
-        )
-        self.damaged -= rewrite
+        written = await self._write(records)
         if spooled:
             await run_in_thread(self.spool.remove, spooled)
         self._writes += 1
@@ -142,6 +131,36 @@ class WriteQueue:
         logger.info("Stored what is new of %s", counted(len(records), "page"))
         logger.debug("Keys of stored pages: %s", " ".join(record.key for record in records))
         return records, written
+
+    async def _write(self, records: list[PageRecord]) -> Written:
+        """Write records together; a page whose values are refused is set aside, with its reason."""
+        rewrite = self.damaged.intersection(record.key for record in records)
+        try:
+            written = await self.writer.run(
+                write_pages,
+                records,
+                method=self.config.tree_kind,
+                metadata=self.config.metadata,
+                rewrite=rewrite,
+            )
+        except RefusedValueError as error:
+            if len(records) == 1:
+                await self._set_aside(records[0], error)
+                return Written(0, ())
+            middle = len(records) // 2
+            return await self._write(records[:middle]) + await self._write(records[middle:])
+        self.damaged -= rewrite
+        return written
+
+    async def _set_aside(self, record: PageRecord, error: RefusedValueError) -> None:
+        self.stats.inc_value("noiseclean/store/errors")
+        try:
+            name = await run_in_thread(self.spool.set_aside, record)
+        except StoreError:
+            self.stats.inc_value("noiseclean/pages/lost")
+            logger.error("%s could not be stored and is lost: %s", record.url, error)
+        else:
+            logger.error("%s could not be stored, and is now %s: %s", record.url, name, error)
 
     def count_refusal(self, error: StoreError) -> None:
         """Count what the store has refused, and say so once."""

@@ -20,7 +20,7 @@ from noiseclean_scrapy.crawl.starting import config_of, count, exit_with_error, 
 from noiseclean_scrapy.frontier.held import HeldSite, HeldSites
 from noiseclean_scrapy.frontier.part import Counts, Exchange, Part, Push, is_refusal
 from noiseclean_scrapy.page.characters import counted
-from noiseclean_scrapy.page.hashes import hash64
+from noiseclean_scrapy.page.hashes import hash64, page_key
 from noiseclean_scrapy.page.logs import get_logger
 from noiseclean_scrapy.page.urls import site_name
 from noiseclean_scrapy.service_urls import shown_url
@@ -346,7 +346,7 @@ class FrontierScheduler(BaseScheduler):
         for site in self._held:
             for request in [r for r in site.under_way if r not in in_progress]:
                 data = site.under_way.pop(request)
-                site.done.append((data, self._fingerprint(request).hex()))
+                site.done.append((data, page_key(self._fingerprint(request))))
                 site.rest = max(site.rest, self._rest_after(request))
 
     def _written(self, site: HeldSite) -> Sequence[bytes]:

@@ -11,6 +11,7 @@ import numpy as np
 
 DIGEST_SIZE = 16
 """Bytes of a `digest`."""
+_LONGEST_FINGERPRINT = 64
 _NAME = re.compile(r"[0-9a-f]{16}", re.ASCII)
 _DIGITS = re.compile(r"[0-9a-f]*", re.ASCII)
 
@@ -24,6 +25,17 @@ def hash64(text: str) -> int:
 def digest(data: bytes) -> bytes:
     """16 bytes that tell these bytes from all others."""
     return blake2b(data, digest_size=DIGEST_SIZE).digest()
+
+
+def page_key(fingerprint: bytes) -> str:
+    """A page's key in the store: the fingerprint of its request, or a digest of a long one.
+
+    Scrapy's own have 20 bytes; databases put a bound on keys.
+
+    >>> page_key(b"fog"), len(page_key(b"fog" * 1000))
+    ('666f67', 32)
+    """
+    return (fingerprint if len(fingerprint) <= _LONGEST_FINGERPRINT else digest(fingerprint)).hex()
 
 
 def hash_name(value: int) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import DataError, DBAPIError, SQLAlchemyError, StatementError
 
 from noiseclean_scrapy.errors import DamagedError
 from noiseclean_scrapy.page.logs import get_logger
@@ -27,6 +27,7 @@ _ERRORS = (
     ValueError,
     zlib.error,
 )
+_LIMIT_EXCEEDED = "54"  # PostgreSQL's class of errors
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,14 @@ def is_damage(error: Exception) -> bool:
     if isinstance(error, DBAPIError):
         return isinstance(error.orig, sqlite3.DatabaseError) and "malformed" in str(error.orig)
     return isinstance(error, _ERRORS)
+
+
+def refuses_value(error: SQLAlchemyError) -> bool:
+    """Whether it is a value that is refused: it is too long, or no such value can be."""
+    if not isinstance(error, DBAPIError):
+        return isinstance(error, StatementError)  # of what turns a value into the database's
+    state = getattr(error.orig, "sqlstate", None) or ""
+    return isinstance(error, DataError) or state.startswith(_LIMIT_EXCEEDED)
 
 
 def is_corruption(error: SQLAlchemyError) -> bool:

@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
-from noiseclean_scrapy.errors import StoreError
+from noiseclean_scrapy.errors import RefusedValueError, StoreError
 from noiseclean_scrapy.service_urls import shown_url
 from noiseclean_scrapy.store import page_rows
-from noiseclean_scrapy.store.damage import DamagedPage, DamageLog, is_corruption
+from noiseclean_scrapy.store.damage import DamagedPage, DamageLog, is_corruption, refuses_value
 from noiseclean_scrapy.store.engine import create_store_engine, is_in_memory, trouble_with_file
 from noiseclean_scrapy.store.engine import writing as writing_engine
 from noiseclean_scrapy.store.html_objects import HtmlObjects, with_objects
@@ -93,7 +93,10 @@ class Database:
 
     @contextmanager
     def transaction(self, *, write: bool = False) -> Iterator[Connection]:
-        """A connection until the commit; StoreError when the database refuses."""
+        """A connection until the commit; StoreError when the database refuses.
+
+        RefusedValueError where it refuses a value that was to be written.
+        """
         if write and self._read_only:
             raise StoreError("the store was opened read-only: open it without read_only to write")
         engine = self._writing_engine if write else self._engine
@@ -104,7 +107,8 @@ class Database:
             except SQLAlchemyError as error:
                 if write and is_corruption(error):
                     self.on_damage()
-                raise StoreError(f"{self.shown} refused: {reason_of(error)}") from error
+                kind = RefusedValueError if write and refuses_value(error) else StoreError
+                raise kind(f"{self.shown} refused: {reason_of(error)}") from error
 
     @contextmanager
     def driver_connection(self) -> Iterator[Any]:

@@ -133,6 +133,11 @@ class Written:
     clusters: tuple[ClusterRecord, ...]
     stale: frozenset[str] = frozenset()
 
+    def __add__(self, later: Written) -> Written:
+        """What this write and a later one have done; clusters in the order of their states."""
+        clusters = self.clusters + later.clusters
+        return Written(self.learned + later.learned, clusters, self.stale | later.stale)
+
 
 Holds: TypeAlias = "Callable[[PageRecord], bool]"
 """Whether somebody has taken a page in hand, whose HTML need not be read."""

@@ -102,8 +102,12 @@ def write_pages(
         _delete_pages(connection, page_table.c.key.in_(sorted(rewrite)))
     positions = _new_positions(connection, pages, clusters)
     rows = [_page_row(page, positions.get(storable_text(page.key))) for page in pages]
-    if not store_html:
-        bodies = [{"page_key": page.key, "new_body": page.body_hash} for page in pages]
+    bodies = [
+        {"page_key": page.key, "new_body": page.body_hash}
+        for page in pages
+        if not store_html or page.html is None
+    ]
+    if bodies:
         connection.execute(_FORGET_OTHER_HTML, bodies)
     connection.execute(_page_upsert(connection), rows)
     html = [
@@ -134,15 +138,21 @@ def _clusters_of(connection: Connection, keys: Collection[str]) -> set[str]:
 
 
 def _stale(connection: Connection, pages: Sequence[PageRecord]) -> frozenset[str]:
-    """The keys of the pages whose text comes from a tree older than the one that covers them."""
+    """The keys of the pages whose text comes from a tree older than the one that covers them.
+
+    Not the text of a new body that has lost its HTML on its way: there is no other.
+    """
     versions = {page.key: page.cleaned.clean_version for page in pages if page.cleaned is not None}
+    bare = {page.key for page in pages if page.html is None}
     stale: set[str] = set()
+    columns = page_table.c
+    query = select(columns.key, columns.learned_version, columns.clean_version)
     for chunk in in_chunks(list(versions)):
-        covered = (page_table.c.key.in_(chunk), page_table.c.learned_version.is_not(None))
-        rows = connection.execute(
-            select(page_table.c.key, page_table.c.learned_version).where(*covered)
-        )
-        stale.update(row.key for row in rows if versions.get(row.key, 0) < row.learned_version)
+        covered = (columns.key.in_(chunk), columns.learned_version.is_not(None))
+        for key, newest, stored in connection.execute(query.where(*covered)):
+            is_wanted = key in bare and stored == EARLIER_BODY
+            if versions.get(key, 0) < newest and not is_wanted:
+                stale.add(key)
     return frozenset(stale)
 
 

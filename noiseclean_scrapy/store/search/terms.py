@@ -213,7 +213,7 @@ class _Vocabulary:
             if len(self.stems) >= _REMEMBERED_WORDS:
                 self.stems.clear()
             # Some signs are a blank and a mark.
-            term = _plain(stem) or "".join(folded.split()) or word
+            term = _plain(stem) or "".join(folded.split()) or word[:_TERM_CHARACTERS]
             if len(word) <= _WORD_CHARACTERS:
                 self.stems[word] = term
         return term
