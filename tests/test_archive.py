@@ -457,6 +457,17 @@ def test_bodies_are_unpacked_as_far_as_they_are_read(tmp_path: Path, encoding: s
     assert peak < 24 << 20
 
 
+@pytest.mark.parametrize("encoding", PACKED)
+def test_an_empty_body_costs_no_other_page(tmp_path: Path, encoding: str) -> None:
+    header = f"text/html\r\nContent-Encoding: {encoding}"
+    bodies = [PACKED[encoding](body) for body in (html("1"), b"", html("3"))]
+    records = [("response", f"http://a.org/{i}", header, body) for i, body in enumerate(bodies, 1)]
+    (tmp_path / "my.warc").write_bytes(warc(*records, zipped=False))
+    pages, problems = read(tmp_path / "my.warc")
+    assert [page.body for page in pages] == [html("1"), b"", html("3")]
+    assert not problems
+
+
 def test_a_host_that_is_too_long_costs_no_page(tmp_path: Path) -> None:
     uris = [f"http://{'a' * 300}.example/", f"http://{'a.' * 200}example/"]
     records = [("response", uri, "text/html", html("1")) for uri in uris]

@@ -153,7 +153,7 @@ def _decoded(
 def _unpacks(decoder: Decoder, head: bytes) -> bool:
     """Whether a decoder makes something of a body's first bytes, or needs more of them."""
     try:
-        next(decoder([head]))
+        next(decoder([head]), b"")
     except _CutOffError:
         pass
     except DAMAGE:
