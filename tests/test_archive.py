@@ -22,9 +22,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import pytest
+from scrapy import Request
 
 from noiseclean_scrapy.batch import archive_records, streams, unpacking
 from noiseclean_scrapy.batch.addresses import FolderHosts
@@ -455,6 +456,26 @@ def test_bodies_are_unpacked_as_far_as_they_are_read(tmp_path: Path, encoding: s
     assert gives_all_or_nothing or pages[4].body.startswith(b"<html>")
     assert problems == {"damaged": 2}
     assert peak < 24 << 20
+
+
+REFUSED = ["http://=][::1?.", "http://:*\\@a.org", "http://a.org/\ud800"]
+"""Addresses that can be split, and that Scrapy does not ask for."""
+
+
+@pytest.mark.parametrize("address", REFUSED)
+def test_an_address_that_scrapy_refuses_costs_no_other_page(tmp_path: Path, address: str) -> None:
+    urls = ["http://a.org/1", address, "http://a.org/3"]
+    rows = [row(f"{i}", "a.org", url) for i, url in enumerate(urls, 1)]
+    pages, problems = read(write_manifest(tmp_path, *rows))
+    assert [Request(page.url).url for page in pages] == [urls[0], "http://a.org/2", urls[2]]
+    assert not problems
+    if "\ud800" not in address:  # which no record has
+        records = [("response", url, "text/html", html("x")) for url in urls]
+        (tmp_path / "my.warc").write_bytes(warc(*records))
+        pages, problems = read(tmp_path / "my.warc")
+        made_up = f"http://my-warc.invalid/{quote(address, '')}"
+        assert [Request(page.url).url for page in pages] == [urls[0], made_up, urls[2]]
+        assert not problems
 
 
 @pytest.mark.parametrize("encoding", PACKED)

@@ -612,14 +612,17 @@ def test_of_robots_txt_no_more_is_read_than_has_to_be() -> None:
 
 
 NO_ADDRESS = "http://["
+REFUSED = "http://=][::1?."
+"""What can be split, and Scrapy does not ask for."""
 
 
-def test_an_address_that_is_none_costs_a_listing_no_other() -> None:
-    sitemap = URLS.format(f"<url><loc>{NO_ADDRESS}</loc></url><url><loc>/1</loc></url>")
-    rss = f"<rss><item><link>{NO_ADDRESS}</link></item><item><link>/1</link></item></rss>"
+@pytest.mark.parametrize("address", [NO_ADDRESS, REFUSED])
+def test_an_address_that_is_none_costs_a_listing_no_other(address: str) -> None:
+    sitemap = URLS.format(f"<url><loc>{address}</loc></url><url><loc>/1</loc></url>")
+    rss = f"<rss><item><link>{address}</link></item><item><link>/1</link></item></rss>"
     for body in (sitemap, rss):
         assert listing(body).pages == ("http://a.org/1",)
-    robots = Response("http://a.org/robots.txt", body=f"Sitemap: {NO_ADDRESS}\nSITEMAP:/s".encode())
+    robots = Response("http://a.org/robots.txt", body=f"Sitemap: {address}\nSITEMAP:/s".encode())
     (request,) = SiteSpider("http://a.org/").parse_robots(robots)
     assert request.url == "http://a.org/s"
 

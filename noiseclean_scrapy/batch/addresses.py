@@ -26,6 +26,8 @@ _TRANSLATED = tuple(
     map(IPv6Network, ("::/96", "::ffff:0:0/96", "64:ff9b::/32", "2001::/32", "2002::/16"))
 )
 """Numbers of IPv6 that stand for numbers of IPv4, of whatever net."""
+_PLAIN = re.compile(r"https?://[\w.-]+(?::\d+)?(?:[/?#]|$)", re.ASCII)
+"""The beginning of addresses of ASCII that need no closer look."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +85,9 @@ def _own_site(site: str, url: str | None) -> str:
 
 
 def web_host(url: str | None) -> str:
-    """The host of a usable http or https URL, else an empty string.
+    """The host of an http or https URL that Scrapy would ask for, else an empty string.
 
-    >>> web_host("https://example.org/a"), web_host("urn:x"), web_host("http://[::1")
+    >>> web_host("https://example.org/a"), web_host("urn:x"), web_host("http://=][::1?.")
     ('example.org', '', '')
     """
     if not url or has_overlong_host(url):
@@ -93,6 +95,10 @@ def web_host(url: str | None) -> str:
     try:
         parts = urlsplit(url)
         parts.port  # noqa: B018  (read for its ValueError)
+        if not (url.isascii() and _PLAIN.match(url)):
+            from w3lib.url import safe_url_string  # loads urllib.request
+
+            safe_url_string(url)  # as Scrapy does: it may refuse what can be split
     except ValueError:
         return ""
     # Its name in ASCII is not asked for: there may be tens of thousands of addresses.

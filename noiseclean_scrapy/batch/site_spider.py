@@ -198,10 +198,7 @@ class SiteSpider(Spider):
         """Whether a page may send us there: not into a private net that the crawl is not in."""
         if not is_web_address(url):
             return False
-        try:
-            name = web_host(safe_url_string(url))  # as Scrapy asks for it
-        except ValueError:
-            return False
+        name = web_host(safe_url_string(url))  # as Scrapy asks for it
         return self._is_own(name) or is_public(name)
 
     def _is_own(self, name: str) -> bool:
