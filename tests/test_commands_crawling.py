@@ -516,6 +516,8 @@ def test_what_is_no_listing_lists_nothing(body: bytes) -> None:
 def test_a_crawl_stays_within_its_domains() -> None:
     spider = SiteSpider("https://www.example.com/news, http://localhost:8000/")
     assert spider.allowed_domains == ["example.com", "localhost"]
+    spider = SiteSpider("http://www.gov.uk/,http://www.city.kawasaki.jp/,http://www.localhost/")
+    assert spider.allowed_domains == ["www.gov.uk", "city.kawasaki.jp", "www.localhost"]
 
 
 def test_a_site_is_asked_for_its_listings_once_it_answers() -> None:
@@ -743,6 +745,12 @@ def test_no_site_sends_a_crawl_into_a_private_net() -> None:
         "http://0x7f.1/",
         "http://intranet/",
         "http://db.internal/",
+        "http://localhost.localdomain:9200/_all",
+        "http://localhost6.localdomain6/",
+        "http://api.default.svc/",
+        "http://wiki.corp/",
+        "http://shop.test/",
+        "http://printer.home.arpa/",
         "http://10.0.0.7/map.xml",
         "http://maps.b.org/map.xml",
     ]

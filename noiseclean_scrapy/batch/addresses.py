@@ -21,7 +21,9 @@ from noiseclean_scrapy.page.urls import (
     site_name,
 )
 
-_PRIVATE = frozenset("home internal intranet lan local localhost".split())
+_PRIVATE = frozenset(
+    "corp home internal intranet lan local localdomain localdomain6 localhost svc test".split()
+)
 _TRANSLATED = tuple(
     map(IPv6Network, ("::/96", "::ffff:0:0/96", "64:ff9b::/32", "2001::/32", "2002::/16"))
 )
@@ -149,10 +151,13 @@ def is_public(host: str) -> bool:
     number = _number(host)
     if number is not None:
         return number.is_global and not any(number in net for net in _TRANSLATED)
-    before, _, last = host.lower().rstrip(".").rpartition(".")
+    name = host.lower().rstrip(".")
+    before, _, last = name.rpartition(".")
+    if before == "" or last in _PRIVATE or is_below(name, "home.arpa"):
+        return False
     # A name that ends with a number is one of the other ways to write a number. Others than of
     # ASCII become one when they are asked for.
-    return before != "" and host.isascii() and not last[:1].isdigit() and last not in _PRIVATE
+    return host.isascii() and not last[:1].isdigit()
 
 
 def joined(base: str, url: str) -> str:

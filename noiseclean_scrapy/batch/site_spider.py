@@ -23,7 +23,12 @@ from noiseclean_scrapy.crawl.bounded import base_of, read_part, selector_of
 from noiseclean_scrapy.crawl.robots import LARGEST_ROBOTS
 from noiseclean_scrapy.items import PageItem
 from noiseclean_scrapy.page import DEFAULT_BUDGET
-from noiseclean_scrapy.page.urls import LONGEST_ADDRESS, has_overlong_host, is_below
+from noiseclean_scrapy.page.urls import (
+    LONGEST_ADDRESS,
+    has_overlong_host,
+    is_below,
+    registrable_domain,
+)
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -242,7 +247,9 @@ def _site_of(answered: Response | Request) -> str:
 
 
 def _domain(url: str) -> str:
-    return web_host(url).removeprefix("www.")
+    name = web_host(url)
+    rest = name.removeprefix("www.")
+    return rest if registrable_domain(rest) else name
 
 
 def _feeds(page: HtmlResponse) -> Iterator[str]:
