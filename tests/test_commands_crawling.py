@@ -155,6 +155,22 @@ def test_sitemaps_and_feeds_can_be_named(tmp_path: Path, server: PageServer, pat
 
 
 @pytest.mark.slow
+def test_with_a_topic_listings_come_before_pages_as_well(tmp_path: Path) -> None:
+    links = "".join(f"<a href='/{number}'>Wind power {number}</a>" for number in range(20))
+    pages: dict[str, Answer | str] = {
+        f"/{path}": story(1).replace("<ul>", f"<ul>{links}") for path in ("", *range(20))
+    }
+    with serve(pages) as server:
+        listed = urlset(*(f"{server.url}/listed{number}" for number in range(3)))
+        pages["/sitemap.xml"] = xml(listed)
+        pages |= {f"/listed{number}": story(number) for number in range(3)}
+        topic = ("-s", "NOISECLEAN_TOPIC=choir")
+        run_console(tmp_path, "crawl", f"{server.url}/", "--pages", "8", *topic, *QUICK)
+    assert list(server.requests)[:3] == ["/robots.txt", "/", "/sitemap.xml"]
+    assert {f"/listed{number}" for number in range(3)} <= set(server.requests)
+
+
+@pytest.mark.slow
 def test_the_status_of_what_gives_no_page_is_told(tmp_path: Path, server: PageServer) -> None:
     url = f"{server.url}/gone"
     done = run_console(tmp_path, "crawl", url, "--pages", "1", *QUICK)

@@ -21,6 +21,7 @@ from noiseclean_scrapy.batch.fetching import reason_of
 from noiseclean_scrapy.batch.listings import LARGEST, Listing, read_listing
 from noiseclean_scrapy.crawl.bounded import base_of, read_part, selector_of
 from noiseclean_scrapy.crawl.robots import LARGEST_ROBOTS
+from noiseclean_scrapy.focus.potential import PRIORITY_SCALE
 from noiseclean_scrapy.items import PageItem
 from noiseclean_scrapy.page import DEFAULT_BUDGET
 from noiseclean_scrapy.page.urls import (
@@ -223,7 +224,8 @@ class SiteSpider(Spider):
             "download_maxsize": LARGEST,
             "noiseclean": False,
         }
-        return Request(url, callback, errback=self.pass_over, priority=1, meta=meta)
+        # Before all pages, those that are on a topic as well.
+        return Request(url, callback, errback=self.pass_over, priority=PRIORITY_SCALE, meta=meta)
 
     def give_up(self, failure: Failure) -> Iterator[Request]:
         """Say in one line why a given address gave nothing; the site may answer elsewhere."""

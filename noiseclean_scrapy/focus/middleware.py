@@ -22,7 +22,7 @@ from noiseclean_scrapy.crawl.visits import ByResponse
 from noiseclean_scrapy.focus.distribution import Relevances
 from noiseclean_scrapy.focus.focus import Focus, Reading
 from noiseclean_scrapy.focus.job import load_focus, save_focus
-from noiseclean_scrapy.focus.potential import PRIORITY_SCALE
+from noiseclean_scrapy.focus.potential import PRIORITY_SCALE, UNKNOWN
 from noiseclean_scrapy.page.characters import counted
 from noiseclean_scrapy.page.logs import get_logger
 from noiseclean_scrapy.page.urls import site_name
@@ -253,7 +253,9 @@ class FocusSpiderMiddleware(FocusComponent):
                 return False
             output.meta[META_KEY] = {}  # and nothing of another page's, whose meta may be copied
             reading = middleware.readings.of(response)
-            if reading is not None:
+            if reading is None:
+                output.priority += UNKNOWN.priority
+            else:
                 self._prioritise(output, reading, middleware.focus)
         except Exception as error:
             self.count_error("judging a request", error)

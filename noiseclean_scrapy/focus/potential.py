@@ -61,3 +61,7 @@ class Potential:
     def priority(self) -> int:
         """What is added to the request's priority."""
         return round(PRIORITY_SCALE * self.promise * self.block)
+
+
+UNKNOWN = Potential(page=0.0, before=0.0)
+"""That of a request from what is no page, such as a sitemap."""
