@@ -152,7 +152,8 @@ def test_the_printed_address_is_answered(options: tuple[str, ...], demo_folder: 
     with serving(demo_folder.database.parent, "--read-only", *options) as server:
         host, _, port = urlsplit(server.url).netloc.rpartition(":")
         local = Served(f"http://127.0.0.2:{port}", server.token, server.process)
-        assert local.ask("/", {"Host": f"{host}:{port}"}).status == 200
+        known = {"Host": f"{host}:{port}", "Authorization": f"Bearer {server.token}"}
+        assert local.ask("/", known).status == 200
 
 
 def test_pages_without_a_text_have_views(tmp_path: Path) -> None:
@@ -226,6 +227,16 @@ def test_beyond_this_machine_reading_needs_the_token_too(demo: DemoCrawl) -> Non
         name = {"Host": f"bench.example:{port}"}
         assert local.ask("/api/sites").status == 421
         assert local.ask("/api/sites", name).status == 401
+        known = {"Authorization": f"Bearer {server.token}", **name}
+        assert local.ask("/api/sites", known).status == 200
+
+
+def test_behind_a_proxy_reading_needs_the_token_too(demo: DemoCrawl) -> None:
+    with serving(demo.database.parent, "--read-only", "--name", "bench.example") as server:
+        port = server.url.rpartition(":")[2]
+        local = Served(f"http://127.0.0.1:{port}", server.token, server.process)
+        name = {"Host": "bench.example"}
+        assert local.ask("/api/sites", name).status == local.ask("/api/sites").status == 401
         known = {"Authorization": f"Bearer {server.token}", **name}
         assert local.ask("/api/sites", known).status == 200
 

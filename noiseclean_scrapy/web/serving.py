@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import logging
 import socket
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 
 import uvicorn
 
@@ -24,7 +24,7 @@ def serve(
     *,
     host: str,
     port: int,
-    names: Iterable[str] = (),
+    names: Sequence[str] = (),
     on_start: Callable[[str], object] = lambda url: None,
 ) -> None:
     """Serve until it is interrupted; `on_start` is given the address to open, with the token.
@@ -39,7 +39,8 @@ def serve(
             bench,
             hosts=host_names(host, port, names),
             cookie=f"noiseclean-{port}",
-            is_private=not is_loopback(host),
+            # Whoever gives it a name has a proxy in front, or lets others ask.
+            is_private=bool(names) or not is_loopback(host),
         )
         config = uvicorn.Config(
             app,
@@ -51,7 +52,7 @@ def serve(
             limit_concurrency=_AT_ONCE,
             timeout_graceful_shutdown=_LAST_SECONDS,
         )
-        shown = next(iter(names), host_in_url(host))
+        shown = names[0] if names else host_in_url(host)
         _Server(config, lambda: on_start(f"http://{shown}:{port}/open?token={bench.token}")).run(
             sockets=[listener]
         )
