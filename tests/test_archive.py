@@ -767,6 +767,27 @@ def test_folders_of_one_name_have_hosts_of_their_own(tmp_path: Path) -> None:
     assert re.fullmatch(r"http://news-[0-9a-f]{10}\.invalid/1\.html", urls[1])
 
 
+def test_archives_of_one_name_have_hosts_of_their_own(tmp_path: Path) -> None:
+    data = warc(("resource", "file:///1.html", "text/html", html("1")), zipped=False)
+    urls = []
+    hosts = FolderHosts()
+    for place in ("a/pages", "b/pages", "a/../a/pages"):
+        (tmp_path / place).parent.mkdir(exist_ok=True)
+        path = tmp_path / f"{place}.warc"
+        path.write_bytes(data)
+        with zipfile.ZipFile(path.with_suffix(".wacz"), "w") as package:
+            package.writestr("archive/1.warc", data)
+            package.writestr("archive/2.warc", data)
+        for source in (path, path.with_suffix(".wacz")):
+            pages, _ = read(source, hosts=hosts)
+            urls.append([page.url for page in pages])
+    address = "file%3A%2F%2F%2F1.html"
+    assert urls[0] == urls[4] == [f"http://pages-warc.invalid/{address}"]
+    members = [f"http://pages-wacz-archive-{n}-warc.invalid/{address}" for n in (1, 2)]
+    assert urls[1] == urls[5] == members
+    assert len({url for found in urls for url in found}) == 6
+
+
 def test_folders_whose_names_lose_letters_have_hosts_of_their_own(tmp_path: Path) -> None:
     hosts = set()
     for name in ("bücher", "böcher", "b-cher", "книги"):

@@ -175,6 +175,15 @@ def joined(base: str, url: str) -> str:
     return url if is_web_address(url) else ""
 
 
+def made_up_host(name: str) -> str:
+    """The host of what is called `name`, which is none of the net (RFC 2606).
+
+    >>> made_up_host("Blogs.warc.gz")
+    'blogs-warc-gz.invalid'
+    """
+    return f"{slug(name)}.invalid"
+
+
 def made_up_url(host: str, path: str) -> str:
     """The URL of an already quoted, relative path."""
     return f"http://{host}/{path}"
@@ -209,16 +218,20 @@ class _Labels:
 
 @dataclass(slots=True)
 class FolderHosts:
-    """The made-up host of each folder, which no other folder has."""
+    """The made-up host of each folder, and of each archive in it, which no other one has."""
 
-    _hosts: dict[Path, str] = field(default_factory=dict)
+    _hosts: dict[tuple[Path, str], str] = field(default_factory=dict)
     _labels: _Labels = field(default_factory=_Labels)
 
     def __getitem__(self, folder: Path) -> str:
-        found = folder.resolve()
-        if found not in self._hosts:
-            self._hosts[found] = f"{self._labels.take(folder.name)}.invalid"
-        return self._hosts[found]
+        return self.of(folder.resolve(), folder.name)
+
+    def of(self, path: Path, name: str) -> str:
+        """The host of what is called `name` at a resolved path."""
+        key = path, name
+        if key not in self._hosts:
+            self._hosts[key] = f"{self._labels.take(name)}.invalid"
+        return self._hosts[key]
 
 
 def _with_digest(label: str, text: str) -> str:

@@ -47,8 +47,9 @@ def read_archive(
     it is known, ``url``), a folder of HTML files, one HTML file, a WARC or a WACZ; files may be
     gzipped. Every site of a manifest gets a registrable domain of its own: where its real URLs
     would not give that, its pages get URLs under ``SLUG.invalid``; the manifest's URL stays in
-    ``row``. The pages of other folders get URLs under a made-up host of the folder's name; `hosts`
-    keeps those apart that several folders of one name would share.
+    ``row``. The pages of other folders get URLs under a made-up host of the folder's name, those of
+    a WARC without a web address under one of the file's; `hosts` keeps those apart that several
+    folders or files of one name would share.
 
     A page that is missing or damaged is left out with a warning, and ``on_problem`` is called with
     the kind, ``"missing"`` or ``"damaged"``. Of a page that is larger than ``budget.markup`` one
@@ -69,9 +70,9 @@ def read_archive(
     if path.is_dir():
         return _read_folder(path, problems, most, hosts)
     if name.endswith((".warc", ".warc.gz")):
-        return read_warc(path, problems, most)
+        return read_warc(path, problems, most, hosts)
     if name.endswith(".wacz"):
-        return read_wacz(path, problems, most)
+        return read_wacz(path, problems, most, hosts)
     if is_html_name(name):
         return _read_files(path.absolute().parent, [path.name], problems, most, hosts)
     raise ArchiveError(

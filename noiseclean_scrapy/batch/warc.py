@@ -6,13 +6,14 @@ import io
 import re
 import struct
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 from urllib.parse import quote
 
-from noiseclean_scrapy.batch.addresses import made_up_url, slug, web_host
+from noiseclean_scrapy.batch.addresses import FolderHosts, made_up_host, made_up_url, web_host
 from noiseclean_scrapy.batch.archived_page import ArchivedPage, ProblemLog
 from noiseclean_scrapy.batch.streams import BUFFER_BYTES, PositionedStream, Reader, open_file
 from noiseclean_scrapy.batch.unpacking import is_text, read_body
@@ -40,14 +41,20 @@ _PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """What WACZ's members may be; the others unpack a few bytes to gigabytes."""
 
 
-def read_warc(path: Path, problems: ProblemLog, most: int) -> Iterator[ArchivedPage]:
+def read_warc(
+    path: Path, problems: ProblemLog, most: int, hosts: FolderHosts
+) -> Iterator[ArchivedPage]:
     """The HTML pages of a .warc or .warc.gz file, in its order; see `read_warc_stream`."""
     _check_warcio()
     stream = _opened(path)
-    return _closing(stream, read_warc_stream(stream, path.name, problems, most), path, problems)
+    host_of = partial(hosts.of, path.resolve())
+    pages = read_warc_stream(stream, path.name, problems, most, host_of=host_of)
+    return _closing(stream, pages, path, problems)
 
 
-def read_wacz(path: Path, problems: ProblemLog, most: int) -> Iterator[ArchivedPage]:
+def read_wacz(
+    path: Path, problems: ProblemLog, most: int, hosts: FolderHosts
+) -> Iterator[ArchivedPage]:
     """The HTML pages of all WARC files in a .wacz file, by the files' names."""
     _check_warcio()
     stream = _opened(path)
@@ -56,24 +63,33 @@ def read_wacz(path: Path, problems: ProblemLog, most: int) -> Iterator[ArchivedP
     except ArchiveError:
         stream.close()
         raise
-    return _closing(stream, read_wacz_stream(stream, path.name, problems, most), path, problems)
+    host_of = partial(hosts.of, path.resolve())
+    pages = read_wacz_stream(stream, path.name, problems, most, host_of=host_of)
+    return _closing(stream, pages, path, problems)
 
 
 def read_warc_stream(
-    stream: Reader, name: str, problems: ProblemLog, most: int, *, rewinds: bool = False
+    stream: Reader,
+    name: str,
+    problems: ProblemLog,
+    most: int,
+    *,
+    host_of: Callable[[str], str] = made_up_host,
+    rewinds: bool = False,
 ) -> Iterator[ArchivedPage]:
     """The HTML pages of an opened .warc or .warc.gz file called `name`, in its order.
 
     Pages are ``response`` records with a status from 200 to 299 and ``resource`` and ``conversion``
     records, HTML by their header or, where that is silent, by their content; of each the first
-    `most` bytes. What is damaged is left out. `rewinds` as in `Records`.
+    `most` bytes. What is damaged is left out. Those without a web address get one below
+    `host_of(name)`. `rewinds` as in `Records`.
     """
     from noiseclean_scrapy.batch.archive_records import Records
 
     return iter(
         Records(
             stream,
-            lambda record: _page(record, name, problems, most),
+            lambda record: _page(record, name, problems, most, host_of),
             lambda damage: problems.report("damaged", f"{name} is damaged: {damage}"),
             rewinds=rewinds,
         )
@@ -81,7 +97,12 @@ def read_warc_stream(
 
 
 def read_wacz_stream(
-    stream: Reader, name: str, problems: ProblemLog, most: int
+    stream: Reader,
+    name: str,
+    problems: ProblemLog,
+    most: int,
+    *,
+    host_of: Callable[[str], str] = made_up_host,
 ) -> Iterator[ArchivedPage]:
     """The HTML pages of an opened .wacz file; raises ArchiveError where it is none."""
     package, members = _wacz_members(stream, name)
@@ -90,7 +111,9 @@ def read_wacz_stream(
         try:
             with _opened_member(package, member, stream) as opened:
                 rewinds = member.compress_type != zipfile.ZIP_STORED
-                yield from read_warc_stream(opened, place, problems, most, rewinds=rewinds)
+                yield from read_warc_stream(
+                    opened, place, problems, most, host_of=host_of, rewinds=rewinds
+                )
         except (OSError, RuntimeError, ValueError, struct.error, zipfile.BadZipFile) as error:
             problems.report("damaged", f"Left out {place}: {error}")
 
@@ -174,7 +197,9 @@ def _wacz_members(stream: Reader, name: str) -> tuple[zipfile.ZipFile, list[zipf
     return package, members
 
 
-def _page(record: Record, place: str, problems: ProblemLog, most: int) -> ArchivedPage | None:
+def _page(
+    record: Record, place: str, problems: ProblemLog, most: int, host_of: Callable[[str], str]
+) -> ArchivedPage | None:
     """The page in the record; None if there is none in it."""
     problems.records += 1
     kind, status = record.get("WARC-Type"), 200
@@ -218,7 +243,7 @@ def _page(record: Record, place: str, problems: ProblemLog, most: int) -> Archiv
         )
     headers = {name: value for name, value in headers.items() if name not in DECODED}
     # A resource may have any URI (file:, urn:): its pages are grouped by the file they are in.
-    url = uri if web_host(uri) else made_up_url(f"{slug(place)}.invalid", quote(uri or page_id, ""))
+    url = uri if web_host(uri) else made_up_url(host_of(place), quote(uri or page_id, ""))
     return ArchivedPage(page_id, url, body, headers, status, fetched_at=_date(record))
 
 
