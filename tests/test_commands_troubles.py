@@ -67,6 +67,14 @@ def test_a_closed_standard_output_is_told(tmp_path: Path, demo: DemoCrawl) -> No
         assert f"noiseclean {arguments[0]}: standard output is closed\n" in done.stderr
 
 
+def test_a_closed_standard_error_keeps_the_results_clean(tmp_path: Path, archive: Path) -> None:
+    for arguments in (("replay", "a.warc.gz", *QUICK, "a.db"), ("sites", "--database", "no.db")):
+        command = ("sh", "-c", 'exec "$@" 2>&-', "sh", *console_command(*arguments))
+        done = run_process(tmp_path, *command, code=int("no.db" in arguments))
+        assert (done.stdout, done.stderr) == ("", "")
+    assert (tmp_path / "a.db").is_file()
+
+
 def test_a_name_that_the_locale_cannot_read_is_told(tmp_path: Path) -> None:
     locale = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     done = run_console(tmp_path, "sites", "--database", "cö.db", code=2, **locale)

@@ -130,6 +130,8 @@ def run_subcommand(
     """
     if sys.stdout is None:  # it was closed by who has started this; see `need_stdout`
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    if sys.stderr is None:  # what is told would go among the results
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     try:
         done = opts.subcommand.run(Call.of(opts, settings()))
         sys.stdout.flush()
