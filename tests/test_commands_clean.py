@@ -412,6 +412,25 @@ def test_list_of_addresses_is_fetched_as_robots_txt_allows(
 
 
 @pytest.mark.slow
+def test_the_reason_of_an_early_end_of_fetching_is_told(tmp_path: Path, server: PageServer) -> None:
+    (tmp_path / "list.txt").write_text("".join(f"{server.url}/{n}\n" for n in range(6)))
+    bound = ("-s", "CLOSESPIDER_PAGECOUNT=1", "-s", "CONCURRENT_REQUESTS=1", *QUICK)
+    early = "Fetching ended early (closespider_pagecount)"
+    done = run_noiseclean(tmp_path, "clean", "list.txt", *JSONL, *bound)
+    assert rows(done.stdout)[0]["text"] == story_text(0)
+    assert f"{early}.\n" in done.stderr
+    done = run_noiseclean(tmp_path, "clean", "list.txt", "-o", "out.csv", *bound)
+    assert f"{early}; run it again to go on.\n" in done.stderr
+    # Lines are written once all pages are there.
+    done = run_noiseclean(tmp_path, "clean", "list.txt", "-o", "out.jsonl", *bound, code=1)
+    assert done.stderr.endswith(f"clean: {early}; run it again to go on\n")
+    assert not (tmp_path / "out.jsonl").exists()
+    run_noiseclean(tmp_path, "clean", "list.txt", "-o", "out.jsonl", *QUICK)
+    found = rows((tmp_path / "out.jsonl").read_text(encoding="utf-8"))
+    assert [row["text"] for row in found] == [story_text(n) for n in range(6)]
+
+
+@pytest.mark.slow
 def test_several_addresses_are_fetched(tmp_path: Path, server: PageServer) -> None:
     urls = [f"{server.url}/{number}" for number in (2, 0, 2)]
     done = noiseclean(tmp_path, "clean", *urls, *QUICK, *JSONL)

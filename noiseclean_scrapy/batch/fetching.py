@@ -93,12 +93,12 @@ def read_url_list(path: Path) -> list[str]:
 
 def fetch(
     urls: Iterable[str], pages: FetchedPages, settings: Settings, on_done: Callable[[], object]
-) -> bool:
-    """Crawl the addresses; whether the crawl came to its end. `on_done` is called for each."""
+) -> str:
+    """Crawl the addresses; Scrapy's reason why the crawl ended. `on_done` is called for each."""
     arguments = {"urls": list(urls), "pages": pages, "on_done": on_done}
     # The pages are cleaned afterwards.
     stats = run_spider(UrlListSpider, settings, with_addon=False, **arguments)
-    return bool(stats.get_value("finish_reason") == "finished")
+    return str(stats.get_value("finish_reason"))
 
 
 class UrlListSpider(Spider):

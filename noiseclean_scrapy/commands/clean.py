@@ -36,6 +36,7 @@ from noiseclean_scrapy.commands.files import STDIO, FileError, is_replaced, new_
 from noiseclean_scrapy.commands.forms import document_bytes, form_of, row_bytes
 from noiseclean_scrapy.commands.lines import continue_lines
 from noiseclean_scrapy.commands.output import for_stdout, json_bytes, tell
+from noiseclean_scrapy.errors import NoiseCleanError
 from noiseclean_scrapy.page.characters import counted, listed
 from noiseclean_scrapy.page.decoding import decode
 from noiseclean_scrapy.service_urls import sqlite_url
@@ -115,11 +116,12 @@ class Clean(Subcommand):
                     without_text[cleaned.page.other] += 1
                 return found
 
-            with _without_warnings():
-                pages = read_pages()
-                if not one:
-                    pages = _with_progress(pages, "Cleaning the pages", count)
-                _write(pages, row, form, content, opts.output, one=one)
+            if count or opts.output in (None, STDIO):  # else what FILE holds stays
+                with _without_warnings():
+                    pages = read_pages()
+                    if not one:
+                        pages = _with_progress(pages, "Cleaning the pages", count)
+                    _write(pages, row, form, content, opts.output, one=one)
         if opts.output or not one or not count or without_text:
             tell(_summary(count, len(cleaners), opts.output, without_text, left_out))
         return count > without_text.total() and not left_out
@@ -264,11 +266,16 @@ def _fetch(urls: list[str], form: str, call: Call, folder: Path, stack: ExitStac
     with new_progress() as progress:
         task = progress.add_task("Fetching the pages", total=len(missing))
         settings = call.crawl_settings()
-        is_finished = fetch(missing, pages, settings, lambda: progress.advance(task))
-    if not is_finished:
+        reason = fetch(missing, pages, settings, lambda: progress.advance(task))
+    if reason == "shutdown":
         if kept:
             tell("Run it again to go on with fetching.")
         raise KeyboardInterrupt
+    if reason != "finished":
+        early = f"Fetching ended early ({reason})" + "; run it again to go on" * kept
+        if kept and form == "jsonl":  # see above: no lines yet
+            raise NoiseCleanError(early)
+        tell(f"{early}.")
     return pages
 
 
@@ -291,11 +298,12 @@ def _summary(
     without_text: Counter[str],
     left_out: Counter[str],
 ) -> str:
-    where = f", written to {output}" if output and output != STDIO else ""
+    where = f", {'written' if pages else 'nothing is written'} to {output}"
     empty = without_text[""]
     kinds = listed({kind: number for kind, number in without_text.most_common() if kind})
     return (
-        f"{counted(pages, 'page')} of {counted(sites, 'site')} cleaned{where}"
+        f"{counted(pages, 'page')} of {counted(sites, 'site')} cleaned"
+        + where * (output not in (None, STDIO))
         + f" ({listed(left_out)})" * bool(left_out)
         + f"; {counted(empty, 'page')} without text" * bool(empty)
         + f"; no HTML: {kinds}" * bool(kinds)
