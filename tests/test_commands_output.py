@@ -7,13 +7,15 @@ import os
 import stat
 import subprocess
 import sys
+import tempfile
 import threading
 from pathlib import Path
 
 import pytest
 
-from noiseclean_scrapy.commands.files import FileError, new_file, write_file
+from noiseclean_scrapy.commands.files import FileError, is_replaced, new_file, write_file
 from noiseclean_scrapy.store import Store
+from tests.support.archives import warc
 from tests.support.command_line import (
     DemoCrawl,
     console_command,
@@ -149,6 +151,32 @@ def test_ordinary_files_keep_mode_and_links_are_followed(
     assert old.read_bytes() == expected
 
 
+def test_what_is_open_already_is_written_to() -> None:
+    names = ["/dev/stdout", "/dev/stderr", "/dev/fd/1", "/proc/self/fd/1", "/dev/null"]
+    assert not any(is_replaced(Path(name)) for name in names)
+
+
+@pytest.mark.skipif(not os.access("/dev/shm", os.W_OK), reason="needs a RAM disk in /dev")
+def test_a_ram_disk_has_ordinary_files() -> None:
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        test_a_file_that_fails_leaves_the_older_one(Path(folder))
+
+
+@pytest.mark.parametrize("output", ["-", "/dev/stdout"])
+def test_a_reader_may_have_seen_enough(tmp_path: Path, output: str) -> None:
+    write_pages(tmp_path / "many", map(story, range(300)))
+    command = console_command("clean", "many", "-o", output)
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout
+        assert process.stderr
+        process.stdout.read(1)
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 0
+
+
 def test_a_terminal_is_written_to(tmp_path: Path, news: Path) -> None:
     import pty
 
@@ -187,6 +215,28 @@ def test_an_export_of_nothing_leaves_the_older_one(tmp_path: Path) -> None:
         assert done.stderr == f"0 pages exported, nothing is written to {name}\n"
         assert (tmp_path / name).read_text() == "older"
     assert noiseclean(tmp_path, "export", "--format", "json", code=1).json == []
+
+
+def test_a_source_without_pages_leaves_the_older_one(tmp_path: Path) -> None:
+    (tmp_path / "a.warc").write_bytes(warc(("resource", "http://a.org/", "text/plain", b"Fog")))
+    for name in ("a.jsonl", "a.csv", "a.txt"):
+        (tmp_path / name).write_text("older")
+        done = noiseclean(tmp_path, "clean", "a.warc", "-o", name, code=1)
+        told = f"0 pages of 0 sites cleaned, nothing is written to {name}\n"
+        assert done.stderr.endswith(told)
+        assert (tmp_path / name).read_text() == "older"
+    done = noiseclean(tmp_path, "clean", "a.warc", "--format", "json", code=1)
+    assert done.json == []
+    assert "nothing is written" not in done.stderr
+
+
+def test_a_name_that_the_terminal_lacks_letters_of_is_printed(
+    tmp_path: Path, demo: DemoCrawl
+) -> None:
+    report = ("inspect", demo.site, "--no-open", "-o", "Ω.html")
+    done = run_console(tmp_path, *report, PYTHONIOENCODING="latin-1", PYTHONUTF8="1")
+    assert done.stdout == "?.html\n"
+    assert (tmp_path / "Ω.html").is_file()
 
 
 def test_export_writes_what_its_name_says(tmp_path: Path, demo: DemoCrawl) -> None:

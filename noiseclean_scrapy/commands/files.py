@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +15,8 @@ from noiseclean_scrapy.replaced import replaced
 
 STDIO = Path("-")
 """What stands for standard input or output where a file is expected."""
-_SYSTEM_FOLDERS = (Path("/dev"), Path("/proc"))
+_OPEN_FILES = re.compile(r"/dev/(stdout|stderr|fd/\d+)|/proc/[^/]+/fd/\d+")
+"""What is open already, be it an ordinary file."""
 
 
 class FileError(NoiseCleanError):
@@ -45,7 +47,7 @@ def is_replaced(path: Path) -> bool:
 
     Devices and pipes, `-` for standard output among them, are written to as they are.
     """
-    if path == STDIO or any(folder in path.absolute().parents for folder in _SYSTEM_FOLDERS):
+    if path == STDIO or _OPEN_FILES.fullmatch(str(path.absolute())):
         return False
     return path.is_file() or not path.exists()
 
@@ -73,8 +75,10 @@ def new_file(path: Path) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def explained(doing: str, path: Path) -> Iterator[None]:
-    """Errors of the system as FileError that names the file."""
+    """Errors of the system as FileError that names the file, but where a pipe's reader ends."""
     try:
         yield
+    except BrokenPipeError:
+        raise
     except OSError as error:
         raise FileError(f"cannot {doing} {str(path)!r}: {error.strerror or error}") from error

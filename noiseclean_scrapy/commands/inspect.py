@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 import webbrowser
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from noiseclean_scrapy.commands.base import (
 )
 from noiseclean_scrapy.commands.files import is_replaced, write_file
 from noiseclean_scrapy.commands.judging import judge
+from noiseclean_scrapy.commands.output import tolerate_encoding
 from noiseclean_scrapy.report import page_report, site_report
 
 
@@ -46,6 +48,7 @@ class Inspect(Subcommand):
         write_file(path, report.encode("utf-8", "replace"))
         if not is_replaced(path):
             return True
+        tolerate_encoding(sys.stdout)
         print(path)
         if not call.opts.no_open:
             webbrowser.open(path.resolve().as_uri())
