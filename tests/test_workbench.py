@@ -241,6 +241,15 @@ def test_behind_a_proxy_reading_needs_the_token_too(demo: DemoCrawl) -> None:
         assert local.ask("/api/sites", known).status == 200
 
 
+def test_two_databases_are_refused(demo: DemoCrawl) -> None:
+    folder, name = demo.database.parent, "noiseclean.db"
+    for names in (("other.db", "--database", name), ("--database", name, "other.db")):
+        done = run_console(folder, "serve", *names, code=2)
+        assert "two databases are given" in done.stderr
+    with serving(folder, "--read-only", "--database", name) as server:
+        assert server.ask("/").status == 200
+
+
 # What is read ------------------------------------------------------------------------------------
 
 
@@ -429,6 +438,12 @@ def test_comments_behind_a_rule_stay(behind: str) -> None:
         assert '"p"' not in without
         assert behind.strip() in without
         assert with_rule(without, rule).count('"p"') == 1
+
+
+def test_a_rule_that_cannot_be_written_is_to_be_added_by_hand() -> None:
+    source = '"a.com".drop = ".ad"\n"a.com".keep = [".story"]\n'
+    with pytest.raises(ConfigurationError, match="add it by hand"):
+        with_rule(source, Rule("a.com", "keep", "p", "/live/"))
 
 
 def test_a_rule_taken_out_takes_no_other_rule_with_it() -> None:

@@ -198,10 +198,13 @@ def add_output_option(parser: argparse.ArgumentParser, default: str = "stdout") 
     )
 
 
-def add_database_option(parser: argparse.ArgumentParser) -> None:
+def add_database_option(
+    parser: argparse.ArgumentParser, action: str | type[argparse.Action] = "store"
+) -> None:
     parser.add_argument(
         "--database",
         dest="database_url",
+        action=action,
         metavar="URL",
         type=database_address,
         help="database URL or SQLite file (default NOISECLEAN_DATABASE_URL)",

@@ -6,6 +6,7 @@ import argparse
 import webbrowser
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 from noiseclean_scrapy.commands.base import (
     Call,
@@ -31,10 +32,11 @@ class Serve(Subcommand):
     )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        add_database_option(parser)
+        add_database_option(parser, _OneDatabase)
         parser.add_argument(
             "database_url",
             metavar="DATABASE",
+            action=_OneDatabase,
             nargs="?",
             default=argparse.SUPPRESS,
             type=_database,
@@ -102,6 +104,15 @@ class Serve(Subcommand):
 
             serve(bench, host=opts.host, port=opts.port, names=opts.name, on_start=on_start)
         return True
+
+
+class _OneDatabase(argparse.Action):
+    """Refuses two different databases, one as DATABASE and one as --database."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Any = None) -> None:
+        if getattr(namespace, self.dest, None) not in (None, values):
+            parser.error("two databases are given: serve takes one")
+        setattr(namespace, self.dest, values)
 
 
 def _database(text: str) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import tomlkit
+from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import AoT, Array, Table
 
 from noiseclean_scrapy.errors import ConfigurationError
@@ -109,12 +110,13 @@ def with_rule(source: str, rule: Rule) -> str:
     if table is None:
         table = tomlkit.table()
         document.append(key, table)
-    if rule.pattern:
-        table = _pages_table(table, rule.pattern)
-    _add(table, rule)
-    edited = tomlkit.dumps(document)
-    if _says(edited, rules + added):
-        return edited
+    with suppress(AttributeError, TOMLKitError):  # of keys with dots
+        if rule.pattern:
+            table = _pages_table(table, rule.pattern)
+        _add(table, rule)
+        edited = tomlkit.dumps(document)
+        if _says(edited, rules + added):
+            return edited
     raise ConfigurationError(
         f"the rule for {rule.site} cannot be written into this file: add it by hand"
     )
