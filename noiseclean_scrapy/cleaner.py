@@ -19,6 +19,7 @@ from noiseclean_scrapy.methods.trees.counts import check_factor
 from noiseclean_scrapy.notebook import cleaner_card
 from noiseclean_scrapy.page import DEFAULT_BUDGET, Html, Page, PageBudget, build_page
 from noiseclean_scrapy.page.bounded_json import is_bounded, most
+from noiseclean_scrapy.page.characters import rounded
 from noiseclean_scrapy.page.hashes import DIGEST_SIZE, digest
 from noiseclean_scrapy.page.inline import MarkupOptions, flag
 from noiseclean_scrapy.page.overrides import NO_OVERRIDES, Overrides
@@ -127,7 +128,7 @@ class SiteCleaner:
         )
 
     def __repr__(self) -> str:
-        return f"SiteCleaner(method={self.method!r}, pages={self.pages:g})"
+        return f"SiteCleaner(method={self.method!r}, pages={rounded(self.pages)})"
 
     def _repr_html_(self) -> str:
         return cleaner_card(self)

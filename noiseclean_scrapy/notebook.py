@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from noiseclean_scrapy.page.characters import shortened
+from noiseclean_scrapy.page.characters import rounded, shortened
 
 if TYPE_CHECKING:
     from noiseclean_scrapy.clean_page import CleanPage
@@ -43,7 +43,7 @@ def cleaner_card(cleaner: SiteCleaner) -> str:
         Markup("<strong>SiteCleaner</strong> <code>{}</code>").format(cleaner.method),
         _facts(
             {
-                "pages learned": f"{cleaner.pages:.4g}",
+                "pages learned": f"{rounded(cleaner.pages):,}",
                 "templates": "told apart" if cleaner.templates else "one",
                 "headline": "in the text" if cleaner.headline else "left out",
             }

@@ -192,6 +192,10 @@ def test_notebook_cards_are_plain_and_escaped() -> None:
         assert not {"script", "img", "a", "link", "html", "body"} & set(tags.found)
     assert "A &lt;img src=x onerror=1&gt; title" in page_card(page)
     assert "style-tree" in cleaner_card(cleaner)
+    assert "<dt>pages learned</dt><dd>1</dd>" in cleaner_card(cleaner)
+    for _ in range(1_234):
+        cleaner.observe(html)
+    assert "<dt>pages learned</dt><dd>1,235</dd>" in cleaner_card(cleaner)
     assert page._repr_html_() == page_card(page)
     for word, kept in (("kept", True), ("left out", False)):
         blocks = sum(block.kept is kept for block in page.blocks)

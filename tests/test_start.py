@@ -219,6 +219,16 @@ def test_a_topic_without_revisits_adds_no_component_for_them() -> None:
         assert ("HubRevisits" in names) is (revisits > 0)
 
 
+def test_a_representation_has_all_digits() -> None:
+    cleaner = SiteCleaner("style-tree")
+    cleaner.observe(story(1))
+    for _ in range(20):
+        cleaner.merge(SiteCleaner.from_bytes(cleaner.to_bytes()))
+    assert repr(cleaner) == "SiteCleaner(method='style-tree', pages=1048576)"
+    cleaner.decay(0.3)
+    assert repr(cleaner) == "SiteCleaner(method='style-tree', pages=314572.8)"
+
+
 def test_representations_are_short() -> None:
     cleaner = SiteCleaner("style-tree")
     cleaner.observe(story(1))

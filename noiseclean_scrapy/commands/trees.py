@@ -20,6 +20,7 @@ from noiseclean_scrapy.commands.base import (
 from noiseclean_scrapy.commands.files import STDIO, read_file, write_file
 from noiseclean_scrapy.commands.output import tell
 from noiseclean_scrapy.errors import NotStoredError, UnknownMethodError
+from noiseclean_scrapy.page.characters import rounded
 
 _UNUSABLE = re.compile(r"[^\w.-]+")
 """What the names of sites may have and the names of files should not."""
@@ -97,6 +98,6 @@ class ImportTree(Subcommand):
             saved = import_cleaner(store, name, cleaner, call.config)
         tell(
             f"{name} has tree version {saved.version} ({saved.method}), "
-            f"learned from {cleaner.pages:g} pages."
+            f"learned from {rounded(cleaner.pages):,} pages."
         )
         return True

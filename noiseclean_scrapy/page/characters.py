@@ -109,6 +109,16 @@ def counted(number: int, thing: str) -> str:
     return f"{number} {thing}{'s' * (number != 1)}"
 
 
+def rounded(number: float) -> float:
+    """A number with two decimals at most, a whole one without any.
+
+    >>> rounded(12345.0), rounded(2.3456)
+    (12345, 2.35)
+    """
+    found = round(number, 2)
+    return int(found) if found == int(found) else found
+
+
 def listed(numbers: Mapping[str, int]) -> str:
     """How many of each kind, in words, without those of which there are none.
 
