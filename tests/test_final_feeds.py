@@ -391,6 +391,17 @@ def test_refresh_says_what_is_wrong(tmp_path: Path) -> None:
     assert "give --format, one of jsonlines, jsonl" in nameless.stderr
     missing = noiseclean(tmp_path, "refresh", "items.json", code=1)
     assert "there is no file 'items.json'" in missing.stderr
+    for name in ("nope", "hex"):
+        wrong = noiseclean(tmp_path, "refresh", "items.json", "--encoding", name, code=2)
+        assert f"there is no encoding '{name}'" in wrong.stderr
+
+
+@pytest.mark.parametrize("indent", [None, -1, 0])
+def test_an_item_keeps_its_line(tmp_path: Path, indent: int | None) -> None:
+    path = tmp_path / "items.json"
+    path.write_text('[\n{"url": "a", "text": "Fog"}\n]')
+    rewrite_feed(path, "json", lambda item: {"text": "Sun"}, FeedOptions(indent=indent))
+    assert path.read_text() == '[\n{"url": "a", "text": "Sun"}\n]'
 
 
 def test_refresh_finds_a_front_page_without_its_slash(tmp_path: Path, demo: DemoCrawl) -> None:

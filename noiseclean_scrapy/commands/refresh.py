@@ -32,7 +32,9 @@ class Refresh(Subcommand):
             "feed", metavar="FEED", type=Path, help="a file that a crawl has written"
         )
         parser.add_argument("--format", choices=FORMATS, help="default: by the name of FEED")
-        parser.add_argument("--encoding", metavar="NAME", help="that of the feed, default utf-8")
+        parser.add_argument(
+            "--encoding", metavar="NAME", type=_encoding, help="that of the feed, default utf-8"
+        )
         parser.add_argument("--indent", metavar="N", type=int, help="that of a JSON feed")
         add_database_option(parser)
 
@@ -64,3 +66,11 @@ class Refresh(Subcommand):
         missing = f"; {counted(unknown, 'item')} {have} no stored page" if unknown else ""
         tell(f"{done.changed} of {counted(done.items, 'item')} got newer texts{missing}")
         return done.items > unknown and not final.has_unreadable_trees
+
+
+def _encoding(name: str) -> str:
+    try:
+        "".encode(name)
+    except LookupError:
+        raise argparse.ArgumentTypeError(f"there is no encoding {name!r}") from None
+    return name

@@ -199,7 +199,8 @@ def _is_escaped(source: str, options: FeedOptions) -> bool:
 
 
 def _as_json(item: Fields, is_ascii: bool, indent: int | None) -> str:
-    return json.dumps(item, ensure_ascii=is_ascii, indent=indent or None)
+    # To Scrapy a negative one is as 0.
+    return json.dumps(item, ensure_ascii=is_ascii, indent=max(indent or 0, 0) or None)
 
 
 def _csv(feed: BufferedReader, out: IO[bytes], change: Change, options: FeedOptions) -> None:
