@@ -97,15 +97,15 @@ def web_host(url: str | None) -> str:
     try:
         parts = urlsplit(url)
         parts.port  # noqa: B018  (read for its ValueError)
-        if not (url.isascii() and _PLAIN.match(url)):
+        # Its name in ASCII is not asked for: there may be tens of thousands of addresses.
+        name = parts.hostname or ""
+        is_web = parts.scheme in ("http", "https") and 0 < len(name.rstrip(".")) <= LONGEST_HOST
+        if is_web and not (url.isascii() and _PLAIN.match(url)):
             from w3lib.url import safe_url_string  # loads urllib.request
 
             safe_url_string(url)  # as Scrapy does: it may refuse what can be split
     except ValueError:
         return ""
-    # Its name in ASCII is not asked for: there may be tens of thousands of addresses.
-    name = parts.hostname or ""
-    is_web = parts.scheme in ("http", "https") and 0 < len(name.rstrip(".")) <= LONGEST_HOST
     return name if is_web else ""
 
 
