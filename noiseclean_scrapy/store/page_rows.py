@@ -192,6 +192,11 @@ def read_provisional(
     return _read(connection, query, CHUNK_BYTES)
 
 
+def key_of(page: StoredPage) -> str:
+    """Where a page stands in the order of its key."""
+    return page.key
+
+
 def provisional_place(page: StoredPage) -> tuple[int, str]:
     """Where a provisional page stands in the order of ``read_provisional``."""
     return page.position or 0, page.key

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import fields
-from typing import Any
+from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, func, select
+from sqlalchemy import ColumnElement, Connection, func, select
 
 from noiseclean_scrapy.errors import DamagedError, QueryError
 from noiseclean_scrapy.metadata import Metadata
@@ -18,6 +18,8 @@ from noiseclean_scrapy.store.records import Cleaned, PageCounts, PageLine, PageR
 from noiseclean_scrapy.store.schema import is_provisional, page_table
 from noiseclean_scrapy.store.search.indexing import in_chunks
 from noiseclean_scrapy.store.search.ranking import check_range
+
+Cluster = TypeVar("Cluster", str, "str | None")
 
 _FIT = func.coalesce(page_table.c.fit, 1.0).label("fit")  # none before schema version 2
 ORDERS: Mapping[str, tuple[ColumnElement[Any], ...]] = {
@@ -106,33 +108,19 @@ class Pages:
 
     def with_text(self, cluster: str | None = None) -> Iterator[PageRecord]:
         """The pages that have a text, without their HTML, by key; of one cluster or of all."""
-
-        def read_chunk(after: str) -> list[StoredPage]:
-            with self._database.transaction() as connection:
-                return page_rows.read_pages_with_text(connection, cluster, after)
-
-        return self._in_chunks(read_chunk, lambda page: page.key, "")
+        return self._in_chunks(page_rows.read_pages_with_text, cluster, page_rows.key_of, "")
 
     def with_html(self, cluster: str) -> Iterator[PageRecord]:
         """The pages of a cluster that have HTML, with it, by key."""
-
-        def read_chunk(after: str) -> list[StoredPage]:
-            with self._database.transaction() as connection:
-                return page_rows.read_pages_with_html(connection, cluster, after)
-
-        return self._in_chunks(read_chunk, lambda page: page.key, "")
+        return self._in_chunks(page_rows.read_pages_with_html, cluster, page_rows.key_of, "")
 
     def provisional(self, cluster: str) -> Iterator[PageRecord]:
         """The pages that the newest tree does not cover, with their HTML, by position.
 
         A page written with a position but never with HTML cannot be learned and is left out.
         """
-
-        def read_chunk(after: tuple[int, str]) -> list[StoredPage]:
-            with self._database.transaction() as connection:
-                return page_rows.read_provisional(connection, cluster, after)
-
-        return self._in_chunks(read_chunk, page_rows.provisional_place, (0, ""))
+        place = page_rows.provisional_place
+        return self._in_chunks(page_rows.read_provisional, cluster, place, (0, ""))
 
     def write(
         self, pages: Sequence[PageRecord], *, method: str, rewrite: Collection[str] = ()
@@ -229,9 +217,16 @@ class Pages:
 
     def _in_chunks(
         self,
-        read_chunk: Callable[[Place], list[StoredPage]],
+        read: Callable[[Connection, Cluster, Place], list[StoredPage]],
+        cluster: Cluster,
         place: Callable[[StoredPage], Place],
         start: Place,
     ) -> Iterator[PageRecord]:
+        """What `read` finds, chunk by chunk, each in a transaction of its own."""
+
+        def read_chunk(after: Place) -> list[StoredPage]:
+            with self._database.transaction() as connection:
+                return read(connection, cluster, after)
+
         found = page_rows.read_in_chunks(read_chunk, place, start, self._database.damage)
         return map(self._database.with_blocks, found)

@@ -15,12 +15,13 @@ from itertools import islice
 
 from noiseclean_scrapy.methods.trees.counts import FeatureCounts, effective_pages, entropy
 from noiseclean_scrapy.methods.trees.merging import (
-    CHARACTERISTIC_SHARE,
     LIKENESS,
     MOST_COMPARED,
     Labels,
     Place,
+    characteristic_features,
     merged_children,
+    rarest,
 )
 from noiseclean_scrapy.methods.trees.site_style_tree import ElementNode, SiteStyleTree
 
@@ -137,18 +138,6 @@ class _Candidate:
     def pages(self) -> float:
         return math.fsum(node.pages for node in self.nodes)
 
-    def characteristic_features(self) -> frozenset[str]:
-        """Features on nearly all pages of the candidate."""
-        least = CHARACTERISTIC_SHARE * self.pages
-        if len(self.nodes) == 1:
-            frequency: dict[str, float] = self.nodes[0].document_frequency
-        else:
-            frequency = defaultdict(float)
-            for node in self.nodes:
-                for feature, count in node.document_frequency.items():
-                    frequency[feature] += count
-        return frozenset(feature for feature, count in frequency.items() if count >= least)
-
 
 def _merge_like_elements(tree: SiteStyleTree, published: bool) -> list[MeasuredElement]:
     root = _element([tree.root])
@@ -226,7 +215,7 @@ def _like_groups(candidates: list[_Candidate]) -> list[list[_Candidate]]:
     A group that a candidate cannot join, those of its style with the same features cannot either,
     so that they share one search. No candidate is compared with more than `MOST_COMPARED`.
     """
-    features = [candidate.characteristic_features() for candidate in candidates]
+    features = [characteristic_features(candidate.nodes) for candidate in candidates]
     spread = Counter(feature for own in features for feature in own)
     groups: list[list[int]] = []
     styles: list[set[int]] = []
@@ -237,18 +226,16 @@ def _like_groups(candidates: list[_Candidate]) -> list[list[_Candidate]]:
         if candidate.style != style:
             style = candidate.style
             searches.clear()
-        # Two sets as alike as LIKENESS share one of their rarest features.
-        rarest = sorted(own, key=lambda feature: (spread[feature], feature))
-        rarest = rarest[: len(own) - math.ceil(LIKENESS * len(own)) + 1] if own else []
+        rare = rarest(own, spread)
         if own not in searches:
-            searches[own] = merge(*(index[feature] for feature in rarest))
+            searches[own] = merge(*(index[feature] for feature in rare))
         for near in islice(searches[own], MOST_COMPARED):
             if style not in styles[near] and _alike(own, features[groups[near][0]]):
                 groups[near].append(number)
                 styles[near].add(style)
                 break
         else:
-            for feature in rarest:
+            for feature in rare:
                 index[feature].append(len(groups))
             groups.append([number])
             styles.append({style})

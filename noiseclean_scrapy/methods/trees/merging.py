@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 
 from noiseclean_scrapy.methods.trees.site_style_tree import ElementNode
@@ -33,17 +33,34 @@ class Group:
         self.places = places
         self.styles = frozenset(style for style, _ in places)
         self.tags = math.fsum(node.pages for node in nodes)
-        frequency: dict[str, float] = defaultdict(float)
-        for node in nodes:
-            for feature, count in node.document_frequency.items():
-                frequency[feature] += count
-        least = CHARACTERISTIC_SHARE * self.tags
-        self.characteristic = frozenset(f for f, n in frequency.items() if n >= least)
+        self.characteristic = characteristic_features(nodes)
 
     def likeness(self, other: Group) -> float:
         """Jaccard index of the characteristic features."""
         both = len(self.characteristic & other.characteristic)
         return both / (len(self.characteristic) + len(other.characteristic) - both)
+
+
+def characteristic_features(nodes: Sequence[ElementNode]) -> frozenset[str]:
+    """Features on nearly all pages of the nodes."""
+    if len(nodes) == 1:
+        frequency: dict[str, float] = nodes[0].document_frequency
+    else:
+        frequency = defaultdict(float)
+        for node in nodes:
+            for feature, count in node.document_frequency.items():
+                frequency[feature] += count
+    least = CHARACTERISTIC_SHARE * math.fsum(node.pages for node in nodes)
+    return frozenset(feature for feature, count in frequency.items() if count >= least)
+
+
+def rarest(features: Iterable[str], spread: Mapping[str, int]) -> list[str]:
+    """So many of the rarest features that two sets as alike as `LIKENESS` share one of them.
+
+    `spread` tells how many sets have a feature.
+    """
+    ordered = sorted(features, key=lambda feature: (spread[feature], feature))
+    return ordered[: len(ordered) - math.ceil(LIKENESS * len(ordered)) + 1]
 
 
 def merged_children(
@@ -101,10 +118,7 @@ def _joined(members: list[Group]) -> Group:
 
 
 class _LikenessIndex:
-    """Groups found again by the rarest of their characteristic features.
-
-    Two sets as alike as `LIKENESS` share at least one of so many of their rarest members.
-    """
+    """Groups found again by the rarest of their characteristic features."""
 
     def __init__(self, groups: Iterable[Group], one_a_style: bool) -> None:
         self._spread = Counter(f for group in groups for f in group.characteristic)
@@ -136,5 +150,4 @@ class _LikenessIndex:
             del self._by_feature[feature][group]
 
     def _rarest(self, group: Group) -> list[str]:
-        features = sorted(group.characteristic, key=lambda f: (self._spread[f], f))
-        return features[: len(features) - math.ceil(LIKENESS * len(features)) + 1]
+        return rarest(group.characteristic, self._spread)
