@@ -159,6 +159,7 @@ def test_what_is_open_already_is_written_to() -> None:
 @pytest.mark.skipif(not os.access("/dev/shm", os.W_OK), reason="needs a RAM disk in /dev")
 def test_a_ram_disk_has_ordinary_files() -> None:
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        assert is_replaced(Path(folder, "pages.csv"))
         test_a_file_that_fails_leaves_the_older_one(Path(folder))
 
 

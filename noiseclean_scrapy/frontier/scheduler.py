@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pickle
 from collections import OrderedDict, deque
-from secrets import token_bytes, token_hex
+from secrets import token_hex
 from time import monotonic
 from typing import TYPE_CHECKING, Any, cast
 
@@ -13,11 +12,11 @@ from scrapy.core.scheduler import BaseScheduler, Scheduler
 from scrapy.exceptions import CloseSpider
 from scrapy.utils.asyncio import create_looping_call, run_in_thread, sleep
 from scrapy.utils.defer import deferred_from_coro
-from scrapy.utils.request import request_from_dict
 
 from noiseclean_scrapy.crawl.pipeline import CleanPipeline
 from noiseclean_scrapy.crawl.starting import config_of, count, exit_with_error, is_trial
 from noiseclean_scrapy.frontier.held import HeldSite, HeldSites
+from noiseclean_scrapy.frontier.packed_requests import pack_request, unpack_request
 from noiseclean_scrapy.frontier.part import Counts, Exchange, Part, Push, is_refusal
 from noiseclean_scrapy.page.characters import counted
 from noiseclean_scrapy.page.hashes import hash64, page_key
@@ -380,13 +379,9 @@ class FrontierScheduler(BaseScheduler):
         return self.crawler.request_fingerprinter.fingerprint(request)
 
     def _encode(self, request: Request, is_filtered: bool) -> bytes | None:
-        """A request as bytes, without what all requests have; None where it cannot be sent."""
+        """A request as bytes; None where it cannot be sent."""
         try:
-            values = request.to_dict(spider=self._spider)
-            kept = {k: v for k, v in values.items() if k not in _PLAIN or v != _PLAIN[k]}
-            if not is_filtered:
-                kept["_id"] = token_bytes(8)  # two requests for one page are two requests
-            return pickle.dumps(kept, protocol=4)
+            return pack_request(request, self._spider, is_filtered=is_filtered)
         except Exception as error:
             count(self.crawler, "frontier/unserializable")
             logger.debug("%s stays in this process: %s", request, error)
@@ -394,14 +389,8 @@ class FrontierScheduler(BaseScheduler):
 
     def _decode(self, data: bytes) -> Request | None:
         try:
-            request = request_from_dict(pickle.loads(data), spider=self._spider)
-            # It has been known as one: a retry, which copies the meta, is to be sent again.
-            request.meta.pop("is_start_request", None)
-            return request
+            return unpack_request(data, self._spider)
         except Exception as error:
             count(self.crawler, "frontier/errors")
             logger.error("A request in Redis cannot be read, and is left out: %s", error)
             return None
-
-
-_PLAIN = Request("data:,").to_dict()
