@@ -370,6 +370,32 @@ def test_links_of_pages_that_are_not_judged_spend_the_budget(tmp_path: Path) -> 
     assert crawled.ours["focus/over_budget"] > 0
 
 
+class PagingSpider(FollowingSpider):
+    """Turns the pages of a list by a form that posts to the list's own address."""
+
+    name = "paging"
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        assert response.request
+        yield {"url": response.url, "priority": response.request.priority}
+        for number in range(9):
+            yield scrapy.FormRequest(response.url, formdata={"page": str(number)})
+        if response.request.priority == 1000:
+            yield response.request.replace(dont_filter=True, priority=7)
+
+
+def test_a_form_for_its_own_page_is_no_retry(tmp_path: Path) -> None:
+    with crawl_site.serve(newspaper()) as server:
+        settings = {**ONE_AT_A_TIME, "NOISECLEAN_SITE_BUDGET": 4}
+        plan = Plan(PagingSpider, settings, {"urls": [f"{server.url}/"]})
+        crawled = crawling.crawl(tmp_path, plan)[0]
+    assert crawled.ours["focus/pages"] == 4 + 1  # a retry is of a page that counts already
+    assert crawled.ours["focus/over_budget"] > 0
+    priorities = [item["priority"] for item in crawled.items]
+    assert priorities.count(0) == 0
+    assert min(priorities) == 7  # of a retry, which has its own
+
+
 @pytest.mark.slow
 def test_a_restarted_job_goes_on(tmp_path: Path) -> None:
     with crawl_site.serve(hub_site()) as server:

@@ -446,6 +446,8 @@ def test_hubs_that_cannot_be_kept_are_left_out_of_a_job(tmp_path: Path) -> None:
     spider = OldSpider("news")
     one = focus()
     one.space.pages = 7
+    for relevance in (0.0, 0.0, 0.01, 0.5, 0.6):
+        one.relevances.add(relevance)
     for name, options in (
         ("plain", {}),
         ("own", {"callback": lambda response: None}),
@@ -459,6 +461,8 @@ def test_hubs_that_cannot_be_kept_are_left_out_of_a_job(tmp_path: Path) -> None:
     other = focus()
     load_focus(other, path, Spider("news"))
     assert other.space.pages == 7
+    assert other.relevances.counts == one.relevances.counts
+    assert other.relevances.bound == one.relevances.bound > 0
     assert [hub.address for hub in other.hubs] == [f"{URL}plain"]
 
 

@@ -13,6 +13,7 @@ import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
+from enum import IntEnum
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -516,6 +517,38 @@ def test_a_site_rests_when_its_process_leaves(own_redis: PrivateRedis) -> None:
     assert taken.requests == {}
     assert taken.counts.pending == 2
     part.close()
+
+
+class Rank(IntEnum):
+    """What a spider may give as a priority."""
+
+    LAST = -1
+    FIRST = 10
+
+
+class RankedSpider(LambdaSpider):
+    """Follows links of several priorities, which can be sent or not."""
+
+    name = "ranked"
+    stay: bool
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        yield {"url": response.url}
+        if response.url.endswith("/0"):
+            callback = partial(self.parse) if self.stay else None
+            for number, priority in enumerate((Rank.LAST, 0, True, Rank.FIRST), 1):
+                yield response.follow(f"/{number}", callback=callback, priority=priority)
+
+
+@pytest.mark.parametrize("stay", [False, True])
+def test_priorities_of_any_kind_count(
+    tmp_path: Path, web: Web, own_redis: PrivateRedis, stay: bool
+) -> None:
+    settings = {"NOISECLEAN_FRONTIER": own_redis.url, "CONCURRENT_REQUESTS": 1}
+    arguments = {"first": [web.url(0, 0)], "stay": stay}
+    (crawled,) = crawling.crawl(tmp_path, Plan(RankedSpider, settings, arguments))
+    assert [item["url"] for item in crawled.items] == [web.url(0, n) for n in (0, 4, 3, 2, 1)]
+    assert "frontier/errors" not in crawled.ours
 
 
 def test_requests_that_stay_pass_the_duplicate_filter(

@@ -44,6 +44,20 @@ def test_words_phrases_and_scripts(store: Store) -> None:
     assert found == dict(FOUND)
 
 
+@pytest.mark.parametrize("words", [("ប្រទេស", "កម្ពុជា"), ("นายก", "รัฐมนตรี")])
+def test_blanks_without_width_in_a_query_are_those_of_no_page(
+    store: Store, words: tuple[str, str]
+) -> None:
+    write(store, page("found", "".join(words)), page("other", words[1]))
+    assert keys(store.search("\u200b".join(words))) == ["found"]
+    assert keys(store.search(f"{words[1]} -{chr(0x200B).join(words)}")) == ["other"]
+
+
+def test_a_language_of_a_region_is_its_language(store: Store) -> None:
+    write(store, page("vienna", "Der Hafen", language="de"), page("oslo", "Hafen", language="no"))
+    assert keys(store.search("hafen", language="de-AT")) == ["vienna"]
+
+
 def test_a_word_of_nothing_but_stretches_is_bounded(store: Store) -> None:
     write(store, page("stretched", "\u0640" * 3000 + " ferry"))
     assert keys(store.search("ferry")) == ["stretched"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from noiseclean_scrapy.methods.trees.noise_threshold import otsu_cut
 
 _BINS = 100
@@ -21,24 +23,28 @@ class Relevances:
     True
     """
 
-    def __init__(self) -> None:
-        self._counts = [0] * _BINS
-        self.bound = 0.0
+    def __init__(self, counts: Sequence[int] = (0,) * _BINS) -> None:
+        """With the `counts` of others."""
+        self.counts = list(counts)
+        self.bound = self._bound()
 
     def add(self, relevance: float) -> None:
         """Count one more page."""
-        self._counts[min(_BINS - 1, int(relevance * _BINS))] += 1
-        cut = otsu_cut({number: count for number, count in enumerate(self._counts) if count})
-        self.bound = (cut[0] + 1) / _BINS if cut else 0.0
+        self.counts[min(_BINS - 1, int(relevance * _BINS))] += 1
+        self.bound = self._bound()
+
+    def _bound(self) -> float:
+        cut = otsu_cut({number: count for number, count in enumerate(self.counts) if count})
+        return (cut[0] + 1) / _BINS if cut else 0.0
 
     @property
     def harvest_rate(self) -> float:
         """Share of the pages that are not below the bound, in [0, 1]."""
         first = round(self.bound * _BINS)
-        return sum(self._counts[first:]) / max(1, sum(self._counts)) if first else 0.0
+        return sum(self.counts[first:]) / max(1, sum(self.counts)) if first else 0.0
 
     @property
     def histogram(self) -> list[int]:
         """Numbers of pages with a relevance of 0 to 0.05, to 0.1 and so on."""
         width = _BINS // _BINS_SHOWN
-        return [sum(self._counts[n : n + width]) for n in range(0, _BINS, width)]
+        return [sum(self.counts[n : n + width]) for n in range(0, _BINS, width)]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from noiseclean_scrapy.clean_page import CleanPage
 from noiseclean_scrapy.config import Config
+from noiseclean_scrapy.focus.distribution import Relevances
 from noiseclean_scrapy.focus.hubs import LEAST_LINKS, Hub, Hubs
 from noiseclean_scrapy.focus.links import LinkBlock, PageLink, link_address, page_links
 from noiseclean_scrapy.focus.potential import Potential
@@ -41,9 +42,9 @@ class Reading:
 
 
 class Focus:
-    """The topic of one crawl and all that is learned of it: terms, weights, hubs, budgets spent.
+    """The topic of one crawl and all that is learned of it.
 
-    Knows pages and addresses, no requests.
+    Terms, weights, hubs, relevances, budgets spent: it knows pages and addresses, no requests.
     """
 
     def __init__(self, config: Config) -> None:
@@ -56,6 +57,7 @@ class Focus:
         self.hubs = Hubs(config.revisit_seconds)
         self.spent: Counter[str] = Counter()
         self.revisits = 0
+        self.relevances = Relevances()
 
     def read(
         self,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.utils.request import request_from_dict
 
+from noiseclean_scrapy.focus.distribution import Relevances
 from noiseclean_scrapy.focus.focus import Focus
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ _VERSION = 1
 
 
 def save_focus(focus: Focus, spider: Spider) -> bytes:
-    """Frequencies of terms, budgets spent, hubs with their requests, revisits made.
+    """Frequencies of terms, relevances, budgets spent, hubs with their requests, revisits made.
 
     Pickled, as Scrapy keeps its own state in a job. A hub whose callback is no method of the spider
     cannot be kept, nor one whose meta holds what cannot be pickled. Weights are learned again.
@@ -42,6 +43,7 @@ def save_focus(focus: Focus, spider: Spider) -> bytes:
             "frequencies": dict(focus.space.frequencies),
             "spent": dict(focus.spent),
             "revisits": focus.revisits,
+            "relevances": focus.relevances.counts,
             "hubs": hubs,
             "texts": list(focus.hubs.texts),
         },
@@ -60,6 +62,8 @@ def load_focus(focus: Focus, path: Path, spider: Spider) -> None:
     focus.space.frequencies = Counter(state["frequencies"])
     focus.spent = Counter(state["spent"])
     focus.revisits = state["revisits"]
+    if "relevances" in state:  # not in those of the first days
+        focus.relevances = Relevances(state["relevances"])
     focus.hubs.texts = OrderedDict.fromkeys(state["texts"])
     now = time.monotonic()
     for hub in state["hubs"]:

@@ -141,6 +141,7 @@ class _Surroundings:
         self.page = page
         self._targets = [""] * len(page.elements)
         self._lengths = [0] * len(page.elements)
+        self._texts: dict[int, str] = {}
         for element in reversed(page.elements):
             target, length = "", 0
             for child in element.content:
@@ -167,6 +168,11 @@ class _Surroundings:
             top = element.index
         if top < 0:
             return block.text[:_MOST_CHARACTERS]
+        if top not in self._texts:
+            self._texts[top] = self._text_below(top)
+        return self._texts[top]
+
+    def _text_below(self, top: int) -> str:
         pieces: list[str] = []
         waiting = [top]
         while waiting:

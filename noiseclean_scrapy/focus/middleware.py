@@ -19,7 +19,6 @@ from noiseclean_scrapy.crawl.bounded import base_of, read_part, selector_of
 from noiseclean_scrapy.crawl.middleware import CrawlComponent
 from noiseclean_scrapy.crawl.starting import config_of, count
 from noiseclean_scrapy.crawl.visits import ByResponse
-from noiseclean_scrapy.focus.distribution import Relevances
 from noiseclean_scrapy.focus.focus import Focus, Reading
 from noiseclean_scrapy.focus.job import load_focus, save_focus
 from noiseclean_scrapy.focus.potential import PRIORITY_SCALE, UNKNOWN
@@ -59,7 +58,6 @@ class FocusMiddleware(CrawlComponent):
         self._job = Path(folder) / _JOB_FILE if folder else None
         self._saved_at = monotonic()
         self._relevance = 0.0
-        self._relevances = Relevances()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -149,7 +147,7 @@ class FocusMiddleware(CrawlComponent):
         request.meta[META_KEY] = {
             **note,
             "relevance": round(reading.relevance, 4),
-            "bound": self._relevances.bound,
+            "bound": self.focus.relevances.bound,
         }
         if self.config.revisits and request.method == "GET" and response.status == 200:
             site = site_name(request.url)
@@ -165,10 +163,10 @@ class FocusMiddleware(CrawlComponent):
         assert self.crawler.stats
         pages = self.crawler.stats.get_value("noiseclean/focus/pages")
         self._set("focus/mean_relevance", round(self._relevance / pages, 4))
-        self._relevances.add(reading.relevance)
-        self._set("focus/bound", self._relevances.bound)
-        self._set("focus/harvest_rate", round(self._relevances.harvest_rate, 4))
-        self._set("focus/histogram", self._relevances.histogram)
+        self.focus.relevances.add(reading.relevance)
+        self._set("focus/bound", self.focus.relevances.bound)
+        self._set("focus/harvest_rate", round(self.focus.relevances.harvest_rate, 4))
+        self._set("focus/histogram", self.focus.relevances.histogram)
 
     async def _save(self) -> None:
         self._saved_at = monotonic()
@@ -245,7 +243,7 @@ class FocusSpiderMiddleware(FocusComponent):
             return True
         try:
             # A request for the page itself is a retry, which has its priority.
-            if output.url == response.url or output.meta.get("noiseclean") is False:
+            if output.meta.get("noiseclean") is False or self._is_retry(output, response):
                 return True
             if middleware.is_spent(output.url):
                 count(self.crawler, "focus/over_budget")
@@ -260,6 +258,16 @@ class FocusSpiderMiddleware(FocusComponent):
         except Exception as error:
             self.count_error("judging a request", error)
         return True
+
+    def _is_retry(self, request: Request, response: Response) -> bool:
+        """Whether a request asks for the page again, not a form for what follows at its address."""
+        if request.url != response.url:
+            return False
+        fingerprinter = self.crawler.request_fingerprinter
+        assert fingerprinter
+        asked = response.request or request
+        same = asked.replace(url=response.url)  # as a redirect has led to it
+        return fingerprinter.fingerprint(request) == fingerprinter.fingerprint(same)
 
     def _prioritise(self, request: Request, reading: Reading, focus: Focus) -> None:
         potential, link = focus.potential(reading, request.url)

@@ -12,7 +12,6 @@ from scrapy.utils.asyncio import create_looping_call
 
 from noiseclean_scrapy.crawl.starting import config_of, count
 from noiseclean_scrapy.focus.middleware import META_KEY, FocusComponent, FocusMiddleware
-from noiseclean_scrapy.focus.potential import PRIORITY_SCALE
 from noiseclean_scrapy.page.logs import get_logger
 from noiseclean_scrapy.page.urls import site_name
 
@@ -30,6 +29,8 @@ logger = get_logger(__name__)
 _MOST_SECONDS_BETWEEN_LOOKS = 1.0
 _LOST_AFTER_INTERVALS = 10
 _MOST_MISSES = 3
+_BEFORE_ALL_OTHERS = 1_000_000
+"""The priority of a revisit; Redis keeps those below 2^21 apart by age."""
 _OF_ITS_VISIT = (
     *("retry_times", "redirect_times", "redirect_ttl", "redirect_urls", "redirect_reasons"),
     "download_latency",
@@ -131,7 +132,7 @@ class HubRevisits(FocusComponent):
         meta = {key: kept for key, kept in hub.request.meta.items() if key not in _OF_ITS_VISIT}
         request = hub.request.replace(
             dont_filter=True,
-            priority=2 * PRIORITY_SCALE,
+            priority=_BEFORE_ALL_OTHERS,
             # A cached copy would have no new links.
             meta={**meta, META_KEY: note, "dont_cache": True},
         )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+import itertools
+from collections import OrderedDict
+from heapq import heappop, heappush
 from secrets import token_hex
 from time import monotonic
 from typing import TYPE_CHECKING, Any, cast
@@ -61,7 +63,8 @@ class FrontierScheduler(BaseScheduler):
         each = max(1, settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN"))
         self._held = HeldSites(each, 2 * each)
         self._rest = settings.getfloat("DOWNLOAD_DELAY") * _LONGEST
-        self._local: deque[Request] = deque()
+        self._local: list[tuple[int, int, Request]] = []  # a heap; of one priority in their order
+        self._numbers = itertools.count()
         self._local_seen: set[bytes] = set()
         self._to_send: list[tuple[Push, Request]] = []
         self._lately: OrderedDict[bytes, None] = OrderedDict()
@@ -116,21 +119,21 @@ class FrontierScheduler(BaseScheduler):
             if is_filtered:
                 self._local_seen.add(fingerprint)
             request.meta.pop("is_start_request", None)  # its retries are not filtered
-            self._local.append(request)
+            heappush(self._local, (-request.priority, next(self._numbers), request))
             return True
         if is_filtered:
             self._lately[fingerprint] = None
             if len(self._lately) > _REQUESTS_REMEMBERED:
                 self._lately.popitem(last=False)
         filtered_by = fingerprint if is_filtered else b""
-        push = Push(site_name(request.url), filtered_by, request.priority, data)
+        push = Push(site_name(request.url), filtered_by, int(request.priority), data)
         self._to_send.append((push, request))
         self._is_over = False
         return True
 
     def next_request(self) -> Request | None:
         if self._local:
-            return self._local.popleft()
+            return heappop(self._local)[2]
         # Beyond its lease nothing here is its own; links that cannot be sent are not made more.
         if monotonic() > self._lease_end or len(self._to_send) > _REQUESTS_TO_SEND:
             return None

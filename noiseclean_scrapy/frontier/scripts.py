@@ -54,10 +54,11 @@ PUSH = """
 local new = {}
 for i = 1, #ARGV, 4 do
   local site, fingerprint, priority, data = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 2]), ARGV[i + 3]
+  local before_others = priority * 2 ^ 32
   local is_new = fingerprint == '' or redis.call('SADD', key('seen'), fingerprint) == 1
   if is_new then
     local age = redis.call('HINCRBY', key('counts'), 'pushed', 1) % 2 ^ 32
-    local place = age - priority * 2 ^ 32
+    local place = age - before_others
     -- It may be under way, where the answer to this was lost, and it is pushed once more.
     if not redis.call('ZSCORE', key('taken:' .. site), data) then
       local added = redis.call('ZADD', key('waiting:' .. site), 'NX', place, data)

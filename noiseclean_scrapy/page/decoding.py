@@ -211,6 +211,14 @@ def _telling(data: bytes) -> list[bytes]:
     return found or [data]
 
 
+def without_hidden_blanks(text: str) -> str:
+    """The text without blanks of no width (U+200B) between letters of Khmer and the like.
+
+    These languages have no blanks between words: such a one is where a line may end.
+    """
+    return _WITHIN_PHRASE.sub("", text) if "\u200b" in text else text
+
+
 def mended(text: str, data: bytes | None = None) -> str:
     """The text with the letters and signs that stand behind control characters, if there are any.
 
@@ -222,8 +230,8 @@ def mended(text: str, data: bytes | None = None) -> str:
     >>> mended("the city\x92s fog"), mended("the cityâ\x80\x99s fog")
     ('the city’s fog', 'the city’s fog')
     """
-    if "\u200b" in text and _WITHIN_PHRASE.search(text):
-        text, data = _WITHIN_PHRASE.sub("", text), None
+    if (joined := without_hidden_blanks(text)) != text:
+        text, data = joined, None
     for _ in range(_MOST_TIMES):
         if not _has_control(text, data):
             return text

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from noiseclean_scrapy.errors import QueryError
+from noiseclean_scrapy.page.decoding import without_hidden_blanks
 from noiseclean_scrapy.store.search.terms import Analyzer, Phrase
 
 # Within a word of Hebrew letters and points it tells an abbreviation, as the sign U+05F4 does.
@@ -47,7 +48,7 @@ def parse_query(query: str) -> tuple[Alternative, ...]:
     if not query.strip():
         raise QueryError("the query is empty: give a word to search for")
     alternatives: list[tuple[list[str], list[str]]] = [([], [])]
-    for match in _PART.finditer(query):
+    for match in _PART.finditer(without_hidden_blanks(query)):  # as pages are read
         if match.start() >= _CHARACTERS:
             break
         minus, quoted, word = match.groups(default="")

@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Select, func, or_, select, union_all
 
 from noiseclean_scrapy.errors import QueryError
+from noiseclean_scrapy.page.facts import language_code
 from noiseclean_scrapy.store.schema import page_table
 from noiseclean_scrapy.store.search import fulltext
 from noiseclean_scrapy.store.search.indexing import as_text, in_chunks
@@ -79,7 +80,8 @@ class SearchFilter:
 
     def __post_init__(self) -> None:
         if self.language is not None:
-            object.__setattr__(self, "language", self.language.lower())
+            code = language_code(self.language) or self.language.lower()
+            object.__setattr__(self, "language", code)
         for name in ("since", "until"):
             if (time := getattr(self, name)) is not None:
                 object.__setattr__(self, name, _in_utc(name, time))
