@@ -276,6 +276,9 @@ def test_titles_of_pages_without_a_headline() -> None:
         ("홍길동 기자 hong@news.example", "홍길동"),
         ({"@id": "#ana"}, "Ana Sousa"),
         ("https://example.com/ana", ""),
+        ('<a href="/ana" hreflang="en">Ana <b>Sousa</b></a>', "Ana Sousa"),
+        ({"name": "&lt;p>By Ana Sousa,&lt;br>Rui Melo&lt;/p>"}, "Ana Sousa; Rui Melo"),
+        ("<3 Ana Sousa", "<3 Ana Sousa"),
         ([7, None, {"name": {}}], ""),
     ],
 )

@@ -16,6 +16,7 @@ from markdown_it import MarkdownIt
 from noiseclean_scrapy import CleanPage, SiteCleaner, kernels
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.page import inline_markdown
+from noiseclean_scrapy.page.build import build_page
 from noiseclean_scrapy.page.contents import MOST_INLINE
 from noiseclean_scrapy.page.formula import symbols
 from noiseclean_scrapy.page.markup import is_written
@@ -215,6 +216,38 @@ def test_of_a_picture_that_is_loaded_later_its_own_address_is_shown(
     markdown = clean(html).to_markdown(include_images=True)
     address = f"https://a.example{shown}" if shown[:1] == "/" else f"https://a.example/b/{shown}"
     assert re.findall(r"!\[a\]\((.*)\)", markdown) == ([address] if shown else [])
+    with kernels.in_python():
+        assert clean(html).to_markdown(include_images=True) == markdown
+
+
+@pytest.mark.parametrize(
+    ("behind", "shown"),
+    [
+        ("<noscript><img src=/1.png></noscript>", ["/1.png"]),
+        (
+            " <noscript><picture><img src=/2.png srcset='/3.png 2x'></picture></noscript>",
+            ["/2.png"],
+        ),
+        ("<noscript><img src=/4.png></noscript><noscript><img src=/5.png></noscript>", ["/4.png"]),
+        ("<noscript><img src=/6.png><img src=/7.png></noscript>", []),
+        ("<noscript><img src=/count.gif width=1 height=1></noscript>", []),
+        ("<noscript><img src=/count.gif style='display: none'></noscript>", []),
+        ("<noscript><img src=data:image/gif,x></noscript>", []),
+        ("<noscript><img src='/{{ name }}.png'></noscript>", []),
+        ("<noscript>Fog</noscript>", []),
+        ("<noscript></noscript>", []),
+        ("<i>Fog</i><noscript><img src=/8.png></noscript>", []),
+        (f"<noscript><img src=/9.png alt=a><p>{'Fog ' * 9}</noscript>", ["/9.png"]),  # is read
+    ],
+)
+def test_a_picture_whose_address_stands_in_the_noscript_behind_it_is_shown(
+    behind: str, shown: list[str]
+) -> None:
+    html = f"<p>Fog <img src=data:image/gif,x alt=a>{behind}</p><p>in Porto</p>"
+    markdown = clean(html).to_markdown(include_images=True)
+    addresses = [f"https://a.example{address}" for address in shown]
+    assert re.findall(r"!\[a\]\((.*)\)", markdown) == addresses
+    assert build_page(html).table.images[0][0] == "data:image/gif,x"
     with kernels.in_python():
         assert clean(html).to_markdown(include_images=True) == markdown
 

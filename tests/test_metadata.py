@@ -235,6 +235,9 @@ def test_an_organisation_is_one_author(name: str) -> None:
         ("Ana Lima, CEO and Rui Melo, CFP", "Ana Lima; Rui Melo"),
         ("This post was written by Ana Lima, Head of Fog", "Ana Lima"),
         ("Ana Lima, DVM Reviewed by Rui Melo", "Ana Lima"),
+        ("Ana Lima Edited by Rui Melo", "Ana Lima"),
+        ("Words by Ana Lima Photography by Rui Melo", "Ana Lima"),
+        ("Read more about The Courier Team", "The Courier Team"),
         ("Ana Lima, AFP", "Ana Lima; AFP"),
         ("Ana Lima Contributing", "Ana Lima"),
         ("Ana Lima; fog.example.com; p=12", "Ana Lima"),
@@ -346,6 +349,35 @@ def test_placeholders_are_no_authors(name: str) -> None:
     head, body = f'<meta name="author" content="{name}">', '<b itemprop="author">Ana Lima</b>'
     assert read(head).author == ""
     assert read(head, body).author == "Ana Lima"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("字号", "打印", "Sun Dec", "View Profile", "Medically", "Modified", "Aktualisiert"),
+        *("Aktualisiert; veröffentlicht", "This review is"),
+    ],
+)
+def test_words_beside_names_are_no_authors(name: str) -> None:
+    assert named_authors(f"{name}; Ana Lima") == "Ana Lima"
+
+
+def test_names_that_begin_as_days_stay() -> None:
+    assert named_authors("Sun Jun; Sun Dexter") == "Sun Jun; Sun Dexter"
+
+
+@pytest.mark.parametrize("day", ["Mar 03, 2021", "Mar. 3, 2021", "<span>Mar 03</span>"])
+def test_the_short_month_of_a_day_is_no_part_of_the_name_before_it(day: str) -> None:
+    head = '<meta name="author" content="Rui Mar, Braga">'
+    assert read(body=f"<h1>Flood</h1><div class=byline>Ana Lima {day}</div>").author == "Ana Lima"
+    assert read(body="<h1>Flood</h1><div class=byline>Ana Lima Mar</div>").author == "Ana Lima Mar"
+    assert read(head, f"<h1>Flood</h1><p class=date>{day}").author == "Rui Mar; Braga"
+
+
+@pytest.mark.parametrize(("shown", "author"), [("<span>By Ana Lima</span>", "Ana Lima"), ("", "")])
+def test_a_script_in_a_byline_is_no_name(shown: str, author: str) -> None:
+    script = "<script>var byline='Al B';document.write(byline);</script>"
+    assert read(body=f"<h1>Flood</h1><div class=byline>{script}{shown}</div>").author == author
 
 
 def test_soft_hyphens_are_no_part_of_a_name() -> None:
@@ -538,6 +570,29 @@ def test_a_day_beside_the_headline_that_nothing_marks(
     assert found.published == published
     assert extract_metadata(page, url=URL).published is None
     assert extract_metadata(page, url=URL, text="It fell.").published is None
+
+
+@pytest.mark.parametrize(
+    ("line", "language", "day"),
+    [
+        ("Updated: March 5, 2021 | Published: March 3, 2021", "en", 3),
+        ("Updated March 5, 2021 First published on March 3, 2021", "en", 3),
+        ("Modified 5 March 2021, Posted 3 March 2021", "en", 3),
+        ("Aktualisiert: 5. März 2021 | Veröffentlicht: 3. März 2021", "de", 3),
+        ("Aktualisiert am 05.03.2021, erschienen am 03.03.2021", "de", 3),
+        ("Atualizado em 5 de março de 2021. Publicado em 3 de março de 2021", "pt", 3),
+        ("Published March 5, 2021 | Updated March 7, 2021", "en", 5),
+        ("March 5, 2021. Published by the Courier. Fog on March 3, 2021", "en", 5),
+    ],
+)
+@pytest.mark.parametrize("mark", ["", " class=date", " class=byline"])
+def test_the_day_of_publication_may_stand_behind_that_of_a_change(
+    line: str, language: str, day: int, mark: str
+) -> None:
+    pytest.importorskip("dateparser", reason="needs the extra metadata")
+    html = f"<html lang={language}><h1>Fog</h1><div{mark}>{line}</div><p>{TEXTS[language]}</p>"
+    found = extract_metadata(html, url="https://news.example.com/a", text=f"Fog\n{TEXTS[language]}")
+    assert found.published == utc(2021, 3, day)
 
 
 @pytest.mark.parametrize("tag", ["figcaption", "p"])
@@ -881,6 +936,9 @@ def test_language_is_that_of_the_text(language: str) -> None:
         ('<meta http-equiv="Content-Language" content="de">', "de"),
         ('<meta property="og:locale" content="fr_FR">', "fr"),
         ('<html lang="utf-8"><p>x</p>', ""),
+        ('<html lang="iw-IL"><p>x</p>', "he"),
+        ('<html lang="in"><p>x</p>', "id"),
+        ('<html lang="ji"><p>x</p>', "yi"),
         ("<p>x</p>", ""),
     ],
 )

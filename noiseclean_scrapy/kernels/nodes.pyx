@@ -590,6 +590,9 @@ cdef class NodeReader:
             if source:
                 if attributes.is_placeholder(shown):
                     shown = attributes.later_source(_attributes(node))
+                    if not shown:
+                        image = elementFactory(self._body._doc, node)
+                        shown = reader.fallback_source(image, self._tags.skipped)
                 if not self._reads_hidden and not attributes.is_formula(shown):
                     if hides_picture(*[_attribute(node, <bytes> name) for name in HIDING]):
                         shown = ""

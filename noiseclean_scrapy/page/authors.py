@@ -65,6 +65,7 @@ _NAME_AND_MONTH = re.compile(rf"(\S+(?: \S+)+) (?:{'|'.join(MONTHS)})", re.IGNOR
 _EDGES = " •|·,;:–—-/"
 _NO_NAME = re.compile(r"https?:|www\.|@|^\W*(?:\d+\W*)?$")
 _ADDRESS = re.compile(r"[a-z\d.-]+\.[a-z]{2,}|[a-z]{1,2}=\d+", re.IGNORECASE | re.ASCII)
+_OF_SCRIPT = re.compile(r"var [a-z]|.*\b[Dd]ocument\W?[Ww]rite")
 _INITIAL = re.compile(rf"(?<!\S){_LETTER}(?!\S)")
 _WORD = rf"{_LETTER}(?:{_LETTER}|['’-])*"
 _FAMILY_FIRST = re.compile(f"{_WORD}, {_WORD}")
@@ -72,16 +73,21 @@ _PLAIN_NAME = re.compile(
     rf"{_WORD}(?: (?:(?:{_LETTER}\.)+|{_LETTER}(?:{_LETTER}|['’-])+)){{1,5}}"
     r"|[\u4e00-\u9fff\u3040-\u30ff]{2,8}|[\uac00-\ud7a3]{2,4}"  # Chinese, Japanese, Korean
 )
-_MONTH = rf"(?:{'|'.join(name[:3] for name in MONTHS)})[a-z]*"
+_SHORT_MONTH = f"(?:{'|'.join(name[:3] for name in MONTHS)})"
+_MONTH = rf"{_SHORT_MONTH}[a-z]*"
+_NAME_AND_SHORT_MONTH = re.compile(rf"(\S+(?: \S+)+) {_SHORT_MONTH}", re.IGNORECASE)
 _NAMED_AS_MONTHS = {"april", "may", "june"}
 _TITLE = r"(?:[js]r|ph\.? ?d|(?-i:M\.? ?[AD]|MBA)|esq)\.?"
 """What stands behind a name, after a comma."""
 _WEEKDAY = "(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _SHORT_WEEKDAY = "(?:mon|tues?|wed|thu|fri|sat|sun)"
+_SHORT_DAY = rf"(?!sun (?:may|jun)){_SHORT_WEEKDAY}(?: {_SHORT_MONTH})?"
+"""Without two that are names in Chinese."""
 _NOBODY = re.compile(
-    rf"(?:about )?(?:the )?authors?|(?:{_WRITTEN} )?by|published|posted|updated|follow|作者|文"
+    rf"(?:about )?(?:the )?authors?|(?:{_WRITTEN} )?by|published|posted|updated|modified|medically"
+    r"|aktualisiert|veröffentlicht|follow|view profile|作者|文|字号|打印"
     r"|文字|記者|记者|بقلم|كتب|super user|admin(?:istrator)?|webmaster|undefined|null|none|false"
-    rf"|facebook|twitter|{_WEEKDAY}|{_SHORT_WEEKDAY}|{_TITLE}"
+    rf"|facebook|twitter|{_WEEKDAY}|{_SHORT_DAY}|{_TITLE}|this {_WORK} is"
     r"|(?:(?:e-?mail|like|pin|print|save|share|text|tweet)\b\s*)+|.*\bdiscuz\b.*|comsenz.*"
     r"|\S{1,10}報[導道]|https?|(?=\S*\d)[\w-]{16,}|"  # the number of an account
     + "|".join(rf"{name[:3]}(?:{name[3:]})?" for name in MONTHS if name not in _NAMED_AS_MONTHS),
@@ -93,13 +99,14 @@ _OF_FORM = re.compile(
 )
 """What a form says in which readers make themselves known."""
 _AROUND_NAME = re.compile(
-    rf"^(?:(?:view )?all (?:articles|posts|stories) by|(?:{_WRITTEN}|{_WORK}) by"
+    rf"^(?:(?:view )?all (?:articles|posts|stories) by|read more about|(?:{_WRITTEN}|{_WORK}) by"
     r"|(?:this )?(?:article|post|story) (?:was )?(?:written )?by|(?:aut(?:h?o|eu)r|автор):?)\s+"
     r"|^(?:.*\s)?作者\s?[:：]\s?"
     rf"|(?:^|\s+)(?:(?:(?:last )?updated|published|posted|is an?)\s.*|{_MONTH}\.? \d{{1,2}})$"
     rf"|\s+{_WEEKDAY}$"
     r"|（.*$|\s?[/／]\S{0,10}報[導道][〕】]?$|\s+(?:기자|특파원|記者|记者)(?:\s.*)?$"
-    r"|\s+(?:medically )?reviewed by\s.*$|\s+(?:contributing|get|https?|posts)$"
+    r"|\s+(?:(?:medically )?reviewed|edited|photography) by\s.*$"
+    r"|\s+(?:contributing|get|https?|posts)$"
     r"|\s+(?:follow(?:ing)?|share|updated|published|posted)(?:\s+@\w*)?$",
     re.IGNORECASE,
 )
@@ -263,15 +270,23 @@ def _trimmed(name: str) -> str:
 
 def as_shown(names: str, read_text: Callable[[], str]) -> str:
     """Names as the text shows them: libraries leave out dots, digits and signs, and begin words
-    with capitals. Where it shows them in capitals alone they stay. No address is behind others.
+    with capitals. Where it shows them in capitals alone they stay. No address is behind others, and
+    nothing of a script is a name.
 
     >>> as_shown("Ana D Sousa; Fog Fan; Rui Melo", lambda: "By Ana D. Sousa, fog_fan94, RUI MELO")
     'Ana D. Sousa; fog_fan94; Rui Melo'
     """
     text = one_line(read_text()) if names else ""
-    shown = [_as_shown(name, text) for name in names.split("; ")]
+    written = (_as_shown(name, text) for name in names.split("; "))
+    shown = [_without_month(name, text) for name in written if not _OF_SCRIPT.match(name)]
     behind = (name for name in shown[1:] if not _ADDRESS.fullmatch(name))
     return "; ".join([*shown[:1], *behind])
+
+
+def _without_month(name: str, text: str) -> str:
+    """A name without the short month of a day that stands behind it in the text."""
+    found = _NAME_AND_SHORT_MONTH.fullmatch(name)
+    return found[1] if found and re.search(rf"{re.escape(name)}\.? \d", text) else name
 
 
 def _as_shown(name: str, text: str) -> str:

@@ -67,6 +67,7 @@ _SHORTEST_SENTENCE = 40  # characters; what is shorter may say who published whe
 _SENTENCE_END = re.compile(r"[.!?…。！？][^\w.!?…。！？]*$")
 _PLAIN_NAME = re.compile(r"[a-z][\w.-]*", re.IGNORECASE | re.ASCII)
 _LANGUAGE_CODE = re.compile(r"(?!utf)([a-z]{2,3})(?:[-_]|$)")
+_NEW_CODES = {"iw": "he", "in": "id", "ji": "yi"}
 
 
 def page_facts(source: Html) -> _Element:
@@ -385,8 +386,8 @@ def _html_language(root: _Element) -> str:
 def language_code(value: str) -> str:
     """The language of a tag such as `pt-BR`; empty where it is none.
 
-    >>> language_code("pt-BR"), language_code("utf-8")
-    ('pt', '')
+    >>> language_code("pt-BR"), language_code("utf-8"), language_code("iw")
+    ('pt', '', 'he')
     """
     match = _LANGUAGE_CODE.match(value.strip().lower())
-    return match[1] if match else ""
+    return _NEW_CODES.get(match[1], match[1]) if match else ""

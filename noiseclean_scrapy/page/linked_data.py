@@ -12,6 +12,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from noiseclean_scrapy.page.authors import split_names
+from noiseclean_scrapy.page.characters import one_line
 from noiseclean_scrapy.page.days import read_time, read_written
 from noiseclean_scrapy.page.parse import unescape
 
@@ -24,6 +25,7 @@ LONGEST_VALUE = 300
 _MOST_IMAGES = 20
 _MOST_AUTHORS = 30
 _WRAPPING = re.compile(r"[\s/*]*(?:<!--|<!\[CDATA\[)(?:<!--|<!\[CDATA\[|-->|[\s/*>])*")
+_TAG = re.compile("<[^<>]*>")
 _ARTICLE = re.compile(r"(?:Article|Posting|Report|Review|Recipe)$")
 OTHERS = frozenset(
     "itemListElement liveBlogUpdate hasPart isPartOf comment citation mentions review reviews "
@@ -196,7 +198,10 @@ def _names(value: Any, known: Mapping[str, Mapping[str, Any]], depth: int) -> It
     elif isinstance(value, dict):
         yield from _names(_described(value, "name", known).get("name"), known, depth + 1)
     else:
-        yield from split_names(plain_line(value))
+        line = plain_line(value)
+        if line[:1] == "<" and line[-1:] == ">":  # HTML
+            line = one_line(_TAG.sub(" ", line))
+        yield from split_names(line)
 
 
 def _described(

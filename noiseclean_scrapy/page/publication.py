@@ -40,6 +40,12 @@ _OF_PICTURE = re.compile("caption|credit|photo", re.IGNORECASE)
 _URL_DAY = re.compile(r"[/_-]\d{4}[/_-]?\d\d[/_-]?\d\d(?!\d)", re.ASCII)
 _BESIDE = 4  # parts that tell of author or date, behind the headline
 _BEHIND, _BEFORE = 4, 8  # lines behind the headline, and before it
+_PUBLISHED = re.compile(
+    r"\b(?:published|posted|veröffentlicht|erschienen|publicado|publié|pubblicato)"
+    r"(?: (?:on|am|el|em|le|il))?(?: ?[:|])? ",
+    re.IGNORECASE,
+)
+"""What stands right before the day of publication."""
 _DASH = re.compile(r"\s*[-–—:|•]")
 _ENDS_AS_CLOCK = re.compile(r"\b[ap]\.\s?m\.$", re.IGNORECASE)
 _TIMES = (
@@ -83,6 +89,8 @@ def author_and_date(
     # Of one moment told twice, that of the publisher's own clock.
     by_own_clock = (time for time in times if _is_same(times[0], time) and time.utcoffset())
     published = next(by_own_clock, times[0] if times else None)
+    if not told:
+        published = _first_date(_published_later(_lines(facts)), language, latest)
     if not author or not told:
         other_author, other_published = found_author_and_date(facts, url, latest, language)
         author = author or other_author or named_authors(byline(marked_byline))
@@ -255,10 +263,23 @@ def _shown_days(facts: _Element, most: int | None = None) -> Iterator[ShownDay]:
     """
     titles = (" ".join(text_of(node).split()) for node in facts.iter("title"))
     ends = (day for text in titles for day in shown_days(text) if day.end == len(text))
+    return chain(ends, (day for line in _lines(facts, most) for day in shown_days(line)))
+
+
+def _lines(facts: _Element, most: int | None = None) -> Iterator[str]:
+    """What tells of author or date and not of a picture, from the headline on."""
     parts = (part for number, part in _parts(facts) if most is None or 0 <= number < most)
     own = (part for part in parts if not _OF_PICTURE.search(part.get("class", "")))
-    lines = (" ".join(text_of(part).split()) for part in own)
-    return chain(ends, (day for line in lines for day in shown_days(line)))
+    return (" ".join(text_of(part).split()) for part in own)
+
+
+def _published_later(lines: Iterable[str]) -> Iterator[ShownDay]:
+    """The days that are said to be those of publication behind others: "Updated ... Published"."""
+    for line in lines:
+        for found in _PUBLISHED.finditer(line):
+            day = next(shown_days(line[found.end() :]), None)
+            if day and day.end <= LONGEST_DAY and any(shown_days(line[: found.start()])):
+                yield day
 
 
 def _days_beside(beside: Callable[[], Iterable[Iterable[str]]]) -> Iterator[ShownDay]:
@@ -266,7 +287,9 @@ def _days_beside(beside: Callable[[], Iterable[Iterable[str]]]) -> Iterator[Show
 
     In a sentence only one that begins it as a line of its own would: "May 3, 2024 -- The river".
     """
-    for line in chain.from_iterable(beside()):
+    lines = list(chain.from_iterable(beside()))
+    yield from _published_later(lines)
+    for line in lines:
         is_sentence = reads_as_sentence(line) and not _ENDS_AS_CLOCK.search(line)
         for day in shown_days(line):
             if not is_sentence or (day.end <= LONGEST_DAY and _DASH.match(line, day.end)):

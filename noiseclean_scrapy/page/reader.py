@@ -337,6 +337,7 @@ class NodeReader:
             if source:
                 if is_placeholder(shown):
                     shown = later_source(cast("list[tuple[str, str]]", node.items()))
+                    shown = shown or fallback_source(node, self._tags.skipped)
                 if not is_formula(shown) and self._hides_picture(node):
                     shown = ""
                 self._images.append(source)
@@ -462,6 +463,21 @@ class NodeReader:
             lines, self._empty_lines = self._empty_lines, 0
             table.sources[len(table.texts)] = BREAK * lines + "".join(self._marked)
         table.add_block(element, text, linked, tuple(self._images), tuple(self._links), rule)
+
+
+def fallback_source(image: _Element, skipped: frozenset[str]) -> str:
+    """The address of the only picture in the NOSCRIPT right behind an image with a placeholder.
+
+    Empty where there is none, or where NOSCRIPT is read itself.
+    """
+    behind = image.getnext()
+    if behind is None or behind.tag != "noscript" or "noscript" not in skipped:
+        return ""
+    images = list(behind.iter("img"))
+    if len(images) != 1 or hides_picture(*map(images[0].get, HIDING_PICTURES)):
+        return ""
+    _, shown = image_sources(*map(images[0].get, IMAGE_SOURCES))
+    return "" if is_placeholder(shown) or "{" in shown else shown
 
 
 _kept_styling = lru_cache(maxsize=MOST_STYLINGS)(styling)
