@@ -547,6 +547,7 @@ def test_a_day_in_the_title_or_beside_the_author(
         ("", "<p>The flood of 5 July 2021 was the worst of all.</p>", "", None),
         ("", "<p>5 July 2021 -- The river rose over night.</p>", "", utc(2021, 7, 5)),
         ("", "<p>By a reporter on Monday, 5 July 2021 at 8 a.m.</p>", "", utc(2021, 7, 5)),
+        ("", "<p>5 July 2021 -- Of 3 May 2021, posted 14 May 2021.</p>", "", utc(2021, 7, 5)),
         ("", "<p>Cập nhật: 05/07/2021</p>", "vi", utc(2021, 7, 5)),
         ("", "<p>05-07-2021</p>", "pt", utc(2021, 7, 5)),
         ("", "<p>07/15/2021</p>", "en", utc(2021, 7, 15)),

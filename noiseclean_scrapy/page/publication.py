@@ -90,7 +90,8 @@ def author_and_date(
     by_own_clock = (time for time in times if _is_same(times[0], time) and time.utcoffset())
     published = next(by_own_clock, times[0] if times else None)
     if not told:
-        published = _first_date(_published_later(_lines(facts)), language, latest)
+        later = chain.from_iterable(map(_published_later, _lines(facts)))
+        published = _first_date(later, language, latest)
     if not author or not told:
         other_author, other_published = found_author_and_date(facts, url, latest, language)
         author = author or other_author or named_authors(byline(marked_byline))
@@ -273,13 +274,12 @@ def _lines(facts: _Element, most: int | None = None) -> Iterator[str]:
     return (" ".join(text_of(part).split()) for part in own)
 
 
-def _published_later(lines: Iterable[str]) -> Iterator[ShownDay]:
-    """The days that are said to be those of publication behind others: "Updated ... Published"."""
-    for line in lines:
-        for found in _PUBLISHED.finditer(line):
-            day = next(shown_days(line[found.end() :]), None)
-            if day and day.end <= LONGEST_DAY and any(shown_days(line[: found.start()])):
-                yield day
+def _published_later(line: str) -> Iterator[ShownDay]:
+    """The days that are told as those of publication behind others: "Updated ... Published ..."."""
+    for found in _PUBLISHED.finditer(line):
+        day = next(shown_days(line[found.end() :]), None)
+        if day and day.end <= LONGEST_DAY and any(shown_days(line[: found.start()])):
+            yield day
 
 
 def _days_beside(beside: Callable[[], Iterable[Iterable[str]]]) -> Iterator[ShownDay]:
@@ -287,11 +287,10 @@ def _days_beside(beside: Callable[[], Iterable[Iterable[str]]]) -> Iterator[Show
 
     In a sentence only one that begins it as a line of its own would: "May 3, 2024 -- The river".
     """
-    lines = list(chain.from_iterable(beside()))
-    yield from _published_later(lines)
-    for line in lines:
+    for line in chain.from_iterable(beside()):
         is_sentence = reads_as_sentence(line) and not _ENDS_AS_CLOCK.search(line)
-        for day in shown_days(line):
+        later = () if is_sentence else _published_later(line)
+        for day in chain(later, shown_days(line)):
             if not is_sentence or (day.end <= LONGEST_DAY and _DASH.match(line, day.end)):
                 yield day
 
