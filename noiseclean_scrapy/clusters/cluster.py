@@ -87,9 +87,9 @@ class PageCluster:
 
         Once: while the store refuses, nobody can tell that it comes again.
         """
-        if self.learner is None or (self.version and self.config.writer_process):
+        if self.learner is None or key in self.learner.keys:
             return
-        if key in self.learner.keys:
+        if self.version and self.config.writer_process:
             return
         try:
             self.learner.cleaner.observe_page(page)

@@ -195,7 +195,7 @@ class Training:
             clean = clean_page(self.learner.cleaner.model(), self._page(record))
             return to_record(clean, self.learner.version, self._config, record.cleaned)
         except Exception as error:
-            _log(record, "cleaned again", error)
+            log_failure(record, "cleaned again", error)
             self._errors.append(record.key)
             return None
 
@@ -218,7 +218,7 @@ def learn_pages(
             page = read(record)
             learner.cleaner.observe_page(page)
         except Exception as error:
-            _log(record, "learned", error)
+            log_failure(record, "learned", error)
             failed.append(record.key)
         else:
             learner.keys.add(record.key)
@@ -227,5 +227,6 @@ def learn_pages(
     return failed
 
 
-def _log(record: PageRecord, doing: str, error: Exception) -> None:
+def log_failure(record: PageRecord, doing: str, error: Exception) -> None:
+    """Say what could not be done with a page, and why."""
     logger.error("%s could not be %s; the crawl goes on", record.url, doing, exc_info=error)

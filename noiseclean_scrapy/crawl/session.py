@@ -13,6 +13,7 @@ from scrapy.utils.asyncio import run_in_thread, sleep
 from noiseclean_scrapy.clean_page import CleanPage
 from noiseclean_scrapy.clusters.cleaning import clean_record, to_record
 from noiseclean_scrapy.clusters.cluster import PageCluster
+from noiseclean_scrapy.clusters.training import log_failure
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.crawl.bounded import bounded_response, selector_of
 from noiseclean_scrapy.crawl.cluster_cache import ClusterCache
@@ -331,7 +332,7 @@ class Crawl:
                 raise
             except Exception as error:
                 self.stats.inc_value("noiseclean/errors")
-                logger.error("%s could not be cleaned again", record.url, exc_info=error)
+                log_failure(record, "cleaned again", error)
             records.pop()
 
     async def _cluster(self, name: str) -> PageCluster:

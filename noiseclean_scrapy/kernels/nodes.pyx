@@ -30,15 +30,14 @@ from noiseclean_scrapy.page.controls import named_by_controls
 from noiseclean_scrapy.page.hidden import (
     FOLDED,
     HIDDEN,
-    HIDING_PICTURES,
     LONGEST_SIGN,
-    hides_picture,
     is_sign,
     is_unseen,
     numbers_line,
     style_hides,
 )
 from noiseclean_scrapy.page.page import PageTable
+from noiseclean_scrapy.page.pictures import HIDING_PICTURES, fallback_source, hides_picture
 from noiseclean_scrapy.page.tags import (
     IS_BLOCK,
     IS_LINE,
@@ -592,7 +591,7 @@ cdef class NodeReader:
                     shown = attributes.later_source(_attributes(node))
                     if not shown:
                         image = elementFactory(self._body._doc, node)
-                        shown = reader.fallback_source(image, self._tags.skipped)
+                        shown = fallback_source(image, self._tags.skipped)
                 if not self._reads_hidden and not attributes.is_formula(shown):
                     if hides_picture(*[_attribute(node, <bytes> name) for name in HIDING]):
                         shown = ""

@@ -339,10 +339,15 @@ def _is_byline(node: _Element) -> bool:
     """Whether an element is one short line with a day, several times or a headline and its time."""
     if local_name(node.tag) == "body" or not _is_short(node):
         return False
-    text = " ".join(text_of(node).split())
+    text = line_of(node)
     if len(text) > LONGEST_LINE:
         return False
     return _shows_day(text) or len(list(node.iter("time", "h1"))) > 1
+
+
+def line_of(node: _Element) -> str:
+    """All text in an element as one line."""
+    return " ".join(text_of(node).split())
 
 
 def text_of(node: _Element) -> str:

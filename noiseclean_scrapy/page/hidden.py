@@ -21,9 +21,6 @@ LONGEST_SIGN = 8
 _SIGNS = frozenset("¶#§∞^↑↩⏎🔗⚓\uf0c1\u200b\ufe0e\ufe0f")
 """Pilcrows, arrows, chains (one of an icon font), and what turns a letter into a picture."""
 _LONGEST_STEP = 3  # characters of a button
-HIDING_PICTURES = ("hidden", "style", "width", "height", "alt", "srcset", "data-src")
-"""What `hides_picture` is given."""
-_OF_DOTS = frozenset({"0", "1", "0px", "1px"})
 _BESIDE_CODE = re.compile(r"gutter|line-?n(?:o|um)", re.IGNORECASE)
 _LINE_CLASSES = frozenset({"ln", "lnt"})
 _NUMBERS = re.compile(r"\d{1,6}(?: \d{1,6})*", re.ASCII)
@@ -76,22 +73,9 @@ def style_hides(style: str) -> int:
     return _hides(_declarations(style)) if _MAY_HIDE.search(style) else 0
 
 
-def hides_picture(
-    hidden: str | None, style: str | None, width: str | None, height: str | None, *told: str | None
-) -> bool:
-    """Whether a picture with these attributes is not shown, or a dot that counts readers.
-
-    A dot has no text and no further address (`told`): pages give such sizes to pictures that their
-    style sheet lays out. A transparent colour hides none: Next.js gives it to all.
-
-    >>> hides_picture(None, "top: 0; display: none", "9", "9"), hides_picture("", None, None, None)
-    (True, True)
-    >>> hides_picture(None, None, "1", "1", ""), hides_picture(None, None, "1", "1", "The quay")
-    (True, False)
-    """
-    if hidden is not None or (style and _is_not_shown(_declarations(style[:LONGEST_VALUE]))):
-        return True
-    return not any(told) and {width, height} <= _OF_DOTS
+def shows_nothing(style: str) -> bool:
+    """Whether a style attribute lets nothing of its element be shown, whatever it is."""
+    return _is_not_shown(_declarations(style[:LONGEST_VALUE]))
 
 
 def is_sign(text: str, href: str) -> bool:

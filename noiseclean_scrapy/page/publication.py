@@ -20,7 +20,13 @@ from noiseclean_scrapy.page.authors import (
     turned,
 )
 from noiseclean_scrapy.page.days import LONGEST_DAY, ShownDay, read_time, read_written, shown_days
-from noiseclean_scrapy.page.facts import AUTHOR_MARK, LONGEST_LINE, reads_as_sentence, text_of
+from noiseclean_scrapy.page.facts import (
+    AUTHOR_MARK,
+    LONGEST_LINE,
+    line_of,
+    reads_as_sentence,
+    text_of,
+)
 from noiseclean_scrapy.page.found_facts import (
     EARLIEST,
     TELLS_CHANGE,
@@ -262,7 +268,7 @@ def _shown_days(facts: _Element, most: int | None = None) -> Iterator[ShownDay]:
 
     Before it pages may show the day of today. `most` is the number of parts behind it.
     """
-    titles = (" ".join(text_of(node).split()) for node in facts.iter("title"))
+    titles = map(line_of, facts.iter("title"))
     ends = (day for text in titles for day in shown_days(text) if day.end == len(text))
     return chain(ends, (day for line in _lines(facts, most) for day in shown_days(line)))
 
@@ -270,8 +276,7 @@ def _shown_days(facts: _Element, most: int | None = None) -> Iterator[ShownDay]:
 def _lines(facts: _Element, most: int | None = None) -> Iterator[str]:
     """What tells of author or date and not of a picture, from the headline on."""
     parts = (part for number, part in _parts(facts) if most is None or 0 <= number < most)
-    own = (part for part in parts if not _OF_PICTURE.search(part.get("class", "")))
-    return (" ".join(text_of(part).split()) for part in own)
+    return (line_of(part) for part in parts if not _OF_PICTURE.search(part.get("class", "")))
 
 
 def _published_later(line: str) -> Iterator[ShownDay]:

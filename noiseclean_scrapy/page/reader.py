@@ -29,8 +29,6 @@ from noiseclean_scrapy.page.formula import symbols, tex
 from noiseclean_scrapy.page.hidden import (
     FOLDED,
     HIDDEN,
-    HIDING_PICTURES,
-    hides_picture,
     is_sign,
     is_unseen,
     numbers_line,
@@ -39,6 +37,7 @@ from noiseclean_scrapy.page.hidden import (
 from noiseclean_scrapy.page.inline import BEGIN, BREAK, END, MARKS, NAMED
 from noiseclean_scrapy.page.labels import PUBLISHED_ATTRIBUTES, styling
 from noiseclean_scrapy.page.page import PageTable, Rule
+from noiseclean_scrapy.page.pictures import HIDING_PICTURES, fallback_source, hides_picture
 from noiseclean_scrapy.page.sentences import (
     class_of,
     ends_line,
@@ -463,21 +462,6 @@ class NodeReader:
             lines, self._empty_lines = self._empty_lines, 0
             table.sources[len(table.texts)] = BREAK * lines + "".join(self._marked)
         table.add_block(element, text, linked, tuple(self._images), tuple(self._links), rule)
-
-
-def fallback_source(image: _Element, skipped: frozenset[str]) -> str:
-    """The address of the only picture in the NOSCRIPT right behind an image with a placeholder.
-
-    Empty where there is none, or where NOSCRIPT is read itself.
-    """
-    behind = image.getnext()
-    if behind is None or behind.tag != "noscript" or "noscript" not in skipped:
-        return ""
-    images = list(behind.iter("img"))
-    if len(images) != 1 or hides_picture(*map(images[0].get, HIDING_PICTURES)):
-        return ""
-    _, shown = image_sources(*map(images[0].get, IMAGE_SOURCES))
-    return "" if is_placeholder(shown) or "{" in shown else shown
 
 
 _kept_styling = lru_cache(maxsize=MOST_STYLINGS)(styling)
