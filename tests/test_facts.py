@@ -182,6 +182,16 @@ def test_what_ends_the_title_is_a_headline_only_if_nothing_else_is() -> None:
     assert headline_of(title + banner + "<p>It did.") == "Courier Daily News"
 
 
+def test_the_only_h1_is_the_headline_though_it_ends_the_title() -> None:
+    title = "<title>Aldmouth Post - Harbour wall to be rebuilt</title>"
+    before = "<div>Aldmouth Post</div><ol><li>Harbour wall rebuilt</ol>"
+    h1, text = "<h1>Harbour wall to be rebuilt</h1>", "<p>It was damaged."
+    assert headline_of(title + before + h1 + text) == "Harbour wall to be rebuilt"
+    other = "<h2>Aldmouth Post</h2>"
+    assert headline_of(title + other + h1 + text) == "Aldmouth Post"
+    assert headline_of(title + before + h1 + h1 + text) != "Harbour wall to be rebuilt"
+
+
 def test_an_h1_with_one_word_of_a_short_first_part_is_no_headline() -> None:
     title = "<title>Fog | Courier Daily News Today</title>"
     assert headline_of(f"{title}<h1>Fog ferry</h1><p>Daily Fog News</p>") == "Daily Fog News"

@@ -205,7 +205,8 @@ class _Titles:
 
     They are those of META and JSON-LD, TITLE, and its first part where that is not the site's; for
     H1 also parts with more words than the first, which may name a section. The last part mostly
-    names the site: a block that shows no more comes after others.
+    names the site: a block that shows no more comes after others, unless it is such a part and the
+    page's only H1, and no other heading shows a title.
     """
 
     def __init__(self, page: Page, site: SiteNames) -> None:
@@ -230,9 +231,13 @@ class _Titles:
         near = {number: self._fit(number) for number in headings if number not in fits}
         fits |= {number: fit for number, fit in near.items() if fit >= _LIKE}
 
+        full = {n for n, fit in fits.items() if fit == 1 and self._tag(n) in HEADINGS}
+        h1 = headings[0] if len(headings) == 1 and full <= {*headings} else -1
+
         def rank(number: int) -> tuple[bool, float, int]:
             is_last = self._last != "" and squashed(texts[number]) == self._last
-            return not is_last, fits[number] + self._bonus(number), -number
+            is_story = number == h1 and frozenset(words(texts[number])) in self._longer
+            return not is_last or is_story, fits[number] + self._bonus(number), -number
 
         return max(fits, key=rank, default=None)
 
