@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from noiseclean_scrapy.methods.trees.counts import (
     FeatureCounts,
     effective_pages,
+    entropy,
     weighted_log,
 )
 from noiseclean_scrapy.methods.trees.merging import Labels, Place, merged_children
@@ -66,8 +67,8 @@ class StructureElement:
 
     def feature_weight(self, feature: str) -> float:
         """PathImp(E) (1 - H_E(a)): the weight of one occurrence in a leaf (equation 5)."""
-        entropy = self.leaf_features.entropy(feature, self.leaf_tags)
-        return self.leaf_path_importance * (1 - entropy)
+        spread = self.leaf_features.entropy(feature, self.leaf_tags)
+        return self.leaf_path_importance * (1 - spread)
 
     def mean_weight(self) -> tuple[float, float]:
         """Number of feature occurrences in the leaf tag nodes, and their mean weight."""
@@ -140,5 +141,4 @@ def _style_entropy(nodes: list[ElementNode], tags: float) -> float:
     dropped = [node.dropped_styles for node in nodes]
     total = math.fsum([*counts, *(pages for _, pages, _ in dropped)])
     weighted = math.fsum([*map(weighted_log, counts), *(log for _, _, log in dropped)])
-    entropy = (math.log(total) - weighted / total) / math.log(tags)
-    return min(1.0, max(0.0, entropy))
+    return entropy(total, weighted, tags)
