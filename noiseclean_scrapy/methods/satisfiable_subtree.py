@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -66,9 +66,10 @@ class SatisfiableSubtreeMethod(Method):
         gamma: Share | None = None,
         published: bool = False,
     ) -> None:
-        given = {"generations": generations, "alpha": alpha, "beta": beta, "gamma": gamma}
-        self.han_kana = _override(HAN_KANA, given)
-        self.alphabetic = _override(HAN_KANA if published else ALPHABETIC, given)
+        named = {"generations": generations, "alpha": alpha, "beta": beta, "gamma": gamma}
+        given: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
+        self.han_kana = replace(HAN_KANA, **given)
+        self.alphabetic = replace(HAN_KANA if published else ALPHABETIC, **given)
         self._pages = 0.0
 
     @property
@@ -201,8 +202,3 @@ def _verdict(subtree: SubTree | None, constants: Constants) -> Verdict:
         "gamma": float(constants.gamma),
     }
     return Verdict(subtree.satisfiable, subtree.degree, evidence)
-
-
-def _override(constants: Constants, given: Mapping[str, Any]) -> Constants:
-    own = {name: getattr(constants, name) for name in Constants.__slots__}
-    return Constants(**{**own, **{k: v for k, v in given.items() if v is not None}})
