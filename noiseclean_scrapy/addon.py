@@ -47,14 +47,9 @@ class Addon:
             )
         if config.frontier:
             settings.set("SCHEDULER", FRONTIER, priority="addon")
-        needed = companions_of(config)
-        for setting, component, priority in (
-            *((one.setting, load_object(one.path), one.priority) for one in needed),
-            ("ITEM_PIPELINES", CleanPipeline, PLACE),
-            *(_PROGRESS if config.live or settings.getfloat("LOGSTATS_INTERVAL") else ()),
-        ):
-            place(settings, setting, component, priority)
+        place(settings, "ITEM_PIPELINES", CleanPipeline, PLACE)
+        for one in companions_of(config):
+            place(settings, one.setting, load_object(one.path), one.priority)
+        if config.live or settings.getfloat("LOGSTATS_INTERVAL"):
+            place(settings, "EXTENSIONS", CrawlProgress, 500)
         place_mends(settings)
-
-
-_PROGRESS = (("EXTENSIONS", CrawlProgress, 500),)
