@@ -22,7 +22,7 @@ from noiseclean_scrapy.methods.evidence_model.context_features import CONTEXT, c
 from noiseclean_scrapy.methods.evidence_model.exclusions import KINDS
 from noiseclean_scrapy.methods.evidence_model.features import Feature, FeatureTable, Rows
 from noiseclean_scrapy.methods.evidence_model.measures import BITS
-from noiseclean_scrapy.methods.evidence_model.model import EvidenceModel, load_model
+from noiseclean_scrapy.methods.evidence_model.model import EvidenceModel, load_model, read_model
 from noiseclean_scrapy.methods.evidence_model.naming import Naming
 from noiseclean_scrapy.methods.evidence_model.page_features import PAGE, PageFeatures
 from noiseclean_scrapy.methods.evidence_model.tree_index import PageArrays
@@ -561,7 +561,7 @@ def test_pickles_in_weights_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "weights.npz"
     np.savez(path, **arrays)
     with pytest.raises(ValueError, match="allow_pickle"):
-        load_model.__wrapped__(path)
+        read_model(path)
 
 
 def test_weights_say_where_they_come_from() -> None:
@@ -596,7 +596,7 @@ def test_weights_are_written_and_read(tmp_path: Path) -> None:
         replace(trees, names=PAGE.names + CONTEXT.names),
     )
     save_model(model, path, {"corpora": {"über": "MIT"}})
-    read = load_model.__wrapped__(path)
+    read = read_model(path)
     assert np.array_equal(read.wording.weights, model.wording.weights)
     assert (read.wording.scale, read.wording.bias) == (0.25, -1.5)
     assert (read.naming.near.tolist(), read.naming.around.tolist()) == ([*range(8)], [*range(9)])

@@ -94,7 +94,12 @@ class EvidenceModel:
 
 
 @lru_cache(maxsize=1)
-def load_model(path: Traversable = WEIGHTS) -> EvidenceModel:
+def load_model() -> EvidenceModel:
+    """The model that comes with the package."""
+    return read_model(WEIGHTS)
+
+
+def read_model(path: Traversable) -> EvidenceModel:
     """The model in a file that training wrote; arrays only, nothing in it is run."""
     # The package may be in a zip, as Spark gives it to its workers.
     with np.load(BytesIO(path.read_bytes()), allow_pickle=False) as data:
