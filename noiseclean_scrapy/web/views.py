@@ -140,10 +140,10 @@ def search_pages(bench: Workbench, given: Mapping[str, str], page: int) -> Searc
     """What a search finds; raises QueryError for a day that is none."""
     return bench.store.search(
         given["q"],
-        site=given.get("site") or None,
-        language=given.get("language") or None,
-        since=_day(given.get("since", "")),
-        until=_day(given.get("until", ""), last=True),
+        site=given["site"] or None,
+        language=given["language"] or None,
+        since=_day(given["since"]),
+        until=_day(given["until"], last=True),
         limit=HITS_ON_PAGE,
         offset=HITS_ON_PAGE * (page - 1),
     )
