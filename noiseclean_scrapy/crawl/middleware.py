@@ -11,6 +11,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.http import HtmlResponse, Response
 from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.datatypes import SequenceExclude
+from scrapy.utils.python import global_object_name
 
 from noiseclean_scrapy.crawl.companions import PLACE
 from noiseclean_scrapy.crawl.pipeline import CleanPipeline
@@ -75,7 +76,7 @@ class ClusterMiddleware(CrawlComponent):
             logger.warning(
                 "No page is learned: add %r to ITEM_PIPELINES, or name noiseclean_scrapy.Addon in "
                 "ADDONS instead of its components",
-                {f"{CleanPipeline.__module__}.{CleanPipeline.__name__}": PLACE},
+                {global_object_name(CleanPipeline): PLACE},
             )
 
     async def process_response(self, request: Request, response: Response) -> Response:

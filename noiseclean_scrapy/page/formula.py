@@ -89,7 +89,7 @@ def _text(node: _Element, name: str) -> str:
     parts = (node.text or "").split()
     if name != "mtext":
         return "".join(parts)
-    return " ".join(["", *parts, ""] if parts else [""])
+    return f" {' '.join(parts)} " if parts else ""
 
 
 def _sign(node: _Element) -> str:

@@ -216,9 +216,8 @@ def _within_code(table: PageTable) -> Iterator[int]:
 def _short_buttons(table: PageTable) -> Iterator[int]:
     """Blocks of buttons side by side that have a few characters each."""
     rows: dict[int, list[int]] = {}
-    tags, texts = table.tags, table.texts
     for index, owner in enumerate(table.owners):
-        if tags[owner] == "button" and texts[index]:
+        if table.tags[owner] == "button" and table.texts[index]:
             rows.setdefault(table.parents[owner], []).append(index)
     for row in rows.values():
         if len(row) > 1 and all(len(table.texts[index]) <= _LONGEST_STEP for index in row):

@@ -234,4 +234,4 @@ def _is_a(module: str, name: str, source: Any) -> bool:
 
 
 def _shown(source: Any) -> str:
-    return "None" if source is None else f"{type(source).__name__}"
+    return "None" if source is None else type(source).__name__

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from noiseclean_scrapy.page.characters import shortened
 from noiseclean_scrapy.page.locations import steps_of
@@ -147,4 +147,4 @@ def _remember(examples: list[Example], example: Example) -> None:
         return
     text = shortened(example.text, _EXAMPLE_LENGTH)
     if all(known.text != text for known in examples):
-        examples.append(Example(text, example.kept, example.page_title, example.page_key))
+        examples.append(replace(example, text=text))

@@ -138,8 +138,7 @@ def selector_of(element: _Element) -> tuple[str, list[_Element]]:
             parent = node.getparent()
             if parent is not None:
                 around.setdefault(parent, []).extend(found)
-        left = {parent: found for parent, found in around.items() if step.matches(parent)}
-        below = left
+        below = {parent: found for parent, found in around.items() if step.matches(parent)}
         counts.append(sum(map(len, below.values())))
     named = (number for number, step in enumerate(steps) if step.is_named)
     enough = max(counts.index(counts[-1]), min(named, default=0))
