@@ -22,7 +22,7 @@ from noiseclean_scrapy.methods.evidence_model.text_features import (
 )
 from noiseclean_scrapy.page import build_page
 from noiseclean_scrapy.page.hashes import hash64
-from noiseclean_scrapy.page.words import LONGEST, block_features, page_words, targets, words
+from noiseclean_scrapy.page.words import LONGEST, page_words, words
 
 _MARKS = ".!?…。！？।؟,;:，、0٣7|›»/$©\"“«「'”)] \u00a0@"
 _WORDS = "COPYRIGHT|copyrıght|İ|1999|12:30|Hello|world|ΣΑΣ|新闻|ニュース|한국|Ǆ|ǅ|ª|𝟙|𐐀"
@@ -107,9 +107,6 @@ def test_words_of_a_page_are_those_of_its_blocks(texts: list[str]) -> None:
     shared = [[len(own & among) for own in sets] for among in wanted]
     assert page_words(page).tolist() == [[*map(len, sets)], *shared]
     assert page_words(page) is page_words(page)
-    for block in page.blocks:
-        counted = sorted([*words(block.text), *targets(block)])
-        assert sorted(block_features(block).elements()) == counted
 
 
 def test_a_page_that_was_observed_is_not_read_again_and_judged_alike() -> None:

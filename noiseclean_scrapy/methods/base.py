@@ -10,7 +10,7 @@ from itertools import compress
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from noiseclean_scrapy.page import Page
-from noiseclean_scrapy.page.words import targets, words
+from noiseclean_scrapy.page.words import block_features
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -154,6 +154,5 @@ def kept_features(page: Page, kept: Iterable[bool]) -> Mapping[str, float]:
     """How often each feature occurs in the kept blocks: weights for methods without their own."""
     counts: Counter[str] = Counter()
     for block in compress(page.blocks, kept):
-        counts.update(words(block.text))
-        counts.update(targets(block))
+        counts.update(block_features(block))
     return counts

@@ -111,14 +111,11 @@ def block_features(block: TextBlock, *, published: bool = False) -> Counter[str]
 
     With `published` numbers are words as others are, and addresses are not shortened.
     """
-    return Counter([*words(block.text, mask=not published), *targets(block, published=published)])
-
-
-def targets(block: TextBlock, *, published: bool = False) -> list[str]:
-    """The block's features that are no words: `src:` images, `href:` link targets."""
     shown = _address if published else target
-    sources = ["src:" + shown(source) for source in block.images]
-    return sources + ["href:" + shown(link) for link in block.links]
+    features = Counter(words(block.text, mask=not published))
+    features.update("src:" + shown(source) for source in block.images)
+    features.update("href:" + shown(link) for link in block.links)
+    return features
 
 
 def target(link: str) -> str:
