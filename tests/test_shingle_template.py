@@ -93,10 +93,10 @@ def test_parts_without_links_are_pagelets() -> None:
 
 def test_text_beside_a_list_of_links_is_a_pagelet() -> None:
     found = pagelets(page_of(f"One <a href=/x>two</a>{MENU}three"), 3)
-    assert [(p.element, p.links, [b.text for b in p.blocks]) for p in found] == [
-        (0, 1, ["One two"]),
-        (1, 3, ["Home", "News", "Sport"]),
-        (0, 0, ["three"]),
+    assert [(p.element, p.is_element, p.links, [b.text for b in p.blocks]) for p in found] == [
+        (0, False, 1, ["One two"]),
+        (1, True, 3, ["Home", "News", "Sport"]),
+        (0, False, 0, ["three"]),
     ]
 
 
@@ -220,13 +220,6 @@ def test_order_and_parts_do_not_matter(site: list[str]) -> None:
         one, other = learn(pages[:cut]), learn(pages[cut:])
         one.merge(other)
         assert one.state() == whole.state()
-
-
-def test_text_directly_in_a_divided_element_is_a_pagelet_of_its_own() -> None:
-    links = "<a href=/1>one</a> <a href=/2>two</a> <a href=/3>three</a>"
-    page = build_page(f"<div><div>{links}</div> some words</div>")
-    found = pagelets(page, 3)
-    assert [(pagelet.is_element, pagelet.links) for pagelet in found] == [(True, 3), (False, 0)]
 
 
 @given(sites)
