@@ -109,6 +109,7 @@ def test_counts_are_whole_numbers(name: str, value: Any) -> None:
         ("idle_seconds", 1e12, "a number of seconds above 0, and at most 1,000,000,000"),
         ("batch_seconds", -1, "a number of seconds above 0"),
         ("metrics", "9410", "an address to listen at, such as 127.0.0.1:9410"),
+        pytest.param("metrics", f"a:{'9' * 5000}", "an address to listen at", id="long-port"),
         ("frontier", "localhost", "a Redis URL such as redis://host:6379/0"),
         ("frontier", "redis://localhost:x/0", "its port is no number"),
         ("frontier_lease_seconds", "0.2", "a number of seconds from 2 on"),

@@ -16,6 +16,7 @@ from noiseclean_scrapy.commands.base import (
 )
 from noiseclean_scrapy.commands.output import tell
 from noiseclean_scrapy.errors import ConfigurationError
+from noiseclean_scrapy.page.urls import is_port
 
 _PORT = 8765
 
@@ -121,6 +122,6 @@ def _database(text: str) -> str:
 
 
 def _port(text: str) -> int:
-    if not text.isdecimal() or int(text) > 65535:
+    if not is_port(text):
         raise argparse.ArgumentTypeError(f"expected a port from 0 to 65535, not {text!r}")
     return int(text)

@@ -24,7 +24,7 @@ from noiseclean_scrapy.methods import METHODS, find_method
 from noiseclean_scrapy.page.budget import LARGEST
 from noiseclean_scrapy.page.overrides import NO_OVERRIDES, Overrides
 from noiseclean_scrapy.page.patterns import Pattern
-from noiseclean_scrapy.page.urls import CLUSTERINGS, HOST_NAME, host_name
+from noiseclean_scrapy.page.urls import CLUSTERINGS, HOST_NAME, host_name, is_port
 from noiseclean_scrapy.service_urls import database_text, database_url, object_store_url, shown_url
 from noiseclean_scrapy.topic import Topic
 
@@ -155,7 +155,7 @@ def need_redis_url(name: str, url: str) -> None:
 def read_address(name: str, value: Any) -> tuple[str, int]:
     host_name, _, port = str(value).rpartition(":")
     host_name = host_name.removeprefix("[").removesuffix("]")  # as IPv6 is written in URLs
-    if not host_name or not port.isdecimal() or int(port) > 65535:
+    if not host_name or not is_port(port):
         raise wrong(name, value, "an address to listen at, such as 127.0.0.1:9410")
     return host_name, int(port)
 

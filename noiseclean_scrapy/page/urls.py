@@ -55,6 +55,15 @@ def host_name(name: str) -> str:
     return name if name.isascii() or _is_overlong(name) else _ascii_name(name)
 
 
+def is_port(text: str) -> bool:
+    """Whether a text is the number of a port.
+
+    >>> is_port("8080"), is_port("65536")
+    (True, False)
+    """
+    return text.isdecimal() and len(text) <= 5 and int(text) <= 65535
+
+
 @lru_cache(_HOSTS_KNOWN)
 def _ascii_name(name: str) -> str:
     try:
