@@ -13,10 +13,12 @@ from noiseclean_scrapy.clean_page import clean_page
 from noiseclean_scrapy.errors import ConfigurationError
 from noiseclean_scrapy.methods import create_method
 from noiseclean_scrapy.page import Html, build_page
+from noiseclean_scrapy.page.characters import shortened
 from noiseclean_scrapy.page.words import words
 
 _ADDRESS = re.compile(r"https?://\S+", re.IGNORECASE)
 _PAGE_FILE = re.compile(r".*\.x?html?", re.IGNORECASE)
+_LONGEST_SHOWN = 200  # characters of a wrong value
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +95,5 @@ def _with_words(text: str, entry: Any) -> str:
 
 
 def _error(value: Any, expected: str) -> ConfigurationError:
-    shown = repr(value)
-    shown = shown if len(shown) <= 200 else f"{shown[:200]}..."
+    shown = shortened(repr(value), _LONGEST_SHOWN)
     return ConfigurationError(f"NOISECLEAN_TOPIC must be {expected}, not {shown}")
