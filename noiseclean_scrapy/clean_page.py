@@ -64,8 +64,12 @@ class CleanPage:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        """The fields alone: what they give is made again where it is asked for."""
-        return {part.name: getattr(self, part.name) for part in fields(self)}
+        """The fields and the metadata; what else these give is made again where it is asked for.
+
+        The source is left behind: a selector cannot be copied.
+        """
+        own = {part.name: getattr(self, part.name) for part in fields(self)}
+        return own | {"_read_metadata": None, "metadata": self.metadata}
 
     @property
     def other(self) -> str:

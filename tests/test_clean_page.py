@@ -514,3 +514,12 @@ def test_a_page_that_was_looked_at_is_copied_with_its_texts() -> None:
     assert page.shown_text(page.blocks[0]) == "Jane 28 March"
     copied = pickle.loads(pickle.dumps(page))
     assert copied.shown_text(copied.blocks[0]) == "Jane 28 March"
+
+
+def test_a_page_is_copied_with_its_metadata_and_without_its_source() -> None:
+    html = "<meta name=author content='Jane Roe'><p>Fog closes the port.</p>"
+    for source in (html, Selector(html), Selector(html).root):
+        page = SiteCleaner().clean(source)
+        for copied in (pickle.loads(pickle.dumps(page)), copy.deepcopy(page)):
+            assert copied == page
+            assert copied.author == "Jane Roe"
