@@ -42,29 +42,34 @@ class Config:
 
     `sample_quota` pages of a cluster are learned before its first tree is built, `refresh_pages`
     further ones before each new version; of an archive `archive_sample` pages of a site are learned
-    at most. `method_options` go to the method. `allow` and `deny` are
-    regular expressions searched in URLs. `fields` maps item fields to what goes into them (see
-    `ITEM_VALUES`). `cluster_by` gives the name of a response's page cluster, or None to leave the
-    page alone. `templates` tells whether pages of one cluster are told apart by their structure.
+    at most. A site that had no new page for `idle_seconds` gets a tree of the pages that it has.
+    `method_options` go to the method.
+
+    `allow` and `deny` are regular expressions searched in URLs. `cluster_by` gives the name of a
+    response's page cluster, or None to leave the page alone. `templates` tells whether pages of one
+    cluster are told apart by their structure.
+
+    `fields` maps item fields to what goes into them (see `ITEM_VALUES`). `metadata` tells whether
+    author, date, language, address and image of pages are looked for; `overrides` are rules of the
+    user, read from the file that the setting names. `hidden_text` keeps text that the page's markup
+    hides from readers. `include_links`, `include_images` and `include_formatting` say what HTML and
+    Markdown hold beside the text.
+
     `batch_size` pages are written in one transaction, fewer after `batch_seconds`, the time between
-    two looks at the database and at pending pages. A site that had no new page for `idle_seconds`
-    gets a tree of the pages that it has.
-    `html_store` is the URL of the object store that has the HTML of pages; without one rows have.
-    `search` keeps the full-text index; without it pages are indexed by a command, later.
-    `metadata` tells whether author, date, language, address and image of pages are looked for;
-    `overrides` are rules of the user, read from the file that the setting names. `hidden_text`
-    keeps text that the page's markup hides from readers. `include_links`, `include_images` and
-    `include_formatting` say what HTML and Markdown hold beside the text. `live` shows the
-    crawl's progress on a terminal. `topic` focuses the crawl: of each site at most `site_budget`
-    pages are fetched (0: no bound), and hub pages are revisited `revisits` times in all, each of
-    them every `revisit_seconds` at most. `writer_process` lets another process write, index and
+    two looks at the database and at pending pages. `html_store` is the URL of the object store that
+    has the HTML of pages; without one rows have. `search` keeps the full-text index; without it
+    pages are indexed by a command, later. `writer_process` lets another process write, index and
     clean again what is stored. `spool` is the folder in which pages wait while the database does
     not answer; without it the folder's name is made of the database's. `final_feeds` writes local
     feeds once more when they are closed, with the final texts. All responses go to WARC files in
-    the folder `warc`. At the address `metrics` the crawl's stats are given to Prometheus.
-    `frontier` are the Redis servers of a crawl of several processes, one for each part of the
-    sites; a process works for the part of number `frontier_part`, from 0 on, and what it has waits
-    again `frontier_lease_seconds` after it has died.
+    the folder `warc`.
+
+    `live` shows the crawl's progress on a terminal. At the address `metrics` the crawl's stats are
+    given to Prometheus. `topic` focuses the crawl: of each site at most `site_budget` pages are
+    fetched (0: no bound), and hub pages are revisited `revisits` times in all, each of them every
+    `revisit_seconds` at most. `frontier` are the Redis servers of a crawl of several processes, one
+    for each part of the sites; a process works for the part of number `frontier_part`, from 0 on,
+    and what it has waits again `frontier_lease_seconds` after it has died.
     """
 
     enabled: bool = field(default=True, metadata=_of_crawls(readers.read_flag))

@@ -42,9 +42,8 @@ _ELSEWHERE = OTHERS | {"image"}
 class Article:
     """What JSON-LD says of the page's article; empty, None for the time, where it says nothing.
 
-    `published` is aware and keeps its offset; without one it is in UTC. So is `written`, the
-    same as people write it. `modified` is the time of the last change of the
-    article or of the page.
+    `published` is aware and keeps its offset; without one it is in UTC. So is `written`, the same
+    as people write it. `modified` is the time of the last change of the article or of the page.
     """
 
     headline: str = ""

@@ -179,10 +179,10 @@ class Page:
 
     `base` is the address that the page's links are relative to. `description` and `declared` are
     what the page's metadata says of its content: the summary for search engines, and the texts and
-    kind of page in JSON-LD. `characters_lost` tells how much text
-    the parser cut off (0: none that matters), `truncated` that the budget for one page did not
-    suffice, `reads_hidden` that hidden text counts, `other` what was given where that is not HTML.
-    `words` are what `page_words` found; `kept` is what a method keeps of the page.
+    kind of page in JSON-LD. `characters_lost` tells how much text the parser cut off (0: none that
+    matters), `truncated` that the budget for one page did not suffice, `reads_hidden` that hidden
+    text counts, `other` what was given where that is not HTML. `words` are what `page_words` found;
+    `kept` is what a method keeps of the page.
     """
 
     url: str

@@ -153,10 +153,9 @@ def unescape(text: str) -> str:
 def characters_lost(root: _Element, text: str) -> int:
     """Characters of text in the source `text` that are missing in the tree; 0 for small losses.
 
-    libxml2 drops all below its depth limit, and the rest of a page after an unclosed
-    quote, in silence. The source
-    is read by a regular expression that follows HTML's tokenizer; white space does not count.
-    Not measured (0) on pages with a million tags.
+    libxml2 drops all below its depth limit, and the rest of a page after an unclosed quote, in
+    silence. The source is read by a regular expression that follows HTML's tokenizer; white space
+    does not count. Not measured (0) on pages with a million tags.
 
     >>> characters_lost(parse_html("<p>cut").root, "<p>cut" + " off" * 100)
     300

@@ -32,11 +32,11 @@ class Store:
     """Pages, their clean text and the trees of their clusters, in SQLite or PostgreSQL.
 
     `pages`, `clusters`, `outbox` and `structure` have what is asked of these, and the store what
-    concerns all.
-    Every method is one transaction (the iterators: one a chunk) and may be called from any thread;
-    several processes may share one database. What a returned call has written survives the death
-    of the process. Every method raises StoreError when the database refuses. A page that is damaged
-    raises DamagedError where it alone is asked for; listings leave it out, with a line in the log.
+    concerns all. Every method is one transaction (the iterators: one a chunk) and may be called
+    from any thread; several processes may share one database. What a returned call has written
+    survives the death of the process. Every method raises StoreError when the database refuses. A
+    page that is damaged raises DamagedError where it alone is asked for; listings leave it out,
+    with a line in the log.
 
     ``url`` is an SQLAlchemy URL, ``sqlite:///noiseclean.db`` or ``postgresql://user@host/name``.
     ``read_only`` neither creates nor changes a database; without ``create`` one that has no tables

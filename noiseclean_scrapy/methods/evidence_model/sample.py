@@ -30,8 +30,7 @@ class PageVotes:
     """What a page shows: its texts at their places, and the mean log-odds of each place.
 
     `signature` names its near-duplicate class, `layout` its kind of layout. `texts` and `places`
-    are ascending hashes. `weight` is what `decay` has left of
-    its vote.
+    are ascending hashes. `weight` is what `decay` has left of its vote.
     """
 
     signature: int
