@@ -147,29 +147,21 @@ def test_an_address_that_cannot_be_asked_is_refused(url: str) -> None:
         CrawlWatch(url)
 
 
-def test_a_head_that_comes_drop_by_drop_is_not_waited_for() -> None:
+@pytest.mark.parametrize(
+    ("begin", "drop"),
+    [
+        pytest.param(b"", b"X-More: 1\r\n", id="head"),
+        pytest.param(b"Content-Length: 1000\r\n\r\n", b"up 1\n", id="body"),
+    ],
+)
+def test_an_answer_that_comes_drop_by_drop_is_not_waited_for(begin: bytes, drop: bytes) -> None:
     done = threading.Event()
 
     def respond(request: servers.Request) -> None:
         with suppress(OSError):
-            request.wfile.write(b"HTTP/1.1 200 OK\r\n")
+            request.wfile.write(b"HTTP/1.1 200 OK\r\n" + begin)
             while not done.wait(0.5):
-                request.wfile.write(b"X-More: 1\r\n")
-
-    with servers.serving(respond) as port:
-        state = CrawlWatch(f"127.0.0.1:{port}").state.get()
-        done.set()
-    assert state.problem == "its answer takes too long"
-
-
-def test_a_body_that_comes_drop_by_drop_is_no_answer() -> None:
-    done = threading.Event()
-
-    def respond(request: servers.Request) -> None:
-        with suppress(OSError):
-            request.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
-            while not done.wait(0.5):
-                request.wfile.write(b"up 1\n")
+                request.wfile.write(drop)
 
     with servers.serving(respond) as port:
         state = CrawlWatch(f"127.0.0.1:{port}").state.get()
