@@ -44,16 +44,11 @@ class PageKeys:
 
     def __init__(self, page: Page, scores: Floats) -> None:
         self.scores = scores
-        if not page.table.texts:
-            self.places, self.texts = array("Q"), array("Q")
-            self.own = self.around = np.zeros(0, dtype=np.int64)
-            self.means = np.zeros(0)
-        else:
-            places = page_places(page)
-            self.places = array("Q", places.keys.tobytes())
-            self.own, self.around = places.own, places.around
-            self.means = np.round(places.means(scores) * QUANTUM) / QUANTUM + 0.0  # never -0.0
-            self.texts = array("Q", (_text_keys(page) ^ tag_paths(page)).tobytes())
+        places = page_places(page)
+        self.places = array("Q", places.keys.tobytes())
+        self.own, self.around = places.own, places.around
+        self.means = np.round(places.means(scores) * QUANTUM) / QUANTUM + 0.0  # never -0.0
+        self.texts = array("Q", (_text_keys(page) ^ tag_paths(page)).tobytes())
         self.layout = self.places[0] if self.places else 0
         content = content_signature(page.table.texts, scores)
         names = (self.layout, *words(page.title), content or self.texts.tolist())

@@ -85,8 +85,6 @@ class EvidenceModel:
 
     def score(self, features: PageFeatures) -> Floats:
         """Log-odds that each block of a page is content, from the page alone."""
-        if not len(features.matrix):
-            return np.zeros(0)
         return self.together.score(features.matrix, self._context(features))
 
     def _context(self, features: PageFeatures) -> NDArray[np.float32]:
