@@ -207,7 +207,7 @@ class SiteCleaner:
             raise TreeDataError(f"the learned tree has options that cannot be: {error}") from error
         try:
             switches = {name: state[name] for name in ("templates", "headline")}
-            switches |= asdict(MarkupOptions(**state["markup"]))
+            switches |= asdict(MarkupOptions(**state.get("markup", {})))  # older trees have none
             kept = {name: flag(value) for name, value in switches.items()}
         except (KeyError, TypeError) as error:
             raise TreeDataError(f"the learned tree is damaged: {error!r}") from error

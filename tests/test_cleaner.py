@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import sys
 import zlib
@@ -21,7 +22,7 @@ from noiseclean_scrapy import Block, CleanPage, SiteCleaner
 from noiseclean_scrapy.cleaner import _MAGIC
 from noiseclean_scrapy.errors import ConfigurationError, TreeDataError
 from noiseclean_scrapy.page.hashes import DIGEST_SIZE, digest
-from noiseclean_scrapy.page.inline import PLAIN
+from noiseclean_scrapy.page.inline import PLAIN, MarkupOptions
 from tests.support.command_line import ROOT, run_process
 
 STORIES = [
@@ -171,6 +172,15 @@ def test_switches_that_do_not_exist_are_refused(cleaner: SiteCleaner, wrong: byt
     payload = zlib.compress(state.replace(b'"include_links"', wrong))
     with pytest.raises(TreeDataError):
         SiteCleaner.from_bytes(_MAGIC + digest(payload) + payload)
+
+
+def test_a_tree_of_a_form_without_switches_for_markup_is_read(cleaner: SiteCleaner) -> None:
+    head = len(_MAGIC) + DIGEST_SIZE
+    state = json.loads(zlib.decompress(cleaner.to_bytes()[head:]))
+    del state["markup"]
+    payload = zlib.compress(json.dumps(state).encode())
+    older = SiteCleaner.from_bytes(_MAGIC + digest(payload) + payload)
+    assert (older.pages, older.markup) == (cleaner.pages, MarkupOptions())
 
 
 def test_cleaners_of_different_make_do_not_merge(cleaner: SiteCleaner) -> None:

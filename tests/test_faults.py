@@ -405,6 +405,56 @@ def test_a_crawl_that_reads_only_makes_no_tree(
     assert not errors(caplog)
 
 
+def test_a_crawl_that_reads_only_goes_on_with_the_newest_tree_that_can_be_read(
+    sqlite_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    crawl = open_crawl(sqlite_url, {})
+
+    async def write() -> None:
+        for host in ("a.example", "b.example"):
+            for number in range(PAGES):
+                await see(crawl, number, host=host)
+
+    drive(crawl, write)
+    [(newest,)] = set(read_rows(sqlite_url, "SELECT version FROM noiseclean_cluster"))
+    run_statement(
+        sqlite_url,
+        "UPDATE noiseclean_tree SET tree = substr(tree, 1, 40) "
+        f"WHERE cluster = 'a.example' AND version = {newest}",
+    )
+    reading = open_crawl(sqlite_url, {"NOISECLEAN_READ_ONLY": True})
+
+    async def read() -> None:
+        await asyncio.gather(*(see(reading, number) for number in range(3)))
+        await reading.tick()
+        await reading.tick()
+        await see(reading, 0, host="b.example")
+        versions = {cluster.name: cluster.version for cluster in reading.clusters}
+        assert versions == {"a.example": newest - 1, "b.example": newest}
+
+    drive(reading, read)
+    assert errors(caplog) == [
+        f"Tree version {newest} of a.example: the learned tree is damaged: its checksum does not "
+        "match"
+    ]
+
+
+@pytest.mark.slow
+def test_a_damaged_tree_is_told_once_though_pages_come_together(
+    sqlite_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    asyncio.run(crawl_all(sqlite_url, {}))
+    run_statement(sqlite_url, "UPDATE noiseclean_tree SET tree = substr(tree, 1, 40)")
+    crawl = open_crawl(sqlite_url, {})
+
+    async def steps() -> None:
+        await asyncio.gather(*(see(crawl, number) for number in range(8)))
+
+    drive(crawl, steps)
+    assert sum("goes on from its tree version 0" in error for error in errors(caplog)) == 1
+    assert len(errors(caplog)) == len({*errors(caplog)})
+
+
 def test_a_crawl_that_reads_only_comes_back_to_a_store_that_answers_again(
     sqlite_url: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -60,6 +60,19 @@ def load_learner(store: Store, name: str, config: Config) -> tuple[Learner, Clus
     return learner, record
 
 
+def newest_readable(store: Store, record: ClusterRecord, config: Config) -> ClusterRecord:
+    """A cluster as its newest tree that can be read has it; those that cannot be are told."""
+    config = config.of_tree(record.method)
+    for version, tree in store.clusters.trees(record.name):
+        found = replace(record, version=version, tree=tree)
+        try:
+            new_cleaner(found, config)
+            return found
+        except TreeDataError as error:
+            logger.error("Tree version %d of %s: %s", version, record.name, error)
+    return replace(record, version=0, tree=None)
+
+
 def repair_tree(store: Store, name: str, config: Config) -> None:
     """Go on from the newest tree of a cluster that can be read, if the newest one cannot.
 
@@ -68,21 +81,18 @@ def repair_tree(store: Store, name: str, config: Config) -> None:
     record = store.clusters.find(name)
     if record is None:
         return
-    config = config.of_tree(record.method)
-    known, cleaner = 0, new_cleaner(None, config)
-    for version, tree in store.clusters.trees(name):
-        try:
-            known, cleaner = version, new_cleaner(replace(record, tree=tree), config)
-            break
-        except TreeDataError as error:
-            logger.error("Tree version %d of %s: %s", version, name, error)
-    if known == record.version:
+    known = newest_readable(store, record, config)
+    if known.version == record.version:
         return
+    tree = new_cleaner(known, config.of_tree(record.method)).to_bytes()
     pages = store.clusters.replace_damaged_tree(
-        name, version=record.version, tree=cleaner.to_bytes(), known_version=known
+        name, version=record.version, tree=tree, known_version=known.version
     )
     logger.error(
-        "%s goes on from its tree version %d; %d pages are learned again", name, known, pages
+        "%s goes on from its tree version %d; %d pages are learned again",
+        name,
+        known.version,
+        pages,
     )
 
 

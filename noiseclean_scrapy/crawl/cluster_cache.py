@@ -13,7 +13,12 @@ from scrapy.utils.asyncio import run_in_thread, sleep
 
 from noiseclean_scrapy.clusters.cluster import PageCluster, load_cluster
 from noiseclean_scrapy.clusters.page_cache import PageCache
-from noiseclean_scrapy.clusters.training import Training, load_learner, repair_tree
+from noiseclean_scrapy.clusters.training import (
+    Training,
+    load_learner,
+    newest_readable,
+    repair_tree,
+)
 from noiseclean_scrapy.config import Config
 from noiseclean_scrapy.crawl.writer import Writer
 from noiseclean_scrapy.errors import TreeDataError, UnknownMethodError
@@ -52,6 +57,8 @@ class ClusterCache:
         self._seen: set[str] = set()
         self._held = PageCache()
         self._foreign: set[str] = set()  # clusters of methods that are not here
+        self._repairing: set[str] = set()
+        self._unreadable: dict[str, int] = {}  # newest versions that can be neither read nor mended
 
     def __iter__(self) -> Iterator[PageCluster]:
         return iter(list(self._clusters.values()))
@@ -63,17 +70,24 @@ class ClusterCache:
         """A cluster; raises StoreError when it is not in memory and the store does not answer."""
         cluster = self._clusters.get(name)
         if cluster is None:
-            try:
-                loaded = await run_in_thread(load_cluster, self.store, name, self.config)
-            except UnknownMethodError:
-                raise
-            except TreeDataError:
-                await self._repair(name)
-                loaded = await run_in_thread(load_cluster, self.store, name, self.config)
-            cluster = self._clusters.setdefault(name, loaded)
+            cluster = self._clusters.setdefault(name, await self._loaded(name))
             self._note_cluster(name)
         self._clusters.move_to_end(name)
         return cluster
+
+    async def _loaded(self, name: str) -> PageCluster:
+        """A cluster as the store has it, or with the newest tree that can be read."""
+        try:
+            return await run_in_thread(load_cluster, self.store, name, self.config)
+        except UnknownMethodError:
+            raise
+        except TreeDataError:
+            older = await self._repair(name)
+        if older:
+            return PageCluster(name, self.config, older)
+        if name in self._clusters:
+            return self._clusters[name]
+        return await run_in_thread(load_cluster, self.store, name, self.config)
 
     def begin(self, name: str) -> PageCluster:
         """A cluster of which the store tells nothing; it catches up when the store is back."""
@@ -148,7 +162,7 @@ class ClusterCache:
             cluster = self._clusters.get(state.name)
             if cluster is not None and not cluster.busy:
                 cluster.note(state)
-                if state.version != cluster.version:
+                if state.version not in (cluster.version, self._unreadable.get(state.name)):
                     await self._renew(cluster)
                     adopted = "%s: adopted version %d of its tree"
                     logger.debug(adopted, cluster.name, cluster.version)
@@ -181,9 +195,26 @@ class ClusterCache:
                 raise
             await self._repair(cluster.name)
 
-    async def _repair(self, name: str) -> None:
-        self.stats.inc_value("noiseclean/errors")
-        await run_in_thread(repair_tree, self.store, name, self.config)
+    async def _repair(self, name: str) -> ClusterRecord | None:
+        """Mend a tree that cannot be read, once for all pages that wait for it.
+
+        In a crawl that only reads: the cluster with the newest tree that can be read instead.
+        """
+        if name in self._repairing:
+            while name in self._repairing:
+                await sleep(_BUSY_SECONDS)
+            return None
+        self._repairing.add(name)
+        try:
+            self.stats.inc_value("noiseclean/errors")
+            if not self.config.read_only:
+                await run_in_thread(repair_tree, self.store, name, self.config)
+            elif newest := await run_in_thread(self.store.clusters.find, name):
+                self._unreadable[name] = newest.version
+                return await run_in_thread(newest_readable, self.store, newest, self.config)
+            return None
+        finally:
+            self._repairing.discard(name)
 
     async def finish(self) -> None:
         """Build the trees that have provisional pages to learn, and forget the clusters.

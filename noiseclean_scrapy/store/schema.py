@@ -25,6 +25,10 @@ from noiseclean_scrapy.store.column_types import (
 from noiseclean_scrapy.store.records import EARLIER_BODY
 
 SCHEMA_VERSION = 3
+"""Raised with the form of tables and of trees: what earlier versions cannot read they refuse.
+
+They would take a tree of another form for a damaged one, and put their own in its place.
+"""
 
 metadata = MetaData()
 
