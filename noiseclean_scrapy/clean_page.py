@@ -295,13 +295,15 @@ class CleanPage:
     def _kept_with_pictures(self) -> Iterator[int]:
         """The same, and pictures alone: as ruled, else where texts around are kept.
 
-        Hidden pictures are left out.
+        Hidden pictures are left out. Captions that are not kept do not count as texts around.
         """
         yield from self._beginning
         pictures: list[int] = []
         follows_kept = False
         for index, rule in enumerate(self.table.rules):
             if self._shows(index) or rule in ("keep", "title"):
+                if not self.kept[index] and self._contents.is_caption(index):
+                    continue
                 follows_kept = self.kept[index]
                 if follows_kept:
                     yield from pictures

@@ -252,6 +252,53 @@ def test_a_picture_whose_address_stands_in_the_noscript_behind_it_is_shown(
         assert clean(html).to_markdown(include_images=True) == markdown
 
 
+@pytest.mark.parametrize(
+    ("sources", "shown"),
+    [
+        ("<source srcset='/1.webp 1x, /2.webp 2x'>", ["/1.webp"]),
+        ("<source data-srcset='/3.webp 800w'><source srcset=/4.jpg>", ["/3.webp"]),
+        ("<source srcset=data:image/gif,x><source data-srcset=/5.jpg>", ["/5.jpg"]),
+        ("<source srcset='/{{ name }}.webp'>", []),
+        ("<source media=print>", []),
+        ("<source srcset=/far.webp>" + "<source>" * 8, []),
+    ],
+)
+def test_a_picture_whose_address_stands_in_a_source_before_it_is_shown(
+    sources: str, shown: list[str]
+) -> None:
+    picture = f"<picture>{sources}<img src=data:image/gif,x alt=a></picture>"
+    html = f"<p>Fog {picture} lifted</p><p>in Porto</p>"
+    markdown = clean(html).to_markdown(include_images=True)
+    addresses = [f"https://a.example{address}" for address in shown]
+    assert re.findall(r"!\[a\]\((.*)\)", markdown) == addresses
+    with kernels.in_python():
+        assert clean(html).to_markdown(include_images=True) == markdown
+
+
+@pytest.mark.parametrize(
+    ("caption", "is_shown"),
+    [
+        ("Boats in winter. Photo: Ana Lima", True),
+        ("<a href=/boats>Boats in winter</a>", False),  # a teaser
+        ("Boats <h3>All our boats</h3>", False),
+    ],
+)
+def test_a_caption_that_is_left_out_takes_no_picture_with_it(
+    tmp_path: Path, caption: str, is_shown: bool
+) -> None:
+    rules = tmp_path / "rules.toml"
+    rules.write_text('["a.example"]\nkeep = "p"\ndrop = "figcaption"', encoding="utf-8")
+    for inner in ("<img src=/1.png alt=a>{}", "{}<img src=/1.png alt=a>"):
+        figure = f"<figure>{inner.format(f'<figcaption>{caption}</figcaption>')}</figure>"
+        page = SiteCleaner().clean(
+            f"<p>Fog lifted.</p>{figure}<p>Ferries sailed.</p>",
+            url="https://a.example/",
+            overrides=Overrides.read(rules),
+        )
+        assert page.text == "Fog lifted.\nFerries sailed."
+        assert page.to_markdown(include_images=True).count("/1.png") == is_shown
+
+
 # Words that a style sheet tells apart
 
 

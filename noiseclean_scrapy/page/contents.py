@@ -66,13 +66,18 @@ class Contents:
     @property
     def lines(self) -> Iterator[str]:
         """The lines of all blocks as they are shown, without those that tell of a picture."""
-        captions = self._captions
         for block, owner in enumerate(self._table.owners):
-            if owner not in captions:
+            if owner not in self._in_figures:
                 yield from self.plain(block).splitlines()
 
-    @property
-    def _captions(self) -> set[int]:
+    def is_caption(self, block: int) -> bool:
+        """Whether a text stands in a picture's FIGURE, and is no link to elsewhere."""
+        table = self._table
+        is_link = 2 * table.link_characters[block] > len(table.texts[block])
+        return table.owners[block] in self._in_figures and not is_link
+
+    @cached_property
+    def _in_figures(self) -> set[int]:
         """The elements in pictures; what has a heading in it is more than a picture."""
         tags, parents = self._table.tags, self._table.parents
         headed: set[int] = set()

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 HIDING_PICTURES = ("hidden", "style", "width", "height", "alt", "srcset", "data-src")
 """What `hides_picture` is given."""
+_MOST_SOURCES = 8
 _OF_DOTS = frozenset({"0", "1", "0px", "1px"})
 
 
@@ -34,15 +35,36 @@ def hides_picture(
 
 
 def fallback_source(image: _Element, skipped: frozenset[str]) -> str:
-    """The address of the only picture in the NOSCRIPT right behind an image with a placeholder.
+    """The address of what stands for an image with a placeholder: its first SOURCE, its NOSCRIPT.
 
-    Empty where there is none, or where NOSCRIPT is read itself.
+    That is the only picture in the NOSCRIPT right behind it. Empty where there is none, or where
+    NOSCRIPT is read itself.
     """
+    if address := _first_source(image):
+        return address
     behind = image.getnext()
     if behind is None or behind.tag != "noscript" or "noscript" not in skipped:
         return ""
     images = list(behind.iter("img"))
     if len(images) != 1 or hides_picture(*map(images[0].get, HIDING_PICTURES)):
         return ""
-    _, shown = image_sources(*map(images[0].get, IMAGE_SOURCES))
+    return _address(images[0])
+
+
+def _first_source(image: _Element) -> str:
+    """The address of the first SOURCE before an image; libxml2 puts what follows one into it."""
+    found, node = "", image
+    for _ in range(_MOST_SOURCES):
+        before = node.getprevious()
+        above = before if before is not None else node.getparent()
+        if above is None or above.tag != "source":
+            break
+        node = above
+        found = _address(node) or found
+    return found
+
+
+def _address(picture: _Element) -> str:
+    """The address that an IMG or a SOURCE shows; empty for a placeholder, or a script's to fill."""
+    _, shown = image_sources(*map(picture.get, IMAGE_SOURCES))
     return "" if is_placeholder(shown) or "{" in shown else shown
