@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import importlib
 import inspect
 import json
@@ -30,15 +31,28 @@ ASYNCIO = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
 SELECT = "twisted.internet.selectreactor.SelectReactor"
 NO_REACTOR = ""
 
-# Each crawl has a process of its own, forked from one that has imported all but a reactor.
+# Crawls and commands have processes of their own, forked from one that imported all but a reactor.
 PROCESSES: Any = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload(
     """
-    pytest pydantic aiohttp aiohttp.web sqlalchemy.dialects.sqlite sqlalchemy.dialects.postgresql
-    noiseclean_scrapy.addon scrapy.crawler scrapy.core.engine scrapy.core.downloader.contextfactory
-    scrapy.downloadermiddlewares.redirect scrapy.downloadermiddlewares.httpcompression
-    scrapy.extensions.feedexport scrapy.extensions.telnet scrapy.pqueues scrapy.squeues
-    twisted.web.client
+    pytest pydantic aiohttp aiohttp.web dateparser.date dateparser.languages.loader
+    sqlalchemy.dialects.sqlite sqlalchemy.dialects.postgresql noiseclean_scrapy.addon
+    noiseclean_scrapy.batch.fetching noiseclean_scrapy.batch.replay
+    noiseclean_scrapy.commands.clean noiseclean_scrapy.commands.console
+    noiseclean_scrapy.commands.crawling noiseclean_scrapy.commands.inspect
+    noiseclean_scrapy.commands.scrapy_command noiseclean_scrapy.commands.sites
+    noiseclean_scrapy.crawl.writer noiseclean_scrapy.focus.potential
+    noiseclean_scrapy.methods.evidence py3langid pytz rich.progress scrapy.cmdline
+    scrapy.commands.shell scrapy.contracts scrapy.crawler scrapy.core.engine
+    scrapy.core.downloader.contextfactory scrapy.core.downloader.handlers.datauri
+    scrapy.core.downloader.handlers.file scrapy.core.downloader.handlers.http11
+    scrapy.downloadermiddlewares.cookies scrapy.downloadermiddlewares.httpcache
+    scrapy.downloadermiddlewares.httpcompression scrapy.downloadermiddlewares.httpproxy
+    scrapy.downloadermiddlewares.redirect scrapy.downloadermiddlewares.retry
+    scrapy.downloadermiddlewares.robotstxt scrapy.extensions.feedexport
+    scrapy.extensions.memusage scrapy.extensions.telnet scrapy.extensions.throttle
+    scrapy.pqueues scrapy.robotstxt scrapy.spidermiddlewares.httperror scrapy.squeues
+    tests.support.crawl_site tldextract trafilatura twisted.web.client tzlocal
     """.split()
 )
 
@@ -192,6 +206,7 @@ def run_crawls(path: Path, connection: Any = None) -> None:
     stderr = os.open(path.with_suffix(".stderr"), os.O_WRONLY | os.O_CREAT)
     os.dup2(stderr, 2)
     os.chdir(path.parent)
+    gc.freeze()  # what was imported before is not searched for garbage
     warnings.simplefilter("error")
     configure_logging({"LOG_INSTALL_ROOT_HANDLER": False})
     logging.getLogger().setLevel(logging.DEBUG)
