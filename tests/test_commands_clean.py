@@ -34,7 +34,7 @@ from tests.support.command_line import (
     environment,
     noiseclean,
     run_noiseclean,
-    run_process,
+    run_scrapy,
     scrapy_command,
 )
 from tests.support.crawl_site import Answer, PageServer, serve, story, story_text, write_pages
@@ -67,7 +67,7 @@ def test_folder_gives_what_the_add_on_stores_at_last(tmp_path: Path) -> None:
     project.mkdir()
     enter_project(project)
     arguments = ("crawl", "archive", "-a", f"source={folder}", "-s", "NOISECLEAN_SAMPLE_QUOTA=999")
-    run_process(project, *scrapy_command(*arguments))
+    run_scrapy(project, *arguments)
     with Store(f"sqlite:///{project / 'noiseclean-demo.db'}", read_only=True) as store:
         stored = {page.url: page.cleaned for page in store.pages.with_text() if page.cleaned}
     done = noiseclean(tmp_path, "clean", folder, *JSONL)

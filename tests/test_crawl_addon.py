@@ -21,7 +21,7 @@ from noiseclean_scrapy.addon import Addon
 from noiseclean_scrapy.crawl.middleware import ClusterMiddleware
 from noiseclean_scrapy.crawl.pipeline import CleanPipeline
 from tests.support import crawl_site, crawling
-from tests.support.command_line import run_process, scrapy_command
+from tests.support.command_line import run_scrapy
 from tests.support.crawl_site import ChainSpider, PageServer, story, story_text
 from tests.support.crawling import Crawled, Plan
 
@@ -315,15 +315,15 @@ class StoriesSpider(scrapy.Spider):
 
 @pytest.mark.slow
 def test_a_new_project_needs_one_line(tmp_path: Path, site: PageServer) -> None:
-    run_process(tmp_path, *scrapy_command("startproject", "harbour"))
+    run_scrapy(tmp_path, "startproject", "harbour")
     project = tmp_path / "harbour"
     with (project / "harbour" / "settings.py").open("a") as settings:
         settings.write('\nADDONS = {"noiseclean_scrapy.addon.Addon": 300}\nDOWNLOAD_DELAY = 0\n')
     (project / "harbour" / "spiders" / "stories.py").write_text(SPIDER)
     crawl = ("crawl", "stories", "-a", f"url={site.url}")
     quota = ("-s", "NOISECLEAN_SAMPLE_QUOTA=3", "-s", "NOISECLEAN_REFRESH_PAGES=1")
-    run_process(project, *scrapy_command(*crawl, *quota, "-O", "first.jsonl"))
-    log = run_process(project, *scrapy_command(*crawl, "-O", "second.jsonl")).stderr
+    run_scrapy(project, *crawl, *quota, "-O", "first.jsonl")
+    log = run_scrapy(project, *crawl, "-O", "second.jsonl").stderr
     assert "noiseclean: 6 pages seen in 1 cluster, 0 newly learned, 0 trees built, 6 items" in log
     lines = (project / "second.jsonl").read_text().splitlines()
     items = {item["url"][-1]: item for item in map(json.loads, lines)}

@@ -23,7 +23,7 @@ from tests.support.command_line import (
     enter_project,
     environment,
     read_terminal,
-    run_process,
+    run_scrapy,
     scrapy_command,
 )
 from tests.support.crawl_site import write_pages
@@ -36,7 +36,7 @@ NO_DELAY = ("-s", "DOWNLOAD_DELAY=0", "-s", "AUTOTHROTTLE_ENABLED=False")
 def run(folder: Path, *arguments: str, code: int = 0) -> Done:
     """`scrapy crawl` in a folder, its output piped; `code` is how it must end."""
     enter_project(folder)
-    done = run_process(folder, *scrapy_command("crawl", *arguments), code=code, COLUMNS="100")
+    done = run_scrapy(folder, "crawl", *arguments, code=code, COLUMNS="100")
     assert "Traceback" not in done.stdout, done.stdout
     assert "\x1b" not in done.stdout + done.stderr
     return done

@@ -21,8 +21,7 @@ from tests.support.command_line import (
     ROOT,
     noiseclean,
     run_console,
-    run_process,
-    scrapy_command,
+    run_scrapy,
 )
 from tests.support.crawl_site import NOISE, ChainSpider, story, story_text
 
@@ -145,9 +144,9 @@ NOISECLEAN_WRITER_PROCESS = {writer}
     with crawl_site.serve({**pages, "/robots.txt": ""}) as server:
         urls = [f"{server.url}{path}" for path in pages]
         (folder / "stories" / "__init__.py").write_text(f"{SPIDER}\n    start_urls = {urls!r}\n")
-        run_process(folder, *scrapy_command("crawl", "story"))
+        run_scrapy(folder, "crawl", "story")
         back = ("-s", "NOISECLEAN_METHOD=evidence", "-s", "NOISECLEAN_READ_ONLY=1")
-        told = run_process(folder, *scrapy_command("crawl", "story", *back)).stderr
+        told = run_scrapy(folder, "crawl", "story", *back).stderr
         assert f"has learned by {PATH} get no text: name it in NOISECLEAN_METHOD" in told
         assert "stay with it" not in told
     database = f"sqlite:///{folder}/noiseclean.db"

@@ -121,17 +121,35 @@ def noiseclean(
 def run_noiseclean(
     folder: Path, *arguments: str | Path, stdin: str = "", code: int = 0, **variables: str
 ) -> Done:
-    """The real `scrapy noiseclean`, in a process of its own; as `run_process`."""
-    command = scrapy_command("noiseclean", *map(str, arguments))
-    return run_process(folder, *command, stdin=stdin, code=code, **variables)
+    """The real `scrapy noiseclean`, in a process of its own; as `run_module`."""
+    command = ("noiseclean", *map(str, arguments))
+    return run_module(folder, "scrapy", *command, stdin=stdin, code=code, **variables)
+
+
+def run_scrapy(folder: Path, *arguments: str, code: int = 0, **variables: str) -> Done:
+    """The real `scrapy`, in a process of its own; as `run_module`."""
+    return run_module(folder, "scrapy", *arguments, code=code, **variables)
 
 
 def run_console(
     folder: Path, *arguments: str | Path, stdin: str = "", code: int = 0, **variables: str
 ) -> Done:
-    """The console command, in a process of its own; as `run_process`."""
-    command = console_command(*map(str, arguments))
-    return run_process(folder, *command, stdin=stdin, code=code, **variables)
+    """The console command, in a process of its own; as `run_module`."""
+    command = ("noiseclean_scrapy", *map(str, arguments))
+    return run_module(folder, *command, stdin=stdin, code=code, **variables)
+
+
+def run_module(
+    folder: Path, module: str, *arguments: str, stdin: str = "", code: int = 0, **variables: str
+) -> Done:
+    """As `run_process` runs `python -m MODULE`, but forked, unless Python reads the variables."""
+    if sys.platform == "win32" or any(name.startswith(("PYTHON", "LC_")) for name in variables):
+        command = (sys.executable, "-W", "error", "-m", module, *arguments)
+        return run_process(folder, *command, stdin=stdin, code=code, **variables)
+    from tests.support.forked import run_forked
+
+    done = run_forked(folder, module, arguments, stdin, environment(**variables))
+    return _checked(done, code)
 
 
 def run_process(
@@ -148,6 +166,10 @@ def run_process(
         timeout=300,
         check=False,
     )
+    return _checked(done, code)
+
+
+def _checked(done: subprocess.CompletedProcess[str], code: int) -> Done:
     assert done.returncode == code, (done.stdout[-2000:], done.stderr)
     assert "Traceback" not in done.stderr, done.stderr
     return Done(done.returncode, done.stdout, done.stderr)
@@ -226,7 +248,7 @@ def crawl_demo() -> DemoCrawl:
         settings += ("NOISECLEAN_SAMPLE_QUOTA=20", "NOISECLEAN_REFRESH_PAGES=10")
         options = [part for setting in settings for part in ("-s", setting)]
         start = ("-a", f"start_urls={server.url}/")
-        run_process(folder, *scrapy_command("crawl", "newspaper", *start, *options))
+        run_scrapy(folder, "crawl", "newspaper", *start, *options)
         pages = {server.url + path: page for path, page in server.site.pages.items()}
     return DemoCrawl(folder / "noiseclean.db", pages)
 
