@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -20,7 +21,7 @@ from noiseclean_scrapy.crawl.session import Crawl
 from noiseclean_scrapy.store import Patience, Store
 from noiseclean_scrapy.store.patience import SILENCE_SECONDS
 from noiseclean_scrapy.store.preparing import await_turn
-from tests.support.command_line import console_command, environment, scrapy_command
+from tests.support.command_line import environment, run_module
 from tests.support.crawl_site import Pages, serve, story
 from tests.support.crawling import ASYNCIO, SELECT
 from tests.support.databases import connected, read_rows
@@ -188,13 +189,13 @@ WAYS: dict[str, dict[str, Any]] = {
 
 
 def crawl_command(way: str, url: str, settings: dict[str, Any]) -> list[str]:
-    """A crawl from a page on, by a spider or by the add-on's own command."""
+    """Module and arguments of a crawl by a spider, or by the add-on's own command."""
     settings = {**settings, **WAYS.get(way, {})}
     given = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
     if way == "command":
         given += ["-s", "AUTOTHROTTLE_ENABLED=0", "--delay", "0", "-L", "DEBUG"]
-        return console_command("crawl", url, *given)
-    return scrapy_command("runspider", "chain.py", "-a", f"url={url}", *given)
+        return ["noiseclean_scrapy", "crawl", url, *given]
+    return ["scrapy", "runspider", "chain.py", "-a", f"url={url}", *given]
 
 
 @pytest.mark.slow
@@ -234,7 +235,7 @@ def test_a_second_interrupt_ends_a_crawl_whose_database_answers_nothing(
         assert "wait in" in told
         proxy.speak()
         again = crawl_command(way, f"{server.url}/3", settings)
-        subprocess.run(again, cwd=tmp_path, env=environment(), check=True, capture_output=True)
+        run_module(tmp_path, *again)
     rows = read_rows(proxy.url, "SELECT url FROM noiseclean_page")
     assert {(f"{server.url}/{number}",) for number in (0, 1, 3)} <= set(rows)
     assert len(set(rows)) == len(rows)
@@ -258,7 +259,11 @@ def test_an_interrupt_ends_a_crawl_that_waits_for_its_database_to_open(
 def crawling(folder: Path, command: list[str]) -> Iterator[subprocess.Popen[str]]:
     """A crawl in a process of its own, which does not outlive a test that fails."""
     with subprocess.Popen(
-        command, cwd=folder, env=environment(), stderr=subprocess.PIPE, text=True
+        [sys.executable, "-W", "error", "-m", *command],
+        cwd=folder,
+        env=environment(),
+        stderr=subprocess.PIPE,
+        text=True,
     ) as process:
         try:
             yield process
