@@ -21,7 +21,9 @@ from tests.support.command_line import (
     ROOT,
     noiseclean,
     run_console,
+    run_process,
     run_scrapy,
+    scrapy_command,
 )
 from tests.support.crawl_site import NOISE, ChainSpider, story, story_text
 
@@ -187,3 +189,49 @@ def test_a_method_that_cannot_begin_is_told_in_a_line(tmp_path: Path) -> None:
     )
     assert crawled.stats["finish_reason"] == "noiseclean_method_error"
     assert "Traceback" not in crawled.log
+
+
+OWN = """
+import scrapy
+from scrapy.crawler import CrawlerProcess
+
+from noiseclean_scrapy.methods.style_tree import StyleTreeMethod
+
+class Mine(StyleTreeMethod):
+    pass
+
+class OwnSpider(scrapy.Spider):
+    name = "own"
+    start_urls = ["http://127.0.0.1:1/"]
+    custom_settings = {
+        "ADDONS": {"noiseclean_scrapy.Addon": 300},
+        "NOISECLEAN_METHOD": Mine,
+        "NOISECLEAN_WRITER_PROCESS": True,
+    }
+
+if __name__ == "__main__":
+    process = CrawlerProcess()
+    process.crawl(OwnSpider)
+    process.start()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("command", "method", "code"),
+    [
+        (scrapy_command("runspider", "spiders/own.py"), "own.Mine", 1),
+        ([sys.executable, "spiders/own.py"], "__main__.Mine", 0),
+    ],
+)
+def test_a_class_that_the_writing_process_cannot_import_is_told_at_the_start(
+    tmp_path: Path, command: list[str], method: str, code: int
+) -> None:
+    (tmp_path / "spiders").mkdir()
+    (tmp_path / "spiders" / "own.py").write_text(OWN, encoding="utf-8")
+    told = run_process(tmp_path, *command, code=code).stderr
+    (line,) = (line for line in told.splitlines() if "ERROR" in line)
+    told_of = f"NOISECLEAN_WRITER_PROCESS: in the process that writes the method '{method}' cannot"
+    assert f"{told_of} be imported" in line
+    assert "put the class into a module on Python's path, or leave the setting off" in line
+    assert "'finish_reason': 'noiseclean_method_error'" in told

@@ -114,19 +114,18 @@ class CleanPipeline:
         self._leave_shutdown = at_shutdown(self._give_up, self._abandon)
         try:
             await run_in_thread(_load, self.config)
-            store = await run_in_thread(self._open_store)
+            writer = await run_in_thread(self._open_writer)
         except (ConfigurationError, StoreError) as error:
             logger.error("%s", error)
             exit_with_error(self.crawler)
             part = "store" if isinstance(error, StoreError) else "method"
             raise CloseSpider(f"noiseclean_{part}_error") from error
-        if self.final_feeds and store.in_memory:
+        if self.final_feeds and writer.store.in_memory:
             logger.warning(
                 "Feeds keep the texts of the moment: NOISECLEAN_FINAL_FEEDS is for databases that "
                 "are not in memory"
             )
             self.final_feeds = None
-        writer = self._writer(store)
         if self.config.metadata:
             # A process that writes loads them; here it is done when an item asks for metadata.
             load = has_libraries if writer.is_process else load_libraries
@@ -278,11 +277,18 @@ class CleanPipeline:
             )
         return store
 
-    def _writer(self, store: Store) -> Writer:
-        config = self.config
-        if config.writer_process and not config.read_only and not store.in_memory:
-            return ProcessWriter(store, config.database_url, **self._store_options)
-        return Writer(store)
+    def _open_writer(self) -> Writer:
+        config, store = self.config, self._open_store()
+        if not config.writer_process or config.read_only or store.in_memory:
+            return Writer(store)
+        writer = ProcessWriter(store, config.database_url, **self._store_options)
+        try:
+            writer.need_method(config.method)
+        except BaseException:
+            writer.close()
+            store.close()
+            raise
+        return writer
 
     def _untie(self, item: Any) -> Response | None:
         for response, items in list(self._ties.items()):

@@ -24,9 +24,10 @@ from scrapy.utils.asyncio import run_in_thread
 
 from noiseclean_scrapy.clusters.training import Training, TrainingResult, load_learner
 from noiseclean_scrapy.crawl.memory import trim_heap
-from noiseclean_scrapy.errors import StoreError
+from noiseclean_scrapy.errors import ConfigurationError, StoreError
 from noiseclean_scrapy.languages import SiteLanguages
 from noiseclean_scrapy.metadata import extract_metadata
+from noiseclean_scrapy.methods import find_method
 from noiseclean_scrapy.page.logs import get_logger
 from noiseclean_scrapy.store import PageRecord, Store, Written
 from noiseclean_scrapy.store.damage import DamageLog
@@ -72,6 +73,11 @@ def _with_metadata(record: PageRecord) -> PageRecord:
         record.html, url=record.url, text=record.cleaned.text, language=language
     )
     return replace(record, metadata=found)
+
+
+def import_method(store: Store, name: str) -> None:
+    """Import a method; raises ConfigurationError where this process finds none of this name."""
+    find_method(name)
 
 
 class Writer:
@@ -127,6 +133,21 @@ class ProcessWriter(Writer):
         result = await self.run(train_alone, training.without_learner())
         loaded = await run_in_thread(load_learner, self.store, training.cluster, training.config)
         return replace(result, learner=loaded[0] if loaded else None)
+
+    def need_method(self, name: str) -> None:
+        """Raise ConfigurationError for a class that the process cannot import.
+
+        The crawl may have it from its main script, or from a spider's file in another folder.
+        """
+        if "." not in name:
+            return
+        try:
+            self._call((import_method, (name,), {}))
+        except ConfigurationError as error:
+            raise ConfigurationError(
+                f"NOISECLEAN_WRITER_PROCESS: in the process that writes {error}; put the class "
+                f"into a module on Python's path, or leave the setting off"
+            ) from error
 
     def close(self) -> None:
         """Let the process end."""
