@@ -12,6 +12,8 @@ from sqlalchemy import create_engine, make_url, text
 from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.store import PageRecord, Store
 from noiseclean_scrapy.store.engine import create_store_engine
+from noiseclean_scrapy.store.partitioning import create_parts
+from tests.support import databases
 
 pytestmark = pytest.mark.services
 
@@ -83,3 +85,49 @@ def test_a_database_that_was_read_only_for_a_moment_is_written_to_again(own_data
         let_write(True)
         store.pages.write([PAGE], method="evidence")
         assert store.pages.count().pages == 1
+
+
+def refused(url: str, *, read_only: bool = False) -> str:
+    with pytest.raises(StoreError) as caught:
+        Store(url, read_only=read_only)
+    return str(caught.value)
+
+
+def with_setting(url: str, setting: str) -> str:
+    """The URL of a PostgreSQL schema whose connections have one setting more."""
+    parsed = make_url(url)
+    options = f"{parsed.query['options']} -c{setting}"
+    own = parsed.update_query_dict({"options": options})
+    return own.render_as_string(hide_password=False)
+
+
+def test_a_postgresql_that_may_not_be_written_to_is_refused_at_the_start(
+    postgresql_url: str,
+) -> None:
+    with Store(postgresql_url) as store:
+        store.pages.write([PAGE], method="evidence")
+    schema = str(make_url(postgresql_url).query["options"]).rpartition("=")[2]
+    role = f"{schema}_reader"
+    rights = (f"USAGE ON SCHEMA {schema}", f"SELECT ON ALL TABLES IN SCHEMA {schema}")
+    databases.run_statement(postgresql_url, f"CREATE ROLE {role}")
+    try:
+        for right in rights:
+            databases.run_statement(postgresql_url, f"GRANT {right} TO {role}")
+        reading = with_setting(postgresql_url, f"role={role}")
+        closed = with_setting(postgresql_url, "default_transaction_read_only=on")
+        assert "this role may read noiseclean_page, but not write to it" in refused(reading)
+        assert "the database is read-only" in refused(closed)
+        for url in (reading, closed):
+            with Store(url, read_only=True) as store:
+                assert store.pages.count().pages == 1
+    finally:
+        databases.run_statement(postgresql_url, f"DROP OWNED BY {role}; DROP ROLE {role}")
+
+
+def test_a_search_path_without_a_schema_is_told(postgresql_url: str) -> None:
+    nowhere = with_setting(postgresql_url, "search_path=nowhere")
+    for read_only in (False, True):
+        told = refused(nowhere, read_only=read_only)
+        assert "the connection's search_path, nowhere, names no schema that is there" in told
+    with pytest.raises(StoreError, match="search_path, nowhere, names no schema"):
+        create_parts(nowhere, 2, {})

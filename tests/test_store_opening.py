@@ -327,38 +327,6 @@ def test_a_file_that_somebody_writes_to_is_opened_at_once(tmp_path: Path) -> Non
         assert monotonic() - before < SQLITE_BUSY_SECONDS / 2
 
 
-def with_options(url: str, option: str) -> str:
-    """The URL of a PostgreSQL schema whose connections have one setting more."""
-    parsed = make_url(url)
-    options = f"{parsed.query['options']} -c{option}"
-    own = parsed.update_query_dict({"options": options})
-    return own.render_as_string(hide_password=False)
-
-
-@pytest.mark.services
-def test_a_postgresql_that_may_not_be_written_to_is_refused_at_the_start(
-    postgresql_url: str,
-) -> None:
-    with Store(postgresql_url) as store:
-        store.pages.write([PAGE], method="evidence")
-    schema = str(make_url(postgresql_url).query["options"]).rpartition("=")[2]
-    role = f"{schema}_reader"
-    rights = (f"USAGE ON SCHEMA {schema}", f"SELECT ON ALL TABLES IN SCHEMA {schema}")
-    databases.run_statement(postgresql_url, f"CREATE ROLE {role}")
-    try:
-        for right in rights:
-            databases.run_statement(postgresql_url, f"GRANT {right} TO {role}")
-        reading = with_options(postgresql_url, f"role={role}")
-        closed = with_options(postgresql_url, "default_transaction_read_only=on")
-        assert "this role may read noiseclean_page, but not write to it" in refused(reading)
-        assert "the database is read-only" in refused(closed)
-        for url in (reading, closed):
-            with Store(url, read_only=True) as store:
-                assert store.pages.count().pages == 1
-    finally:
-        databases.run_statement(postgresql_url, f"DROP OWNED BY {role}; DROP ROLE {role}")
-
-
 @pytest.mark.services
 def test_encodings_of_postgresql(postgresql_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """That of the client is ours; a database in one that lacks letters is refused."""

@@ -109,6 +109,7 @@ def stored_version(connection: Connection) -> int | None:
     """The version of the tables of ours that are there, None without any; raises StoreError."""
     ours = set(inspect(connection).get_table_names()) & set(metadata.tables)
     if not ours:
+        _need_schema(connection)
         return None
     if schema_table.name in ours:
         version: int | None = connection.execute(select(schema_table.c.version)).scalar()
@@ -124,6 +125,20 @@ def stored_version(connection: Connection) -> int | None:
         f"the database has the tables {', '.join(sorted(ours))} but no schema version in "
         f"{schema_table.name}: restore it from a backup, or use another database"
     )
+
+
+def _need_schema(connection: Connection) -> None:
+    """Raise StoreError for a PostgreSQL connection that can neither have nor get tables."""
+    if connection.dialect.name != "postgresql":
+        return
+    schema, path = connection.execute(
+        select(func.current_schema(), func.current_setting("search_path"))
+    ).one()
+    if schema is None:
+        raise StoreError(
+            f"the connection's search_path, {path}, names no schema that is there and that this "
+            f"role may use: create one, grant USAGE on it, or name another one in search_path"
+        )
 
 
 def _refuse_reading(version: int | None) -> None:
