@@ -13,6 +13,7 @@ from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.store import PageRecord, Store
 from noiseclean_scrapy.store.engine import create_store_engine
 from noiseclean_scrapy.store.partitioning import create_parts
+from noiseclean_scrapy.store.preparing import await_turn
 from tests.support import databases
 
 pytestmark = pytest.mark.services
@@ -131,3 +132,18 @@ def test_a_search_path_without_a_schema_is_told(postgresql_url: str) -> None:
         assert "the connection's search_path, nowhere, names no schema that is there" in told
     with pytest.raises(StoreError, match="search_path, nowhere, names no schema"):
         create_parts(nowhere, 2, {})
+
+
+def test_no_timeout_of_statements_holds_while_tables_are_made(postgresql_url: str) -> None:
+    engine = create_store_engine(
+        with_setting(postgresql_url, "statement_timeout=30s"), read_only=False
+    )
+    shown = text("SHOW statement_timeout")
+    try:
+        with engine.connect() as connection:
+            with connection.begin():
+                await_turn(connection)
+                assert connection.execute(shown).scalar_one() == "0"
+            assert connection.execute(shown).scalar_one() == "30s"
+    finally:
+        engine.dispose()

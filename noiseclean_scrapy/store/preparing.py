@@ -58,8 +58,12 @@ def prepare_schema(writer: Engine) -> None:
 
 
 def await_turn(connection: Connection) -> None:
-    """Let no other process prepare the same PostgreSQL before the commit."""
+    """Let no other process prepare the same PostgreSQL before the commit.
+
+    Waiting and preparing may take longer than the statements of a crawl should.
+    """
     if connection.dialect.name == "postgresql":
+        connection.execute(text("SET LOCAL statement_timeout = 0"))
         connection.execute(select(func.pg_advisory_xact_lock(_PREPARATION_LOCK)))
 
 
