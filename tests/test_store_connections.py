@@ -116,11 +116,19 @@ def test_a_postgresql_that_may_not_be_written_to_is_refused_at_the_start(
             databases.run_statement(postgresql_url, f"GRANT {right} TO {role}")
         reading = with_setting(postgresql_url, f"role={role}")
         closed = with_setting(postgresql_url, "default_transaction_read_only=on")
-        assert "this role may read noiseclean_page, but not write to it" in refused(reading)
+        written = ("cluster", "page", "page_html", "search", "tree")
+        names = ", ".join(f"noiseclean_{name}" for name in written)
+        assert f"this role may not write to {names}: grant it SELECT, INSERT" in refused(reading)
         assert "the database is read-only" in refused(closed)
         for url in (reading, closed):
             with Store(url, read_only=True) as store:
                 assert store.pages.count().pages == 1
+        for name in written:
+            assert f"may not write to noiseclean_{name}" in refused(reading)
+            right = f"INSERT, UPDATE ON noiseclean_{name}"
+            databases.run_statement(postgresql_url, f"GRANT {right} TO {role}")
+        with Store(reading, store_html=True) as store:
+            store.pages.write([PAGE], method="evidence")
     finally:
         databases.run_statement(postgresql_url, f"DROP OWNED BY {role}; DROP ROLE {role}")
 

@@ -6,6 +6,7 @@ from sqlalchemy import (
     Connection,
     Engine,
     MetaData,
+    bindparam,
     func,
     insert,
     inspect,
@@ -17,8 +18,16 @@ from sqlalchemy.exc import OperationalError
 
 from noiseclean_scrapy.errors import StoreError
 from noiseclean_scrapy.store.migrations import MIGRATIONS
-from noiseclean_scrapy.store.schema import SCHEMA_VERSION, metadata, page_table, schema_table
-from noiseclean_scrapy.store.search import fulltext
+from noiseclean_scrapy.store.schema import (
+    SCHEMA_VERSION,
+    cluster_table,
+    html_table,
+    metadata,
+    page_table,
+    schema_table,
+    tree_table,
+)
+from noiseclean_scrapy.store.search import fulltext, fulltext_postgresql
 from noiseclean_scrapy.store.search.indexing import index_pages
 from noiseclean_scrapy.store.search.terms import Analyzer
 
@@ -26,6 +35,18 @@ from noiseclean_scrapy.store.search.terms import Analyzer
 _PREPARATION_LOCK = 0x6E6F6973636C6561
 _ENCODINGS = {"UTF8", "SQL_ASCII"}
 """Those in which PostgreSQL stores any page; the latter takes bytes as they are."""
+_WRITTEN = [
+    *(table.name for table in (cluster_table, html_table, page_table, tree_table)),
+    fulltext_postgresql.TABLE,
+]
+"""What every crawl writes to; of an older version some may be missing."""
+_LOCKED = text(
+    """
+    SELECT relname FROM pg_class WHERE relname IN :names AND pg_table_is_visible(oid) AND NOT
+    (has_any_column_privilege(oid, 'INSERT') AND has_any_column_privilege(oid, 'UPDATE'))
+    ORDER BY relname
+    """
+).bindparams(bindparam("names", expanding=True))
 
 
 def needs_preparing(reader: Engine, *, read_only: bool, create: bool = True) -> bool:
@@ -37,7 +58,7 @@ def needs_preparing(reader: Engine, *, read_only: bool, create: bool = True) -> 
     with reader.begin() as connection:
         version = stored_version(connection)
         if not read_only:
-            need_writable(connection, page_table.name if version is not None else None)
+            need_writable(connection, has_tables=version is not None)
     if version != SCHEMA_VERSION and (read_only or (version is None and not create)):
         _refuse_reading(version)
     return version != SCHEMA_VERSION
@@ -67,13 +88,13 @@ def await_turn(connection: Connection) -> None:
         connection.execute(select(func.pg_advisory_xact_lock(_PREPARATION_LOCK)))
 
 
-def need_writable(connection: Connection, table: str | None = None) -> None:
-    """Raise StoreError for a database that will not store any page, or not in this table.
+def need_writable(connection: Connection, *, has_tables: bool = False) -> None:
+    """Raise StoreError for a database that will not store any page, or not in its tables.
 
     SQLite's own error where it is one of SQLite's.
     """
     if connection.dialect.name == "sqlite":
-        if table is not None:
+        if has_tables:
             _try_writing(connection)
         return
     encoding = connection.execute(text("SHOW server_encoding")).scalar()
@@ -85,10 +106,11 @@ def need_writable(connection: Connection, table: str | None = None) -> None:
         )
     if connection.execute(text("SHOW transaction_read_only")).scalar() == "on":
         raise StoreError("the database is read-only, or opened as such")
-    if table is not None:
-        may = (func.has_any_column_privilege(table, right) for right in ("INSERT", "UPDATE"))
-        if not all(connection.execute(select(*may)).one()):
-            raise StoreError(f"this role may read {table}, but not write to it")
+    if has_tables and (locked := connection.execute(_LOCKED, {"names": _WRITTEN}).scalars().all()):
+        raise StoreError(
+            f"this role may not write to {', '.join(locked)}: grant it SELECT, INSERT, UPDATE and "
+            f"DELETE on all tables of the schema"
+        )
 
 
 def _try_writing(connection: Connection) -> None:
