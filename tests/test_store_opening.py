@@ -186,6 +186,9 @@ def test_what_cannot_be_reached_is_said(tmp_path: Path) -> None:
     assert "cannot open the database sqlite:///" in missing
     assert f"unable to open database file; there is no folder {tmp_path / 'none'}" in missing
     assert "unable to open database file; that is a folder" in refused(f"sqlite:///{tmp_path}")
+    (tmp_path / "link.db").symlink_to("nowhere/noiseclean.db")
+    linked = refused(f"sqlite:///{tmp_path / 'link.db'}")
+    assert f"unable to open database file; there is no folder {tmp_path / 'nowhere'}" in linked
     (tmp_path / "text.db").write_text("no database " * 100)
     url = f"sqlite:///{tmp_path / 'text.db'}"
     for read_only in (False, True):

@@ -103,6 +103,8 @@ def trouble_with_file(url: str) -> str:
     if parsed.get_backend_name() != "sqlite" or is_in_memory(parsed) or "uri" in parsed.query:
         return ""
     path = Path(str(parsed.database)).absolute()
+    if path.is_symlink():
+        path = Path(os.path.realpath(path))
     if not path.parent.is_dir():
         return f"there is no folder {path.parent}"
     if path.is_dir():
