@@ -31,7 +31,33 @@ HEAVY = {
 
 def test_it_is_a_script_and_a_module() -> None:
     (script,) = entry_points(group="console_scripts", name="noiseclean")
-    assert script.load().__module__ == "noiseclean_scrapy.commands.console"
+    assert script.load().__module__ == "noiseclean_scrapy.__main__"
+
+
+INTERRUPTED = """
+import runpy, signal, sys
+from importlib.metadata import entry_points
+
+class CtrlC:
+    def find_spec(self, name, *_):
+        if name == "numpy":
+            signal.raise_signal(signal.SIGINT)
+
+sys.meta_path.insert(0, CtrlC())
+"""
+BY_SCRIPT = "(script,) = entry_points(group='console_scripts', name='noiseclean')\n"
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        f"{BY_SCRIPT}sys.exit(script.load()())",
+        "runpy.run_module('noiseclean_scrapy', run_name='__main__')",
+    ],
+)
+def test_an_interrupt_while_it_is_imported_is_told_in_a_word(tmp_path: Path, start: str) -> None:
+    command = (sys.executable, "-c", INTERRUPTED + start, "sites")
+    assert run_process(tmp_path, *command, code=130).stderr == "Interrupted.\n"
 
 
 def test_it_tells_its_version(tmp_path: Path) -> None:
