@@ -37,12 +37,11 @@ STAGES = {
     "judging, text": "methods.evidence:SiteModel.judge clean_page:clean_page "
     "clean_page:CleanPage.text page.headline:find_headline page.headline:choose_title",
     "author, date, language": "page.facts:page_facts metadata:extract_metadata "
-    "metadata:read_facts metadata:_author_and_date page.publication:author_and_date "
-    "languages:_asked_language",
+    "metadata:read_facts page.publication:author_and_date languages:_asked_language",
     "blocks as stored": "clusters.cleaning:to_record store.stored_blocks:StoredBlocks.of "
     "store.stored_blocks:StoredBlocks._read store.block_verdicts:BlockVerdicts.read",
-    "compressing": "store.stored_blocks:compress store.stored_blocks:decompress "
-    "store.compression:compress store.compression:decompress",
+    "compressing": "store.stored_blocks:compress store.compression:compress "
+    "store.compression:decompress",
     "full-text index": "store.search.indexing:index_pages store.search.terms:Analyzer.terms",
     "rows": "store.writing:write_pages store.writing:write_cleaned store.pages:Pages.write "
     "store.page_rows:read_provisional store.cluster_rows:read_cluster "
