@@ -318,6 +318,10 @@ def test_a_caption_that_is_left_out_takes_no_picture_with_it(
         ("<code><b>get</b><b>Name</b></code>", "getName"),
         ("<i>“Fog”</i><b>Port</b> <i>a</i><b>(B)</b>", "“Fog”Port a(B)"),
         ("<i>河水</i><b>上涨</b><i>2</i>", "河水上涨2"),
+        ("<b>T</b><i>HE HARBOUR</i>", "THE HARBOUR"),
+        ("“<b>I</b><i>N 1834</i> <b>X</b><i>YZ</i>", "“IN 1834 X YZ"),
+        ("<b>A</b><b>B</b><b>C</b>", "A B C"),
+        ("<b>J</b><i>JANE ROE</i>", "J JANE ROE"),
         ("<b>Why?</b><i>Fog.</i><i>Price:</i><b>$9.</b><b>50</b>", "Why? Fog. Price: $9.50"),
     ],
 )
@@ -505,9 +509,18 @@ def test_a_formula_cannot_forge_the_marks_of_a_page(mark: str) -> None:
         ("漢<rt></rt>", "漢"),
         ("漢<rt> </rt>字<rt>ji</rt>", "漢 字 (ji)"),
         ("漢<rt><img src=a></rt>", "漢"),
+        ("<rb>東</rb><rb>京</rb><rt>とう</rt><rt>きょう</rt>", "東京 (とうきょう)"),
+        (
+            "<rb>北</rb><rb>京</rb><rt>bei</rt> <rt>jing</rt><rt></rt>市<rt>shi</rt>",
+            "北京 (bei jing)市 (shi)",
+        ),
+        ("漢<rp>(</rp><rt>kan</rt><rp>)</rp>字<rp>(</rp><rt>ji</rt><rp>)</rp>", "漢 (kan)字 (ji)"),
+        ("漢<rt></rt><rt>kan</rt>", "漢 (kan)"),
     ],
 )
-def test_an_empty_reading_of_a_character_has_no_brackets(ruby: str, text: str) -> None:
+def test_each_reading_of_characters_has_brackets_where_it_says_something(
+    ruby: str, text: str
+) -> None:
     page = clean(f"<p>Said <ruby>{ruby}</ruby>.")
     assert page.text.replace(" (", "(") == f"Said {text}.".replace(" (", "(")
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from html import escape
 
-from noiseclean_scrapy.page.inline import Inline, MarkupOptions, References, Token
+from noiseclean_scrapy.page.inline import Inline, MarkupOptions, References
+from noiseclean_scrapy.page.inline_tokens import Token
 
 _TAGS = {
     **{name: name for name in "code kbd samp ins sub sup q mark ruby rt rp".split()},

@@ -8,8 +8,9 @@ import re
 import unicodedata
 from typing import NamedTuple, TypeAlias
 
-from noiseclean_scrapy.page.inline import CODE, Inline, MarkupOptions, plain_text
+from noiseclean_scrapy.page.inline import CODE, Inline, MarkupOptions
 from noiseclean_scrapy.page.inline_html import element_of
+from noiseclean_scrapy.page.inline_tokens import plain_text
 
 _LOOKS = 4  # at delimiters that others beside them have been left out of
 _DELIMITERS = {"strong": "**", "em": "*", "del": "~~"}
