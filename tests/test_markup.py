@@ -386,6 +386,30 @@ def test_exponents_quotations_and_what_is_struck_out(html: str, text: str, markd
 @pytest.mark.parametrize(
     ("html", "text"),
     [
+        ("in 1834<span><a href='https://a.example/b#footnote-1'>1</a></span> by", "in 1834¹ by"),
+        ("12,000<a href='#footnote-2'>2</a> people", "12,000² people"),
+        ("the <b>town</b><a href='#fn:12'>12</a>", "the town¹²"),
+        ("it,<a href=#_ftn3>3</a>,<a href=#easy-footnote-bottom-4-99>4</a>", "it,³,⁴"),
+        ("the town<sup><a href=#fn1>1</a></sup>", "the town¹"),
+        ("the town[<a href=#fn1>1</a>,<a href=#fn2>2</a>]", "the town[1,2]"),
+        ("of <a href=#fn1>1</a> town", "of 1 town"),
+        ("page<a href=#p2>2</a>", "page2"),
+        ("page<a href=/notes2>2</a>", "page2"),
+        ("in 1834<a href=#fn1>b1</a>", "in 1834b1"),
+    ],
+)
+def test_the_number_of_a_note_is_raised(html: str, text: str) -> None:
+    page = clean(f"<p>Built {html}")
+    assert page.text == f"Built {text}"
+    assert text_of(shown_by_markdown(page.markdown)) == letters(page.text)
+    raised = "".join(map(str, lxml.html.fromstring(page.html).xpath("//sup//text()")))
+    assert raised == "".join(re.findall("[¹²³⁴]", text)).translate(str.maketrans("¹²³⁴", "1234"))
+    assert page.html.count("<sup>") == page.html.count("</sup>") == len(re.findall("[¹²³⁴]+", text))
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
         ("Les avis<span>de nos clients</span>", "Les avis de nos clients"),
         ("All of it<span><span>by Ana Lima", "All of it by Ana Lima"),
         ("Fog on the S<span>treet", "Fog on the Street"),

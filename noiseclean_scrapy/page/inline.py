@@ -26,8 +26,20 @@ MARKS = re.compile(f"[{BEGIN}-{BREAK}]")
 _TOKEN = re.compile(f"{BEGIN}([a-z]+)([0-9]*){NAMED}|({END})|({BREAK})|([^{BEGIN}-{BREAK}]+)")
 CODE = frozenset({"code", "kbd", "samp"})
 """Inline elements that are code in Markdown."""
-_ALTERS = re.compile(f"{BREAK}|{BEGIN}(?:img|rt|q|sup|time|cite)|{END}{BEGIN}")
+_ALTERS = re.compile(
+    f"{BREAK}|{BEGIN}(?:img|rt|q|sup|time|cite|a[0-9]+{NAMED}[0-9]{{1,3}}{END})|{END}{BEGIN}"
+)
 """What may make the text another one than that of the block."""
+_NUMBER = re.compile(f"{BEGIN}a([0-9]+){NAMED}[0-9]{{1,3}}{END}")
+"""A link of digits."""
+_BEHIND_WORD = re.compile(rf"[^\s\[({BEGIN}-{BREAK}]{END}*(?:{BEGIN}(?!sup)[a-z]+[0-9]*{NAMED})*$")
+_LONGEST_NAME = 100
+_NAMES_NOTE = re.compile(
+    r"#(?:user-content-|easy-)?_?(?:fn|ftn|edn|foot-?note|end-?note|note|cite_?note|mfn|ref(?:erence)?)"
+    r"s?(?:[-_:.][-_:.a-z0-9]{0,40})?[0-9]{1,4}$",
+    re.IGNORECASE | re.ASCII,
+)
+"""The place on a page that a note's number leads to."""
 _RAISED = str.maketrans("0123456789+-\u2212\u2013=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻⁼⁽⁾ⁿ")
 _RAISES = re.compile("[0-9+\\-\u2212\u2013=()n, ]+")
 """What is raised by characters of its own: 10⁶ and the numbers of notes, but not 20th."""
@@ -153,8 +165,20 @@ class Inline:
 
     def content(self, options: MarkupOptions) -> list[Token]:
         """The content in order, as its elements have it."""
-        source = self.source or self.text
+        source = _NUMBER.sub(self._raised, self.source) if self.source else self.text
         return _tokens(source, self.references, options, is_heading=self.is_heading)
+
+    def _raised(self, link: re.Match[str]) -> str:
+        """The number of a note behind a word as SUP has it; that of anything else as it is."""
+        number = int(link[1])
+        href = "".join(self.references.details[number : number + 1])
+        if not _NAMES_NOTE.search(href[-_LONGEST_NAME:]):
+            return link[0]
+        before = link.string[max(0, link.start() - _LONGEST_NAME) : link.start()]
+        is_bracketed = max(map(before.rfind, "[(")) > max(map(before.rfind, "])"))
+        if is_bracketed or not _BEHIND_WORD.search(before):
+            return link[0]
+        return f"{BEGIN}sup{NAMED}{link[0]}{END}"
 
 
 def _is_code(source: str) -> bool:
