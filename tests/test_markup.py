@@ -668,6 +668,15 @@ def test_lists_and_code_in_a_table_with_headers() -> None:
     assert "|" not in clean(f"<table>{rows}</table>").markdown
 
 
+def test_the_footer_of_a_table_is_its_last_row() -> None:
+    rows = "<tfoot><tr><td>Total<td>30</tfoot><tbody><tr><td>Stone<td>10<tr><td>Work<td>20"
+    page = clean(f"<table><thead><tr><th>Item<th>Cost</thead>{rows}</table>")
+    assert page.markdown.split("\n")[2:] == ["| Stone | 10 |", "| Work | 20 |", "| Total | 30 |"]
+    assert page.html.endswith("<tr><td>Total</td><td>30</td></tr>\n</table>")
+    outer = clean(f"<table><tfoot><tr><td><table><tr><td>a<td>b{rows}</table></table>")
+    assert outer.markdown.split("\n")[0] == "| a | b |"
+
+
 @pytest.mark.parametrize(
     ("html", "language"),
     [

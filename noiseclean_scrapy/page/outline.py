@@ -13,7 +13,7 @@ ITEMS = frozenset({"li", "dt", "dd"})
 _NESTING = frozenset({"ul", "menu", "ol"})
 CELLS = frozenset({"td", "th"})
 _TELLING = ITEMS | CELLS | {*HEADINGS, *LISTS}
-_TELLING |= {"blockquote", "pre", "textarea", "table", "caption", "tr"}
+_TELLING |= {"blockquote", "pre", "textarea", "table", "caption", "tfoot", "tr"}
 
 
 class Step(NamedTuple):

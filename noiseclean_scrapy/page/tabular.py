@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from itertools import takewhile
 from typing import NamedTuple, TypeAlias
 
 from noiseclean_scrapy.page.inline import Inline
@@ -112,12 +113,25 @@ def _table_of(table: PageTable, element: int) -> int:
 
 
 def rows_of(members: Iterable[tuple[Inline, Path]], grid: Grid) -> tuple[tuple[Cell, ...], ...]:
-    """The rows of a table, from the contents of its blocks and the ways to them."""
+    """The rows of a table, from the contents of its blocks and the ways to them.
+
+    Those of TFOOT are the last ones, wherever they stand.
+    """
     rows: defaultdict[int, dict[int, Cell]] = defaultdict(dict)
+    last: set[int] = set()
     for content, steps in members:
         cell = next(step for step in reversed(steps) if step.tag in CELLS)
         row, column = grid[cell.element]
+        if _is_footer(steps):
+            last.add(row)
         before = rows[row].get(column, Cell())
         rows[row][column] = Cell((*before.contents, content), cell.tag == "th")
     width = max(max(row) for row in rows.values()) + 1
-    return tuple(tuple(row.get(column, Cell()) for column in range(width)) for row in rows.values())
+    ordered = sorted(rows, key=last.__contains__)
+    return tuple(tuple(rows[row].get(column, Cell()) for column in range(width)) for row in ordered)
+
+
+def _is_footer(steps: Path) -> bool:
+    """Whether a cell stands in the footer of the innermost table."""
+    inside = takewhile(lambda step: step.tag != "table", reversed(steps))
+    return any(step.tag == "tfoot" for step in inside)
