@@ -9,17 +9,27 @@ if TYPE_CHECKING:
     from noiseclean_scrapy.page.page import PageTable
 
 _NAME = r"([a-z][\w+#-]{0,29})(?![\w+#-])"
+_COLOURED = (
+    "bash|c|cpp|csharp|css|dart|diff|dockerfile|elixir|go|graphql|groovy|haskell|html|http|ini|java|javascript|js"
+    "|json|julia|kotlin|lua|makefile|markdown|matlab|nginx|objectivec|perl|php|powershell|protobuf|python|r|ruby"
+    "|rust|scala|scss|shell|sql|swift|toml|typescript|ts|vbnet|xml|yaml"
+)
 _ITSELF = re.compile(
-    # HTML's own convention, those of Org and Pandoc.
-    rf"(?:^|\s)(?:lang(?:uage)?-|src\s+src-|sourceCode\s+){_NAME}",
+    # HTML's own convention, those of Org and Pandoc, SyntaxHighlighter, Crayon and highlight.js.
+    rf"(?:^|\s)(?:(?:lang(?:uage)?-|src\s+src-|sourceCode\s+|brush:\s*|lang:){_NAME}"
+    rf"|hljs\s+({_COLOURED})(?!\S)|({_COLOURED})\s+hljs(?!\S))",
     re.IGNORECASE | re.ASCII,
 )
 _AROUND = re.compile(
-    # Of boxes around code those of GitHub, Sphinx and Rouge: others have a language of people.
+    # Of boxes around code those of GitHub, Sphinx, MediaWiki, Rouge, Material and VitePress: others
+    # have a language of people.
     rf"\.highlight-source-{_NAME}|\.highlight-{_NAME}\.notranslate"
-    rf"|\.highlighter-rouge\.language-{_NAME}",
+    rf"|\.mw-highlight-lang-{_NAME}|\.(?:highlighter-rouge|highlight|extra-class)\.language-{_NAME}"
+    rf"|\.language-{_NAME}(?=[^\[]*\.(?:vp-|line-numbers-mode))",
     re.IGNORECASE | re.ASCII,
 )
+LANGUAGE_ATTRIBUTES = ("data-lang", "data-language", "data-enlighter-language")
+_VALUE = re.compile(_NAME, re.IGNORECASE | re.ASCII)
 _SAYS_NOTHING = frozenset(
     "auto default none nohighlight plain plaintext sourcecode text txt".split()
 )
@@ -27,13 +37,16 @@ _BOXES = 2
 _LONGEST = 1000
 
 
-def code_language(classes: str | None) -> str:
+def code_language(classes: str | None, *names: str | None) -> str:
     """The language that the class names of PRE or CODE give, in lower case; empty if none.
+
+    `names` are what their attributes of `LANGUAGE_ATTRIBUTES` say.
 
     >>> code_language("hljs language-C++"), code_language("src src-sh"), code_language("lang-auto")
     ('c++', 'sh', '')
     """
-    return _named(_ITSELF, classes[:_LONGEST]) if classes else ""
+    found = _named(_ITSELF, classes[:_LONGEST]) if classes else ""
+    return found or next((name for name in map(_plain_name, names) if name), "")
 
 
 def language_of(table: PageTable, element: int) -> str:
@@ -48,6 +61,11 @@ def language_of(table: PageTable, element: int) -> str:
         boxes += bool(boxes) or table.tags[element] == "pre"
         element = table.parents[element]
     return ""
+
+
+def _plain_name(value: str | None) -> str:
+    found = _VALUE.fullmatch(value) if value else None
+    return "" if found is None or found[1].lower() in _SAYS_NOTHING else found[1].lower()
 
 
 def _named(pattern: re.Pattern[str], classes: str) -> str:

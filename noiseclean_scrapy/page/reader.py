@@ -22,7 +22,7 @@ from noiseclean_scrapy.page.attributes import (
     span,
 )
 from noiseclean_scrapy.page.budget import PageBudget
-from noiseclean_scrapy.page.code_language import code_language
+from noiseclean_scrapy.page.code_language import LANGUAGE_ATTRIBUTES, code_language
 from noiseclean_scrapy.page.controls import named_by_controls
 from noiseclean_scrapy.page.document import collapse
 from noiseclean_scrapy.page.formula import symbols, tex
@@ -324,8 +324,10 @@ class NodeReader:
         """Read an element that is more than its text, and tell what is to be done at its end."""
         self._verbatim += role == VERBATIM
         is_code = self._verbatim and role in (VERBATIM, CODE)
-        if is_code and (language := code_language(node.get("class"))):
-            self.table.languages.setdefault(self._open[-1], language)
+        if is_code:
+            names = map(node.get, LANGUAGE_ATTRIBUTES)
+            if language := code_language(node.get("class"), *names):
+                self.table.languages.setdefault(self._open[-1], language)
         if role == VERBATIM:
             return IS_VERBATIM
         if role == LINE_BREAK:
