@@ -331,7 +331,7 @@ class CleanPage:
         for index in found:
             content = self._contents[index]
             if self._shows(index) or content.shows(markup):
-                yield Source(content, self.table.owners[index], index == self._headline)
+                yield Source(content, self.table.owners[index], index == self._headline, index)
 
 
 def clean_page(

@@ -25,7 +25,7 @@ from noiseclean_scrapy.page.overrides import Overrides
 TABLE = Path(__file__).with_name("what_becomes_of.txt").read_text(encoding="utf-8")
 ENTRIES = [entry.partition("\n") for entry in TABLE.split("\n===== ")[1:]]
 URL = "https://a.example/b/"
-SHOWN = "h1 h2 h3 h4 h5 h6 p ul ol li dl dt dd blockquote pre table tr th td br".split()
+SHOWN = "h1 h2 h3 h4 h5 h6 hr p ul ol li dl dt dd blockquote pre table tr th td br".split()
 INLINE = "strong em code kbd samp del ins sub sup q mark ruby rt rp a img".split()
 
 
@@ -958,6 +958,36 @@ def test_numbers_that_do_not_count_up_by_one_are_lists_of_their_own() -> None:
     assert page.markdown == "3. Third\n2) Second\n1. First\n\n1) a\n5. b\n6. c"
     assert page.html.startswith('<ol start="3" reversed>\n<li>Third</li>\n<li>Second</li>')
     assert is_written(page.html)
+
+
+@pytest.mark.parametrize(
+    ("html", "markdown"),
+    [
+        ("<hr><p>a</p><hr><hr><p>b</p><hr>", "a\n\n---\n\nb"),
+        ("<h1>t</h1><hr><p>a</p><div>x<hr>y</div>", "# t\n\na\n\nx\n\n---\n\ny"),
+        ("<p>a</p><ul><li>b<hr>c</li><hr><li>d</ul>", "a\n\n- b\n\n  ---\n\n  c\n- d"),
+        ("<blockquote><p>a</p><hr><p>b</blockquote>", "> a\n>\n> ---\n>\n> b"),
+        ("<ul><li>a</ul><hr><p>b</p><hr><ul><li>c</ul>", "- a\n\n---\n\nb\n\n---\n\n- c"),
+        ("<p>a</p><hr style='display: none'><p>b</p>", "a\n\nb"),
+        ("<div><p>a</p></div><hr><div><p>b</p></div>", "a\n\nb"),
+    ],
+)
+def test_a_rule_between_two_texts_is_a_thematic_break(html: str, markdown: str) -> None:
+    page = clean(html)
+    assert page.markdown == markdown
+    assert "-" not in page.text
+    assert is_written(page.html)
+    for root in (shown_by_markdown(page.markdown), shown_by_html(page.html)):
+        assert sum(1 for _ in root.iter("hr")) == markdown.count("---")
+        assert text_of(root) == letters(page.text)
+
+
+def test_what_is_left_out_leaves_no_thematic_break_behind(tmp_path: Path) -> None:
+    path = tmp_path / "rules.toml"
+    path.write_text("['a.example']\ndrop = ['.ad']\n", encoding="utf-8")
+    html = "<p>a</p><hr><p class=ad>x</p><hr><p>b</p><hr><p class=ad>y</p>"
+    page = SiteCleaner("style-tree").clean(html, url=URL, overrides=Overrides.read(path))
+    assert page.markdown == "a\n\n---\n\nb"
 
 
 def test_a_menu_is_a_list() -> None:

@@ -16,6 +16,7 @@ from noiseclean_scrapy.page.inline_markdown import code_of_cell, inline_markdown
 from noiseclean_scrapy.page.outline import HEADINGS, ITEMS, LISTS, Path, Paths, Step
 from noiseclean_scrapy.page.page import PageTable
 from noiseclean_scrapy.page.tabular import Cell, grids, is_caption, rows_of
+from noiseclean_scrapy.page.thematic import ThematicBreaks
 
 _SIGNS = {"ul": ("-", "*"), "ol": (".", ")")}
 _LARGEST_NUMBER = 999_999_999  # of an item in CommonMark
@@ -28,7 +29,7 @@ A part that would bring more stands in none.
 
 
 _WRITTEN_TAG = re.compile(
-    r"</?(?:h[1-6]|p|[uod]l|li|d[td]|blockquote|pre|table|t[rhd]|br|strong|em|code|kbd|samp|del|ins"
+    r"</?(?:h[1-6r]|p|[uod]l|li|d[td]|blockquote|pre|table|t[rhd]|br|strong|em|code|kbd|samp|del|ins"
     r'|su[bp]|q|mark|ruby|r[tp]|a|img)(?: (?:href|src|alt|start)="[^"]*")*(?: reversed)?>'
 )
 
@@ -45,17 +46,18 @@ def is_written(html: str) -> bool:
 class Source(NamedTuple):
     """A text block: its content, the number of its element, and whether it is the headline.
 
-    The headline is a heading, and stands in no list, quote or table.
+    The headline is a heading, and stands in no list, quote or table. `block` is its own number.
     """
 
     content: Inline
     element: int
     is_headline: bool = False
+    block: int = -1
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """What is written at once: a paragraph, a heading, lines of code, or the rows of a table.
+    """What is written at once: a paragraph, heading, lines of code, rows of a table, or a break.
 
     `containers` are the quotes, lists and list items around it. `rows` are those of a table, each
     part of any other has a row of its own. `language` is that of code, where the page tells.
@@ -149,6 +151,21 @@ def to_markdown(blocks: Iterable[Source], table: PageTable, options: MarkupOptio
 
 
 def _parts(blocks: Iterable[Source], table: PageTable) -> Iterator[_Part]:
+    """All parts, with a thematic break where the page has one between two of them."""
+    breaks = ThematicBreaks(table)
+    before: tuple[_Part, int] | None = None
+    for part, sources in _parts_of_blocks(blocks, table):
+        if before is not None and breaks.between(before[1], sources[0].block):
+            around = part.containers[: _common(before[0].containers, part.containers)]
+            if not around or around[-1].tag not in LISTS:  # not between two items
+                yield _Part("hr", around, ())
+        yield part
+        before = None if sources[-1].is_headline else (part, sources[-1].block)
+
+
+def _parts_of_blocks(
+    blocks: Iterable[Source], table: PageTable
+) -> Iterator[tuple[_Part, Sequence[Source]]]:
     path = Paths(table)
     placed = [(block, path(block.element)) for block in blocks]
     tables = grids([steps for _, steps in placed], table)
@@ -165,15 +182,18 @@ def _parts(blocks: Iterable[Source], table: PageTable) -> Iterator[_Part]:
 
     for element, group in groupby(numbered, unit):
         members = [entry for _, entry in group]
+        sources = [block for block, _ in members]
         block, steps = members[0]
         if element in tables:
             cells = ((block.content, steps) for block, steps in members)
-            yield _Part("table", _containers(steps, element), rows_of(cells, tables[element]))
+            rows = rows_of(cells, tables[element])
+            yield _Part("table", _containers(steps, element), rows), sources
             continue
         tags = {table.tags[block.element], *(step.tag for step in steps)}
-        lines = tuple((Cell((block.content,)),) for block, _ in members)
+        lines = tuple((Cell((block.content,)),) for block in sources)
         if block.is_headline:
-            yield _Part(next((tag for tag in HEADINGS if tag in tags), "h1"), (), lines)
+            tag = next((tag for tag in HEADINGS if tag in tags), "h1")
+            yield _Part(tag, (), lines), sources
         else:
             tag = next((tag for tag in ("pre", *HEADINGS) if tag in tags), "p")
             tag = "pre" if block.content.is_verbatim else tag
@@ -183,7 +203,7 @@ def _parts(blocks: Iterable[Source], table: PageTable) -> Iterator[_Part]:
             if heading >= 0 and any(map(str.isalpha, block.content.text)):
                 headed.add(heading)
             language = language_of(table, block.element) if tag == "pre" else ""
-            yield _Part(tag, _containers(steps, element), lines, language)
+            yield _Part(tag, _containers(steps, element), lines, language), sources
 
 
 def _containers(steps: Iterable[Step], end: int) -> tuple[Step, ...]:
@@ -228,6 +248,8 @@ def _element(part: _Part, options: MarkupOptions) -> str:
     if part.tag == "pre":
         # HTML leaves out a line break at the beginning.
         return f"<pre>{escape(part.lines, quote=False)}</pre>\n"
+    if part.tag == "hr":
+        return "<hr>\n"
     if part.tag != "table":
         return f"<{part.tag}>{inline_html(part.content, options)}</{part.tag}>\n"
     rows = ["".join(_html_cell(cell, options) for cell in row) for row in part.rows]
@@ -303,6 +325,8 @@ def _markdown_lines(part: _Part, options: MarkupOptions) -> list[str]:
         text = part.lines
         fence = "`" * (1 + max([2, *map(len, re.findall("`+", text))]))
         return [fence + part.language, *text.split("\n"), fence]
+    if part.tag == "hr":
+        return ["---"]
     if part.tag == "table":
         rows = [
             f"| {' | '.join(_markdown_cell(cell, options) for cell in row)} |" for row in part.rows
