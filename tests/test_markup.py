@@ -600,6 +600,29 @@ def test_controls_in_a_heading_are_no_headings() -> None:
     assert question.markdown == "Tea.\n\n### How long?\n\nThree minutes."
 
 
+@pytest.mark.parametrize(
+    ("html", "markdown"),
+    [
+        ("<div role=heading aria-level=3>Tea</div>", "### Tea"),
+        ("<div role=Heading>Tea</div>", "## Tea"),
+        ("<p role=heading aria-level=9>Tea</p>", "###### Tea"),
+        ("<h4 role=heading aria-level=2>Tea</h4>", "#### Tea"),
+        ("<ul><li role=heading>Tea</ul>", "- Tea"),
+        ("<div role=banner aria-level=3>Tea</div>", "Tea"),
+        ("<div role=heading><button>Tea</button></div>", "## Tea"),
+        ("<div role=heading><p>Tea</p></div>", "Tea"),
+        (f"<div role=heading>{'Tea' * 100}</div>", "Tea" * 100),
+        ("<div role=heading>Tea<div>Too</div></div>", "Tea\n\nToo"),
+    ],
+)
+def test_a_heading_by_its_role(html: str, markdown: str) -> None:
+    page = clean(f"<p>Here.</p>{html}<p>Boil.</p>")
+    assert page.markdown == f"Here.\n\n{markdown}\n\nBoil."
+    with kernels.in_python():
+        again = clean(f"<p>Here.</p>{html}<p>Boil.</p>")
+        assert (again.table, again.html) == (page.table, page.html)
+
+
 def test_terms_in_a_numbered_item_do_not_end_it() -> None:
     page = clean("<ol><li><dt>A<dt>B<dd>C</ol>")
     assert page.html == "<ol>\n<li>A<p>B</p>\n<p>C</p>\n</li>\n</ol>"
@@ -619,11 +642,20 @@ def test_terms_in_a_numbered_item_do_not_end_it() -> None:
         ("<ol reversed><li>a<li>b<ol><li>c</ol><li>d</ol>", "3 2 1 1"),
         ("<ol reversed start=10><li>a<li>b<li value=4>c<li>d</ol>", "10 9 4 3"),
         ("<ol reversed start=1><li>a<li>b<li>c</ol>", "1 0 0"),
+        ("<ul style='margin: 0; LIST-STYLE: inside decimal'><li>a<li>b</ul>", "1 2"),
+        (
+            "<ul><li style='list-style-type: decimal;'>a<ul><li>b</ul>"
+            "<li value=7 style='list-style:decimal-leading-zero'>c</ul>",
+            "1 7",
+        ),
+        ("<ul><li style='list-style-type: decimal'>a<li>b</ul>", ""),
+        ("<ul><li style='list-style-type: disc; width: 4.5em'>a<li>b</ul>", ""),
     ],
 )
 def test_numbers_of_items(html: str, numbers: str) -> None:
     page = clean(f"<p>Here</p>{html}")
     assert re.findall(r"(\d+)[.)]", page.markdown) == numbers.split()
+    assert ("<ol" in page.html) == bool(numbers)
     with kernels.in_python():
         assert clean(f"<p>Here</p>{html}").table == page.table
 

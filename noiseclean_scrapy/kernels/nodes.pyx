@@ -90,7 +90,7 @@ cdef size_t LONGEST_KEPT = reader.LONGEST_KEPT
 cdef size_t MOST_SIGN_BYTES = 4 * LONGEST_SIGN
 cdef frozenset NEVER_HIDDEN = tags.NEVER_HIDDEN
 cdef dict STARTS = {tag: name.encode() for tag, name in attributes.STARTS.items()}
-cdef frozenset SPANNING = attributes.SPANNING
+cdef frozenset SPANNING = attributes.SPANNING, STYLED = attributes.STYLED
 cdef bytes COLUMNS = attributes.SPANS[0].encode(), ROWS = attributes.SPANS[1].encode()
 cdef tuple IMAGE_SOURCES = tuple([name.encode() for name in attributes.IMAGE_SOURCES])
 cdef tuple LANGUAGES = tuple([name.encode() for name in LANGUAGE_ATTRIBUTES])
@@ -193,7 +193,7 @@ cdef class NodeReader:
     cdef Numbers _parents, _numbers, _owners, _link_characters, _opened
     cdef Text _hidden
     cdef list _element_tags, _labels, _tests_of, _texts, _block_images, _block_links, _details
-    cdef dict _sources, _starts, _spans, _languages
+    cdef dict _sources, _starts, _spans, _languages, _roles
 
     def __cinit__(self):
         memset(self._names, 0, sizeof(self._names))
@@ -210,7 +210,7 @@ cdef class NodeReader:
         self._element_tags, self._labels, self._tests_of = [], [], []
         self._texts, self._block_images, self._block_links = [], [], []
         self._sources, self._details = {}, []
-        self._starts, self._spans, self._languages = {}, {}, {}
+        self._starts, self._spans, self._languages, self._roles = {}, {}, {}, {}
 
     def __dealloc__(self):
         free(self._frames)
@@ -249,6 +249,7 @@ cdef class NodeReader:
             self._starts,
             self._spans,
             self._languages,
+            self._roles,
         )
 
     def walk(self, _Element top not None, str top_test, int top_number):
@@ -487,6 +488,7 @@ cdef class NodeReader:
                 if node == self._body._c_node:
                     label = name
             self._read_counts(node, name)
+            self._read_element_role(node, name)
         _append(&self._open, len(self._labels))
         _append(&self._parents, parent)
         _append(&self._numbers, number)
@@ -514,6 +516,15 @@ cdef class NodeReader:
             columns, rows = _attribute(node, COLUMNS), _attribute(node, ROWS)
             if columns or rows:
                 self._spans[len(self._labels)] = attributes.span(columns, rows)
+        return 0
+
+    cdef int _read_element_role(self, xmlNode* node, str name) except -1:
+        cdef str role = _attribute(node, b"role")
+        cdef str style = _attribute(node, b"style") if name in STYLED else None
+        if role or style:
+            found = attributes.role_of(name, role, _attribute(node, b"aria-level"), style)
+            if found:
+                self._roles[len(self._labels)] = found
         return 0
 
     cdef object _styling(self, xmlNode* node, str name):

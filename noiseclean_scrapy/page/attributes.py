@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from noiseclean_scrapy.page.outline import CELLS
+from noiseclean_scrapy.page.outline import CELLS, LISTS, NUMBERED
 
 IMAGE_SOURCES = (
     *("src", "data-src", "data-original", "data-lazy-src"),
@@ -26,6 +26,10 @@ _PLACEHOLDERS = frozenset(
 _OTHER_SOURCES = frozenset({"src", "data-cp-src"})
 _FORMULAS = ("latex", "mimetex", "codecogs", "/math/render/", "cht=tx")
 """What addresses of pictures of formulas hold."""
+STYLED = frozenset({"ul", "menu", "li"})
+"""Lists and items whose style is looked at for numbers."""
+_SHOWS_NUMBERS = re.compile(r"list-style(?:-type)?\s*:[^;:]*\bdecimal", re.IGNORECASE)
+_LOWEST = 6
 STARTS = {"ol": "start", "li": "value"}
 SPANNING = CELLS
 SPANS = ("colspan", "rowspan")
@@ -103,6 +107,19 @@ def count(value: str | None) -> int | None:
     """The number that an attribute gives, if any."""
     found = _COUNT.match(value or "")
     return int(found[1]) if found else None
+
+
+def role_of(name: str, role: str | None, level: str | None, style: str | None) -> str:
+    """What `PageTable.roles` has of an element of these attributes; empty where that is nothing.
+
+    >>> role_of("div", "heading", "3", None), role_of("li", None, None, "list-style: decimal")
+    ('h3', 'numbered')
+    """
+    if role and role.strip().lower() == "heading":
+        return f"h{min(count(level) or 2, _LOWEST)}"
+    if style and name in STYLED and _SHOWS_NUMBERS.search(style[:LONGEST_VALUE]):
+        return "ol" if name in LISTS else NUMBERED
+    return ""
 
 
 def list_start(first: int | None, items: int) -> int:

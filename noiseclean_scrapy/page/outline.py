@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from noiseclean_scrapy.page.page import PageTable
 
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
 LISTS = {"ul": {"li"}, "menu": {"li"}, "ol": {"li"}, "dl": {"dt", "dd"}}
+NUMBERED = "numbered"
+"""What an item is whose style shows its number, see `PageTable.roles`."""
+_BULLETED = frozenset({"ul", "menu"})
 ITEMS = frozenset({"li", "dt", "dd"})
 _NESTING = frozenset({"ul", "menu", "ol"})
+_LONGEST_HEADING, _MOST_LOOKED_AT = 200, 20  # characters and blocks of those by their role
 CELLS = frozenset({"td", "th"})
 _TELLING = ITEMS | CELLS | {*HEADINGS, *LISTS}
 _TELLING |= {"blockquote", "pre", "textarea", "table", "caption", "tfoot", "tr"}
@@ -36,12 +42,16 @@ class Paths:
 
     def __init__(self, table: PageTable) -> None:
         self._parents, self._tags = table.parents, table.tags
-        numbers = _item_numbers(table)
+        roles = _roles(table)
+        numbers = _item_numbers(table, roles)
         self._steps = {
             element: Step(element, "ul" if tag == "menu" else tag, numbers.get(element, 0))
             for element, tag in enumerate(table.tags)
             if tag in _TELLING
         }
+        for element, tag in roles.items():
+            if tag == "ol" or element not in self._steps:
+                self._steps[element] = Step(element, tag, numbers.get(element, 0))
         self._items = _items_of_lists(table)
 
     def __call__(self, element: int) -> Path:
@@ -69,7 +79,45 @@ def _items_of_lists(table: PageTable) -> dict[int, int]:
     return found
 
 
-def _item_numbers(table: PageTable) -> dict[int, int]:
+def _roles(table: PageTable) -> dict[int, str]:
+    """What elements are to readers, where their tags do not say it: see `PageTable.roles`.
+
+    A list is numbered where all of its items are.
+    """
+    roles = table.roles
+    found = {
+        element: role
+        for element, role in roles.items()
+        if role == "ol" or (role in HEADINGS and _is_one_line(table, element))
+    }
+    numbered = Counter(table.parents[element] for element in roles if roles[element] == NUMBERED)
+    if numbered:
+        items = Counter(p for p, tag in zip(table.parents, table.tags, strict=True) if tag == "li")
+        lists = (element for element, count in numbered.items() if count == items[element])
+        found |= {element: "ol" for element in lists if table.tags[element] in _BULLETED}
+    return found
+
+
+def _is_one_line(table: PageTable, element: int) -> bool:
+    """Whether one short text that is no paragraph is all in an element.
+
+    Some pages give comments the role of headings.
+    """
+    texts: list[str] = []
+    first = bisect_left(table.opened, element + 1)
+    for block in range(first, min(first + _MOST_LOOKED_AT, len(table.texts))):
+        inside = owner = table.owners[block]
+        while inside > element:
+            inside = table.parents[inside]
+        if inside != element or len(texts) > 1:
+            break
+        if text := table.texts[block]:
+            is_paragraph = owner != element and table.tags[owner] == "p"
+            texts += [text] * (1 + is_paragraph)
+    return len(texts) == 1 and len(texts[0]) <= _LONGEST_HEADING
+
+
+def _item_numbers(table: PageTable, roles: Mapping[int, str]) -> dict[int, int]:
     """What items of numbered lists show: by their places, or as `start` and `value` say.
 
     Of the lists themselves whether they count up (1) or down (-1).
@@ -77,7 +125,7 @@ def _item_numbers(table: PageTable) -> dict[int, int]:
     ahead: dict[int, int] = {}  # by list, of the items' places
     found: dict[int, int] = {}
     for element, tag in enumerate(table.tags):
-        if tag == "ol":
+        if tag == "ol" or (roles and roles.get(element) == "ol"):
             start = table.starts.get(element, 1)
             found[element] = -1 if start < 0 else 1
             ahead[element] = abs(start) - found[element]

@@ -80,7 +80,9 @@ class PageTable:
 
     Of some elements the markup says more: `starts` are the numbers that lists (OL) begin with,
     negative where they count down, and items (LI) show, `spans` how many columns and rows cells of
-    tables cover, `languages` what the CODE in them is written in.
+    tables cover, `languages` what the CODE in them is written in. `roles` are what others are to
+    readers, whatever their tag: a heading (`h1` to `h6`), a list whose items show numbers (`ol`),
+    one of these items (`numbered`).
     """
 
     parents: array[int] = field(default_factory=_integers)
@@ -101,6 +103,7 @@ class PageTable:
     starts: dict[int, int] = field(default_factory=dict)
     spans: dict[int, tuple[int, int]] = field(default_factory=dict)
     languages: dict[int, str] = field(default_factory=dict)
+    roles: dict[int, str] = field(default_factory=dict)
 
     @property
     def characters(self) -> int:

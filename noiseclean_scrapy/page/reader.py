@@ -13,12 +13,14 @@ from noiseclean_scrapy.page.attributes import (
     SPANNING,
     SPANS,
     STARTS,
+    STYLED,
     count,
     image_sources,
     is_formula,
     is_placeholder,
     later_source,
     list_start,
+    role_of,
     span,
 )
 from noiseclean_scrapy.page.budget import PageBudget
@@ -291,6 +293,11 @@ class NodeReader:
                 table.starts[index] = start
         elif items and name in SPANNING and any(map(node.get, SPANS)):
             table.spans[index] = span(*map(node.get, SPANS))
+        role, style = node.get("role"), node.get("style") if name in STYLED else None
+        if role or style:
+            role = role_of(name, role, node.get("aria-level"), style)
+            if role:
+                table.roles[index] = role
         if self._ruled:
             self._rules.append(self._rule(node, parent))
         self._open.append(index)
