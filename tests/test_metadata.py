@@ -7,7 +7,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Iterator
-from datetime import datetime, timedelta, timezone
+from datetime import date, datetime, timedelta, timezone
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,7 @@ from noiseclean_scrapy.page.days import months, read_time, read_written, shown_d
 from noiseclean_scrapy.page.facts import page_facts, text_of
 from noiseclean_scrapy.page.headline import choose_title
 from noiseclean_scrapy.page.publication import _marked_author, _stated_author, _stated_time
+from noiseclean_scrapy.page.solar_calendar import common_day
 from noiseclean_scrapy.page.urls import site_name
 from noiseclean_scrapy.store import Store
 from tests.support import crawl_site, crawling
@@ -747,12 +748,45 @@ def test_a_shown_day_has_the_hour_of_the_last_change_on_that_day() -> None:
         ("zh", "2021／7／5"),
         ("zh", "民國110年7月5日"),
         ("ja", "令和3年7月5日"),
+        ("fa", "۱۴ تیر ۱۴۰۰"),
+        ("fa", "دوشنبه ۱۴ تیر ۱۴۰۰ - ۱۰:۱۵"),
+        ("fa", "۱۴ تیر\u200cماه ۱۴۰۰"),
+        ("fa", "١٤ تير ماه ١٤٠٠"),
+        ("fa", "۱۴۰۰/۰۴/۱۴"),
+        ("fa", "۱۴ سرطان ۱۴۰۰"),
+        ("fa", "۵ ژوئیه ۲۰۲۱"),
     ],
 )
 def test_days_are_read_as_their_language_writes_them(language: str, day: str) -> None:
     page = f'<html lang="{language}"><h1>Ok</h1><p class="date">{day}</p>'
     found = extract_metadata(page, url="https://news.example.com/").published
     assert found == utc(2021, 7, 1 if day.startswith("1") else 5)
+
+
+@pytest.mark.parametrize(
+    ("solar", "common"),
+    [
+        ((1357, 11, 22), date(1979, 2, 11)),
+        ((1375, 1, 1), date(1996, 3, 20)),
+        ((1376, 1, 1), date(1997, 3, 21)),
+        ((1399, 12, 30), date(2021, 3, 20)),
+        ((1400, 1, 1), date(2021, 3, 21)),
+        ((1403, 1, 1), date(2024, 3, 20)),
+        ((1404, 1, 1), date(2025, 3, 21)),
+    ],
+)
+def test_days_of_the_solar_calendar(solar: tuple[int, int, int], common: date) -> None:
+    assert common_day(*solar) == common
+    declared = "-".join(f"{number:02}" for number in solar)
+    head = f'<meta property="article:published_time" content="{declared}">'
+    is_old = common.year < 1990
+    assert read(head).published == (None if is_old else utc(*common.timetuple()[:3]))
+
+
+@pytest.mark.parametrize("day", ["۳۰ اسفند ۱۴۰۰", "۳۱ مهر ۱۴۰۰", "۱۴۰۰/۱۳/۰۱"])
+def test_days_that_the_solar_calendar_lacks_are_none(day: str) -> None:
+    page = f'<html lang="fa"><h1>Ok</h1><p class="date">{day}</p>'
+    assert extract_metadata(page, url="https://news.example.com/").published is None
 
 
 def test_english_names_of_months_need_no_library(monkeypatch: pytest.MonkeyPatch) -> None:

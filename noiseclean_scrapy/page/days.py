@@ -11,9 +11,12 @@ from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
+from noiseclean_scrapy.page import solar_calendar
+
 _LONGEST = 300
 _OFFSET = re.compile(r"(:\S*[+-]\d\d)(\d\d)?$")
 _LATE_YEAR = re.compile(r"^2[4-9]\d\d(?=-)", re.ASCII)
+_SOLAR_DAY = re.compile(r"^(1[34]\d\d)-(\d\d)-(\d\d)(?!\d)", re.ASCII)
 _BASIC_DAY = re.compile(r"^(\d{4})(\d\d)(\d\d)(?=$|T\d)", re.ASCII)
 _BASIC_TIME = re.compile(r"(?<=^\d{4}-\d\d-\d\dT)(\d\d)(\d\d)(\d\d)?(?!\d|:)", re.ASCII)
 _ZONE = re.compile(r"(\d)\s*(?:\[[\w/+-]*\]|([A-Z]{2,4}))$")
@@ -57,7 +60,7 @@ _WRITTEN_DAYS = (
     (
         "dmy",
         r"(?<![\d.])(\d{1,2})(?:-|(?:\.|º|er|st|nd|rd|th)?\s(?:(?:de|of)\s)?)"
-        rf"({_MONTH_NAME})(?:/(?:{_MONTH_NAME}))?[.,،]?\s(?:(?:del?|พ\.ศ\.)\s)?(\d{{4}})(?!\d)",
+        rf"({_MONTH_NAME})(?:/(?:{_MONTH_NAME}))?[.,،]?\s(?:(?:del?|พ\.ศ\.|ماه)\s)?(\d{{4}})(?!\d)",
     ),
     ("dmy", r"(?<![\d.])(\d{1,2})\s[Tt]háng\s(\d{1,2}),?\s(?:năm\s)?(\d{4})(?!\d)"),
     ("dmy", r"(?<![\d.])(\d{1,2})\s((?:[\u0e00-\u0e7f]{1,3}\.){2})\s?(\d{4})(?!\d)"),
@@ -151,9 +154,13 @@ class ShownDay(NamedTuple):
                 return None
             year, day = 2000 + day, year % 100
         name = self.month.casefold().replace(".", "")  # Thai ones have dots
-        known = months(language)
-        month = int(name) if name.isdecimal() else known.get(name) or known.get(_bare(name), 0)
+        is_solar = year in solar_calendar.YEARS and language in solar_calendar.LANGUAGES
         try:
+            if is_solar:
+                month = int(name) if name.isdecimal() else solar_calendar.month_number(name)
+                year, month, day = solar_calendar.common_day(year, month, day).timetuple()[:3]
+            else:
+                month = int(name) if name.isdecimal() else _month_number(name, language)
             return datetime(year, month, day, tzinfo=timezone.utc)
         except ValueError:
             return None
@@ -176,6 +183,8 @@ def read_time(value: object) -> datetime | None:
     ('2024-05-03T00:00:00+00:00', None)
     >>> read_time("2567-02-29T08:00:00+07:00").isoformat()  # of Thailand
     '2024-02-29T08:00:00+07:00'
+    >>> read_time("1403-02-31T08:00:00+03:30").isoformat()  # of Iran
+    '2024-05-20T08:00:00+03:30'
     """
     if found := _EPOCH.fullmatch(str(value).strip() if isinstance(value, (str, int)) else ""):
         return datetime.fromtimestamp(int(found[1]), timezone.utc)
@@ -189,6 +198,7 @@ def read_time(value: object) -> datetime | None:
     # minutes, days and times without what parts them.
     text = _BASIC_DAY.sub(r"\1-\2-\3", _ZULU.sub("+00:00", value))
     text = _LATE_YEAR.sub(lambda found: str(_year(found[0])), text)
+    text = _SOLAR_DAY.sub(_in_common_years, text)
     text = _BASIC_TIME.sub(lambda found: ":".join(filter(None, found.groups())), text)
     text = _FRACTION.sub(lambda found: f".{found[1]:0<6}", text)
     text = _OFFSET.sub(lambda found: f"{found[1]}:{found[2] or '00'}", text)
@@ -243,6 +253,14 @@ def read_written(value: object) -> datetime | None:
         )
     except ValueError:
         return time
+
+
+def _in_common_years(day: re.Match[str]) -> str:
+    """A day of Iran's calendar, whose years no page of the common one is as old as."""
+    try:
+        return solar_calendar.common_day(*map(int, day.groups())).isoformat()
+    except ValueError:
+        return day[0]
 
 
 def _with_offset(zone: re.Match[str], form: str = "{:+03}:00") -> str:
@@ -322,11 +340,19 @@ def months(language: str) -> Mapping[str, int]:
     return found
 
 
+def _month_number(name: str, language: str) -> int:
+    known = months(language)
+    return known.get(name) or known.get(_bare(name), 0)
+
+
 def _bare(name: str) -> str:
     """A name in small letters without accents and Turkish dots, which its capitals may lack.
+
+    Persian letters stand for Arabic ones.
 
     >>> _bare("νοεμβρίου"), _bare("EKİM".casefold()), _bare("kasım")
     ('νοεμβριου', 'ekim', 'kasim')
     """
     letters = unicodedata.normalize("NFD", name).replace("ı", "i")
-    return unicodedata.normalize("NFC", _ACCENTS.sub("", letters))
+    bare = unicodedata.normalize("NFC", _ACCENTS.sub("", letters))
+    return bare.translate(solar_calendar.PERSIAN_LETTERS)
