@@ -32,6 +32,7 @@ from noiseclean_scrapy.page.authors import named_authors
 from noiseclean_scrapy.page.days import months, read_time, read_written, shown_days
 from noiseclean_scrapy.page.facts import page_facts, text_of
 from noiseclean_scrapy.page.headline import choose_title
+from noiseclean_scrapy.page.people import people_of
 from noiseclean_scrapy.page.publication import _marked_author, _stated_author, _stated_time
 from noiseclean_scrapy.page.solar_calendar import common_day
 from noiseclean_scrapy.page.urls import site_name
@@ -322,6 +323,78 @@ def test_words_before_a_marked_author_are_no_part_of_the_name(line: str, author:
 )
 def test_what_stands_around_a_name_in_meta(content: str, name: str) -> None:
     assert read(f'<meta name="author" content="{content}">').author == name
+
+
+@pytest.mark.parametrize(
+    ("line", "author"),
+    [
+        ("Story by Ana Lima · Photographs by Rui Melo", "Ana Lima"),
+        ("Story by <a>Ana Lima</a>; Photos by <a>Rui Melo</a>", "Ana Lima"),
+        ("Propos recueillis par Ana Lima", "Ana Lima"),
+        ("Par Ana Lima avec AFP", "Ana Lima"),
+        ("Ana Lima Tiempo de lectura: 5 min", "Ana Lima"),
+        ("글 김민수", "김민수"),
+        ("글로벌 김민수", "글로벌 김민수"),
+        ("文・山田太郎", "山田太郎"),
+        ("取材・文＝山田太郎", "山田太郎"),
+        ("Γράφει η Άννα Παππά", "Άννα Παππά"),
+        ("About Ana Lima", "Ana Lima"),
+        ("About Time", "About Time"),
+        ("<h4>About the author</h4><p>Ana Lima</p>", "Ana Lima"),
+        ("<h4>About the author</h4><p>Ana Lima writes about walls.</p>", ""),
+        ("Ana Lima writes about walls.", ""),
+    ],
+)
+def test_words_in_a_marked_byline_are_no_part_of_the_name(line: str, author: str) -> None:
+    assert read(body=f'<h1>Flood</h1><div class="byline">{line}</div>').author == author
+
+
+@pytest.mark.parametrize(
+    ("language", "line"),
+    [
+        ("fr", "Ana Lima et Rui Melo"),
+        ("es", "Ana Lima y Rui Melo"),
+        ("es", "ANA LIMA Y RUI MELO"),
+        ("pt", "Ana da Lima e Rui Melo"),
+        ("da", "Ana Lima og Rui Melo"),
+        ("sv", "Ana Lima och Rui Melo"),
+        ("nl", "Ana Lima en Rui van der Melo"),
+        ("pl", "Ana Lima i Rui Melo"),
+        ("cs", "Ana Lima a Rui Melo"),
+        ("ru", "Анна Лима и Иван Петров"),
+        ("el", "Άννα Παππά και Νίκος Λύρας"),
+        ("tr", "Ayşe Yılmaz ve Ali Kaya"),
+        ("id", "Budi Santoso dan Ana Lima"),
+        ("vi", "Nguyễn Văn An và Trần Bình"),
+        ("en", "Ana Lima And Rui Melo"),
+    ],
+)
+def test_people_joined_in_any_language_are_told_apart(language: str, line: str) -> None:
+    page = f'<html lang="{language}"><h1>Ok</h1><p class="author">{line}</p>'
+    found = extract_metadata(page, url=URL).author
+    assert found.count("; ") == 1
+    assert set(found.split()) < {*line.split(), *(f"{word};" for word in line.split())}
+
+
+@pytest.mark.parametrize(
+    ("language", "name"),
+    [
+        ("es", "José Ortega y Gasset"),
+        ("pt", "Ana Costa e Silva"),
+        ("ca", "Antoni Gaudí i Cornet"),
+        ("es", "Ana Lima en Buenos Aires"),
+        ("no", "Ana Lima i New York"),
+        ("fr", "Le Figaro et AFP"),
+        ("it", "Ministero della Salute e Istituto superiore"),
+        ("en", "Department of Health and Human Services"),
+        ("en", "Theo Van Gogh"),
+        ("de", "Bund der Energieverbraucher e.V."),
+        ("pl", "AltumNet sp. z o.o."),
+        ("en", "Ursula von der Leyen"),
+    ],
+)
+def test_names_that_hold_such_a_word_stay(language: str, name: str) -> None:
+    assert people_of(name, language) == name
 
 
 @pytest.mark.parametrize(("name", "author"), [(", The Courier", "The Courier"), ('"Al B"', "Al B")])

@@ -12,13 +12,17 @@ from noiseclean_scrapy.page.days import LONGEST_DAY, MONTHS, shown_days
 
 _LETTER = r"[^\W\d_]"
 _LISTED = re.compile(r"\s*[;|、]\s*")
-_AND = r"(?:and|und|y|et|e|og|och|en|&)\s+"
+AND_EVERYWHERE = "and|und|y|et|e|og|och"
+_AND = rf"(?:{AND_EVERYWHERE}|en|&)\s+"
 _JOINED = re.compile(rf"\s*,\s+(?:{_AND})?|\s+{_AND}")
 _MAIL = re.compile(r"\s+(?:\S+@\S+|\(https?:[^()]*\))$")
 _SIGN = re.compile(r"(?<=\S)\s+\([^()]{1,20}\)$")
 _WRITTEN = "(?:posted|published|written)"
 _WRITTEN_BY = rf"(?:(?:{_WRITTEN}|story|words|text) )?by"
-_PARTICIPLE = "escrito|publicado|écrit|publié|geschrieben|scritto|geschreven|skrevet|skriven"
+_PARTICIPLE = (
+    "escrito|publicado|écrit|publié|(?:propos )?recueillis?|geschrieben|scritto|geschreven|skrevet"
+    "|skriven"
+)
 _BY_ELSEWHERE = (
     rf"(?:(?:{_PARTICIPLE}|eine? {_LETTER}+|a cura) )?(?:von|par|por|di|door|av|af|przez|oleh)"
     r"|kirjoittanut|napsala?"
@@ -26,21 +30,23 @@ _BY_ELSEWHERE = (
 _BY = re.compile(
     rf"(?:{_WRITTEN_BY}|{_BY_ELSEWHERE})\s+(?=[^\W\d_])"
     r"|te[kx]st\s?:?\s|(?:redakcja|लेखक|文|文字|撰文|記者|记者)\s?[:：/／＝]\s?(?:記者|记者)?"
+    r"|(?:取材・)?文(?:・写真)?[・:：/／＝=]\s?|글(?:[·ㆍ]\s?사진)?\s?[:/=]?\s(?=[\uac00-\ud7a3]{2,4}(?:\s|$))"
+    r"|γράφ(?:ει|ουν)\s?:?\s(?:(?:ο|η|οι)\s)?"
     r"|(?:بقلم|كتب|מאת|लेखक)(?:\s?[/:：]\s?|\s+)|[〔【]?(?:記者|记者)\s?(?=[\u4e00-\u9fff])"
     r"|(?:τ(?:ου|ης|ων)|piš[eu]:?|Հեղինակ՝)\s+|โดย\s?:?\s?",
     re.IGNORECASE,
 )
 _OF_NAMES = re.compile(r"(?:von|di|af|oleh)\s", re.IGNORECASE)
 """Words for "by" that names begin with."""
-_BODY = (
+BODY = (
     "(?:administration|agency|association|cent(?:er|re)|commission|committee|council|department|"
     "foundation|institute|ministry|office|services?|society|trust|university)s?"
 )
-_ENDS_AS_BODY = re.compile(rf"\b{_BODY}$", re.IGNORECASE)
-_BODY_OF = re.compile(rf"(?:the\s)?(?:\w+|.*\b{_BODY})\s(?:of|for)\s", re.IGNORECASE)
+_ENDS_AS_BODY = re.compile(rf"\b{BODY}$", re.IGNORECASE)
+_BODY_OF = re.compile(rf"(?:the\s)?(?:\w+|.*\b{BODY})\s(?:of|for)\s", re.IGNORECASE)
 _WRITER = "columnist|contributor|correspondent|critic|editor|journalist|reporter|writer"
 _WRITER_ELSEWHERE = "журналист|корреспондент|обозреватель|редактор"
-_ROLE = re.compile(
+ROLE = re.compile(
     rf"\b(?:{_WRITER}|{_WRITER_ELSEWHERE}|analyst|author|director|photographer|producer|professor|staff|ph\.?d|m\.?d)"
     r"(?:\.?$|\s(?:at|for|in|of)\s|-(?:at-large|in-chief)\b)",
     re.IGNORECASE,
@@ -53,6 +59,9 @@ _DEGREE = re.compile(
 _OF_BODY = re.compile(r"head|manager|[ES]?VP", re.IGNORECASE)
 """What somebody has or does who is said to have it in something that follows."""
 _WORK = "(?:analysis|comment|essay|opinion|photos?|recipe|report|review|story|text|words)"
+_PICTURES = "(?:photo(?:s|graph(?:s|y))?|pictures|illustrations?)"
+_OF_PICTURES = re.compile(rf"{_PICTURES} by\s.*", re.IGNORECASE)
+"""A name that follows those of people who wrote."""
 _DESK = (
     "(?:arts|associate|business|chief|city|culture|deputy|education|features|finance|foreign|games?|"
     "health|managing|news|political|politics|science|senior|special|sports?|staff|tech|technology|"
@@ -100,12 +109,15 @@ _OF_FORM = re.compile(
 """What a form says in which readers make themselves known."""
 _AROUND_NAME = re.compile(
     rf"^(?:(?:view )?all (?:articles|posts|stories) by|read more about|(?:{_WRITTEN}|{_WORK}) by"
-    r"|(?:this )?(?:article|post|story) (?:was )?(?:written )?by|(?:aut(?:h?o|eu)r|автор):?)\s+"
+    r"|(?:this )?(?:article|post|story) (?:was )?(?:written )?by"
+    r"|(?:about (?:the )?)?(?:authors?|aut(?:o|eu)r|автор):?)\s+"
     r"|^(?:.*\s)?作者\s?[:：]\s?"
     rf"|(?:^|\s+)(?:(?:(?:last )?updated|published|posted|is an?)\s.*|{_MONTH}\.? \d{{1,2}})$"
     rf"|\s+{_WEEKDAY}$"
     r"|（.*$|\s?[/／]\S{0,10}報[導道][〕】]?$|\s+(?:기자|특파원|記者|记者)(?:\s.*)?$"
-    r"|\s+(?:(?:medically )?reviewed|edited|photography) by\s.*$"
+    rf"|\s(?:[·•]\s)?(?:(?:medically )?reviewed|edited|{_PICTURES}) by\s.*$"
+    r"|\savec (?:(?-i:[A-Z]{2,5})|reuters|agences)$"
+    r"|\s(?:tiempo de lectura|temps de lecture|lesezeit)(?:\s.*)?$"
     r"|\s+(?:contributing|get|https?|posts)$"
     r"|\s+(?:follow(?:ing)?|share|updated|published|posted)(?:\s+@\w*)?$",
     re.IGNORECASE,
@@ -189,7 +201,7 @@ def marked_name(text: str) -> str:
 def _people(line: str) -> str:
     """The people whose plain names a line begins with."""
     names = _JOINED.split(_BEHIND_NAME.sub("", line, count=1))
-    if not all(is_plain_name(name) and not _ROLE.search(name) for name in names):
+    if not all(is_plain_name(name) and not ROLE.search(name) for name in names):
         return ""
     is_called = all(word[0].isupper() for name in names for word in (name, name.split()[-1]))
     return "; ".join(names) if is_called else ""
@@ -203,13 +215,13 @@ def labelled_name(line: str) -> str:
     """
     found = _LABEL.match(line)
     name = line[found.end() :] if found else ""
-    return name if is_plain_name(name) and not _ROLE.search(name) else ""
+    return name if is_plain_name(name) and not ROLE.search(name) else ""
 
 
 def without_roles(names: Sequence[str]) -> list[str]:
     """Names without those that only say what the ones before them are."""
     behind = takewhile(lambda name: not _OF_BODY.fullmatch(name), names[1:])
-    people = (n for n in behind if not _ROLE.search(n) and not _DEGREE.fullmatch(n))
+    people = (n for n in behind if not ROLE.search(n) and not _DEGREE.fullmatch(n))
     return [*names[:1], *people]
 
 
@@ -247,10 +259,11 @@ def named_authors(found: str | None, *, are_told: bool = False) -> str:
     >>> named_authors("Ann Friday"), named_authors("Ann Friday", are_told=True)
     ('Ann', 'Ann Friday')
     """
-    line = one_line(found or "")
+    first, *others = map(_trimmed, one_line(found or "").split(";"))
+    listed = [first, *(name for name in others if not _OF_PICTURES.fullmatch(name))]
     names = (
         name if are_told and _NAME_OF_DAY.fullmatch(name) else _AROUND_NAME.sub("", name)
-        for name in map(_trimmed, line.split(";"))
+        for name in listed
     )
     if not are_told:
         names = (_alone(_NAME_AND_MONTH, name).strip(_EDGES) for name in names)

@@ -35,6 +35,7 @@ from noiseclean_scrapy.page.found_facts import (
 )
 from noiseclean_scrapy.page.headline import SiteNames
 from noiseclean_scrapy.page.linked_data import Article, plain_line
+from noiseclean_scrapy.page.people import people_of
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -102,9 +103,11 @@ def author_and_date(
         other_author, other_published = found_author_and_date(facts, url, latest, language)
         author = author or other_author or named_authors(byline(marked_byline))
         published = published or other_published
+    author = people_of(author, language)
     site = SiteNames((article.publisher, declared.get("og:site_name", "")), url)
     if not author or site.is_name(author):
         shown = named_authors(next(filter(None, map(byline, beside()[0])), ""))
+        shown = people_of(shown, language)
         if not author or not site.is_name(shown):
             author = shown or author
     if not told:
