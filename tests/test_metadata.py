@@ -6,7 +6,7 @@ import json
 import random
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import date, datetime, timedelta, timezone
 from io import BytesIO
 from pathlib import Path
@@ -32,6 +32,7 @@ from noiseclean_scrapy.page.authors import named_authors
 from noiseclean_scrapy.page.days import months, read_time, read_written, shown_days
 from noiseclean_scrapy.page.facts import page_facts, text_of
 from noiseclean_scrapy.page.headline import choose_title
+from noiseclean_scrapy.page.linked_data import own_json
 from noiseclean_scrapy.page.people import people_of
 from noiseclean_scrapy.page.publication import _marked_author, _stated_author, _stated_time
 from noiseclean_scrapy.page.solar_calendar import common_day
@@ -507,6 +508,45 @@ def test_the_time_of_a_page_is_taken_without_the_libraries(
 ) -> None:
     facts = page_facts(f"<head>{head}<body>{body}")
     assert _stated_time(facts, _declared(facts), "")[0] == published
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: f"{data[:-1]},}}",
+        lambda data: f"{data[:-1]}, \n}} ;",
+        lambda data: data.replace('["fog"]', '["fog", ]'),
+        lambda data: data.replace("closes", r"\'closes\'"),
+        lambda data: f'{{"@type": "WebSite", "name": "Courier"}}{data}',
+        lambda data: f"{data}\n,\n{data}",
+        lambda data: f"/*<![CDATA[*/{data[:-1]},}};/*]]>*/",
+    ],
+)
+def test_json_ld_that_hands_have_damaged(damage: Callable[[str], str]) -> None:
+    story = {
+        "@type": "NewsArticle",
+        "author": {"name": "Ana Lima"},
+        "headline": "Fog closes [port,]",
+        "datePublished": "2021-07-05",
+        "keywords": ["fog"],
+        "articleBody": "The river rose.",
+    }
+    damaged = damage(json.dumps(story))
+    head = f'<title>x</title><script type="application/ld+json">{damaged}</script>'
+    found = read(head)
+    assert (found.author, found.published) == ("Ana Lima", utc(2021, 7, 5))
+    page = build_page(f"{head}<p>Fog.")
+    assert choose_title(page, "").replace("'", "") == "Fog closes [port,]"
+    # The weights know nothing of these.
+    told = page.declared
+    assert [*told.kinds, told.body, *told.titles] == [""]
+
+
+@pytest.mark.parametrize(
+    "text", ["", ";", "Fog, {}", "{", '"fog"; {}', '{"author": "Ana" "Lima"}', '{"name": "A"']
+)
+def test_what_is_no_json_stays_none(text: str) -> None:
+    assert own_json(text) is None
 
 
 @pytest.mark.parametrize(

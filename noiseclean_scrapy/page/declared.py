@@ -11,6 +11,7 @@ from noiseclean_scrapy.page.linked_data import (
     is_wrapped,
     plain_line,
     read_article,
+    read_damaged_documents,
     read_documents,
     things,
     type_names,
@@ -45,8 +46,8 @@ class Declared:
     `body` is all of the content (an article's text), `parts` are some of it (a product's
     description, posts), one a line; empty where there is none or it cannot be read, cut off at
     100,000 characters. `kinds` are some of `KINDS`. `titles` are the page's: that of META, then
-    that of the article in JSON-LD, `wrapped_title` is that of JSON-LD in a comment or CDATA;
-    `site_names` are what the page calls its site.
+    that of the article in JSON-LD, `wrapped_title` is that of JSON-LD in a comment or CDATA, or
+    of a damaged one; `site_names` are what the page calls its site.
     """
 
     body: str = ""
@@ -91,12 +92,14 @@ def read_metadata(nodes: Iterable[_Element]) -> tuple[str, Declared]:
 def _declared(scripts: Sequence[_Element], types: list[str], lines: Mapping[str, str]) -> Declared:
     bodies: list[str] = []
     parts: list[str] = []
-    # The weights of `evidence` are fitted without what is wrapped: it gives a title alone.
+    # The weights of `evidence` are fitted without what is wrapped or damaged: only a title.
     plain: list[_Element] = []
     wrapped: list[_Element] = []
     for script in filter(is_json_ld, scripts):
         (wrapped if is_wrapped(script.text or "") else plain).append(script)
-    documents = list(read_documents(plain))
+    damaged: list[_Element] = []
+    documents = list(read_documents(plain, damaged))
+    others = (*read_documents(wrapped, damaged), *read_damaged_documents(damaged))
     for thing in things(documents):
         names = type_names(thing)
         types += names
@@ -110,7 +113,7 @@ def _declared(scripts: Sequence[_Element], types: list[str], lines: Mapping[str,
         parts=_joined(parts),
         kinds=frozenset(_KIND_OF[name] for name in types if name in _KIND_OF),
         titles=tuple(filter(None, (meta_title, article.headline))),
-        wrapped_title=read_article(read_documents(wrapped)).headline if wrapped else "",
+        wrapped_title=read_article(others).headline if others else "",
         site_names=tuple(dict.fromkeys(filter(None, site_names))),
     )
 

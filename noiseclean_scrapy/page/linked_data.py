@@ -33,6 +33,13 @@ OTHERS = frozenset(
 )
 """Below these stand other articles, and the authors and days of other things."""
 _NAMES_OTHERS = re.compile(rf'"(?:{"|".join(sorted(OTHERS))})"\s*:')
+_STRING_OR_COMMA = re.compile(
+    r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)|,(?=\s*[\]}])',
+    re.DOTALL,  # a string without an end goes up to that of the text: no place is read twice
+)
+_ESCAPE = re.compile(r"\\(?:[\"\\/bfnrtu]|(.))", re.DOTALL)
+_BETWEEN_VALUES = re.compile(r"[\s;,]*")
+_MOST_VALUES = 20  # in one script
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _LONG_STRING = re.compile(rf'"(?:[^"\\]|\\.){{{LONGEST_VALUE - 1}}}', re.DOTALL)
 _ELSEWHERE = OTHERS | {"image"}
@@ -55,11 +62,26 @@ class Article:
     image: str = ""
 
 
-def read_documents(scripts: Iterable[_Element]) -> Iterator[Any]:
-    """The values in a page's JSON-LD; scripts that cannot be read are left out."""
+def read_documents(
+    scripts: Iterable[_Element], damaged: list[_Element] | None = None
+) -> Iterator[Any]:
+    """The values in a page's JSON-LD; scripts that cannot be read are added to the `damaged`."""
     for node in filter(is_json_ld, scripts):
+        is_read = False
         with suppress(ValueError, RecursionError):
-            yield read_json(node.text or "")
+            value = read_json(node.text or "")
+            is_read = True
+        if is_read:
+            yield value
+        elif damaged is not None:
+            damaged.append(node)
+
+
+def read_damaged_documents(scripts: Iterable[_Element]) -> Iterator[Any]:
+    """The values in such scripts, as far as they can be told."""
+    for node in scripts:
+        with suppress(ValueError):
+            yield read_damaged_json(node.text or "")
 
 
 def is_json_ld(script: _Element) -> bool:
@@ -80,15 +102,46 @@ def read_json(text: str) -> Any:
     return json.loads(text, strict=False)
 
 
+def read_damaged_json(text: str) -> Any:
+    """The object or list of JSON that hands have written, a list of several; raises ValueError.
+
+    There may be a comma or a semicolon too many, signs that need no backslash, values behind the
+    first.
+
+    >>> read_damaged_json('{"author": "Ana Lima", "tags": ["a",],}; {"name": "B"}')
+    [{'author': 'Ana Lima', 'tags': ['a']}, {'name': 'B'}]
+    """
+    wrapped = _WRAPPING.match(text)
+    text = _STRING_OR_COMMA.sub(_mended, text[wrapped.end() :] if wrapped else text)
+    decoder, end = json.JSONDecoder(strict=False), 0
+    values: list[Any] = []
+    with suppress(ValueError, RecursionError):
+        while len(values) < _MOST_VALUES:
+            between = _BETWEEN_VALUES.match(text, end)
+            value, end = decoder.raw_decode(text, between.end() if between else end)
+            values.append(value)
+    if not isinstance(next(iter(values), None), (dict, list)):
+        raise ValueError("no JSON, not even a damaged one")
+    return values[0] if len(values) == 1 else values
+
+
+def _mended(part: re.Match[str]) -> str:
+    """A string without backslashes that JSON does not know; nothing in place of a comma."""
+    return "" if part[0] == "," else _ESCAPE.sub(lambda sign: sign[1] or sign[0], part[0])
+
+
 def own_json(text: str) -> str | None:
     """JSON-LD without reviews and the like: others wrote them, on other days; None if no JSON."""
+    is_plain = not is_wrapped(text)
     try:
         value = read_json(text)
     except (ValueError, RecursionError):
-        return None
-    if not is_wrapped(text) and not _NAMES_OTHERS.search(text):
-        return text
-    return json.dumps(_own(value, 0))
+        is_plain = False
+        try:
+            value = read_damaged_json(text)
+        except ValueError:
+            return None
+    return text if is_plain and not _NAMES_OTHERS.search(text) else json.dumps(_own(value, 0))
 
 
 def _own(value: Any, depth: int) -> Any:
