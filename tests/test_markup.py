@@ -402,7 +402,7 @@ def test_the_number_of_a_note_is_raised(html: str, text: str) -> None:
     page = clean(f"<p>Built {html}")
     assert page.text == f"Built {text}"
     assert text_of(shown_by_markdown(page.markdown)) == letters(page.text)
-    raised = "".join(sup.text_content() for sup in lxml.html.fromstring(page.html).iter("sup"))
+    raised = "".join(re.findall("(?<=<sup>)[0-9]+", re.sub("<a [^>]*>", "", page.html)))
     assert raised == "".join(re.findall("[¹²³⁴]", text)).translate(str.maketrans("¹²³⁴", "1234"))
     assert page.html.count("<sup>") == page.html.count("</sup>") == len(re.findall("[¹²³⁴]+", text))
 
