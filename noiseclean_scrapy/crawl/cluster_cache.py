@@ -82,7 +82,8 @@ class ClusterCache:
         except UnknownMethodError:
             raise
         except TreeDataError:
-            older = await self._repair(name)
+            # Another page may have had it mended meanwhile.
+            older = None if name in self._clusters else await self._repair(name)
         if older:
             return PageCluster(name, self.config, older)
         if name in self._clusters:
