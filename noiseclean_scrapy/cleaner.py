@@ -15,6 +15,7 @@ from noiseclean_scrapy.errors import ConfigurationError, TreeDataError, UnknownM
 from noiseclean_scrapy.metadata import extract_metadata
 from noiseclean_scrapy.methods import METHODS, Method, Model, create_method
 from noiseclean_scrapy.methods.templates import TemplateMethod
+from noiseclean_scrapy.methods.trees.counts import check_factor
 from noiseclean_scrapy.notebook import cleaner_card
 from noiseclean_scrapy.page import DEFAULT_BUDGET, Html, Page, PageBudget, build_page
 from noiseclean_scrapy.page.bounded_json import is_bounded, most
@@ -151,7 +152,10 @@ class SiteCleaner:
             raise TreeDataError("a tree as published and one that is not know other places")
         if (own := self._learned_with()) != (given := other._learned_with()):
             raise TreeDataError(f"a cleaner with {own} cannot take over from one with {given}")
-        self._method.merge(other._method)
+        try:
+            self._method.merge(other._method)
+        except ValueError as error:
+            raise TreeDataError(str(error)) from error
         self._model = None
 
     def decay(self, factor: float) -> None:
@@ -159,8 +163,7 @@ class SiteCleaner:
 
         Raises ValueError for other factors, with nothing changed.
         """
-        if not 0 < factor <= 1:
-            raise ValueError(f"decay needs a factor above 0 and at most 1, not {factor}")
+        check_factor(factor)
         self._method.decay(factor)
         self._model = None
 

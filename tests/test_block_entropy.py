@@ -166,6 +166,11 @@ def test_order_and_halves_do_not_matter(
             assert judged == other.model().judge(page) == half.model().judge(page)
 
 
+def test_different_blocks_do_not_merge() -> None:
+    with pytest.raises(ValueError, match="table"):
+        BlockEntropyMethod().merge(BlockEntropyMethod(blocks="table"))
+
+
 def test_forgetting() -> None:
     method = learn(map(page_of, ["<p>a</p>", "<p>b</p>"] * 2))
     method.decay(0.5)
@@ -173,6 +178,8 @@ def test_forgetting() -> None:
     assert len(method.sample.blocks()) == 2
     method.decay(0.01)
     assert method.sample.blocks() == []
+    with pytest.raises(ValueError, match="factor"):
+        method.decay(0)
 
 
 def test_terms_and_blocks_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -245,6 +245,14 @@ def test_every_order_of_four_pages() -> None:
     assert all(state == states[0] for state in states)
 
 
+def test_decay_of_all_pages_keeps_places_and_changes_numbers() -> None:
+    method = learn(map(page_of, ["<p>a</p>", "<p>b</p>"] * 3))
+    method.decay(0.5)
+    assert method.pages == 3
+    with pytest.raises(ValueError, match="factor"):
+        method.decay(0)
+
+
 @examples
 @given(sites())
 def test_state_goes_through_json(bodies: list[str]) -> None:

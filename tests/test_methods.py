@@ -196,7 +196,7 @@ def test_decay_refuses_other_factors(method: str, factor: float) -> None:
 
 
 @every_method
-def test_methods_do_not_merge_with_each_other(method: str, pages: list[Page]) -> None:
+def test_methods_do_not_read_each_others_state(method: str, pages: list[Page]) -> None:
     other = next(name for name in sorted(METHODS) if name != method)
     with pytest.raises(TreeDataError):
         learn(method, pages[:2]).merge(SiteCleaner(other))

@@ -180,6 +180,15 @@ def test_styles_are_forgotten() -> None:
     assert tree.nodes == 5
 
 
+@pytest.mark.parametrize("factor", [0, -0.5, 1.0001, math.inf, math.nan])
+def test_decay_refuses_other_factors(factor: float) -> None:
+    tree = learn([layout_of("<p>a</p>")])
+    before = copy.deepcopy(tree_state(tree))
+    with pytest.raises(ValueError, match="decay needs a factor"):
+        tree.decay(factor)
+    assert tree_state(tree) == before
+
+
 def test_decay_reaches_styles_that_were_dropped() -> None:
     """p_i does not change when all pages count half, so neither may what dropped styles add."""
     bodies = [main_with(paragraphs) for paragraphs in (*[1] * 60, *range(2, 20))]

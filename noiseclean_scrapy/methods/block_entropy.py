@@ -13,6 +13,7 @@ from noiseclean_scrapy.methods.options import Share
 from noiseclean_scrapy.methods.trees.counts import (
     FORGOTTEN,
     FeatureCounts,
+    check_factor,
     effective_pages,
     faded_log,
     read_number,
@@ -78,6 +79,8 @@ class BlockEntropyMethod(Method):
         return self._pages
 
     def observe(self, page: Page) -> None:
+        if not page.blocks:
+            return
         content = content_blocks(page, tables_only=self.blocks == "table", published=self.published)
         frequency: Counter[str] = Counter()
         for block in content:
@@ -88,6 +91,8 @@ class BlockEntropyMethod(Method):
         self.sample.add_page({frozenset(block.terms) for block in content if block.terms})
 
     def merge(self, other: BlockEntropyMethod) -> None:
+        if other.blocks != self.blocks:
+            raise ValueError(f"blocks={self.blocks!r} cannot take over blocks={other.blocks!r}")
         self._pages += other._pages
         self._page_logs += other._page_logs
         self.counts.merge(other.counts)
@@ -95,6 +100,7 @@ class BlockEntropyMethod(Method):
         self.sample.merge(other.sample)
 
     def decay(self, factor: float) -> None:
+        check_factor(factor)
         self._page_logs = faded_log(self._pages, self._page_logs, factor)
         self._pages *= factor
         self.counts.decay(factor)

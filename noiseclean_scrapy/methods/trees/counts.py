@@ -18,6 +18,12 @@ _SMALL = 256
 _ROUNDED = 1e-9  # a single page that faded is no more off; 1 / ln m of such an m is noise
 
 
+def check_factor(factor: float) -> None:
+    """Raise ValueError for a factor by which nothing can be forgotten."""
+    if not 0 < factor <= 1:
+        raise ValueError(f"decay needs a factor above 0 and at most 1, not {factor}")
+
+
 def weighted_log(count: float) -> float:
     """`count * ln(count)`, rounded to 2^-32 so that sums do not depend on the order of pages."""
     return round(count * math.log(count) * _QUANTUM) / _QUANTUM if count > 0 else 0.0

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from noiseclean_scrapy.methods.trees.counts import (
     FORGOTTEN,
     FeatureCounts,
+    check_factor,
     count_pages,
     faded_log,
     more_frequent_half,
@@ -139,7 +140,11 @@ class SiteStyleTree:
         self.bound()
 
     def decay(self, factor: float) -> None:
-        """Forget smoothly: every page seen so far counts `factor` (0 < factor <= 1) of a page."""
+        """Forget smoothly: every page seen so far counts `factor` (0 < factor <= 1) of a page.
+
+        Raises ValueError for other factors, with nothing changed.
+        """
+        check_factor(factor)
         for node in self.root.walk():
             node.page_logs = faded_log(node.pages, node.page_logs, factor)
             node.leaf_logs = faded_log(node.leaf_pages, node.leaf_logs, factor)
