@@ -302,7 +302,7 @@ class CleanPage:
         follows_kept = False
         for index, rule in enumerate(self.table.rules):
             if self._shows(index) or rule in ("keep", "title"):
-                if not self.kept[index] and self._contents.is_caption(index):
+                if not self.kept[index] and self._contents.tells_of_picture(index):
                     continue
                 follows_kept = self.kept[index]
                 if follows_kept:
@@ -331,7 +331,7 @@ class CleanPage:
         for index in found:
             content = self._contents[index]
             if self._shows(index) or content.shows(markup):
-                yield Source(content, self.table.owners[index], index == self._headline, index)
+                yield Source(content, index, self.table.owners[index], index == self._headline)
 
 
 def clean_page(

@@ -25,7 +25,7 @@ from lxml.includes.tree cimport (
 from array import array
 
 from noiseclean_scrapy.page import attributes, characters, facts, inline, reader, sentences, tags
-from noiseclean_scrapy.page.code_language import LANGUAGE_ATTRIBUTES, code_language
+from noiseclean_scrapy.page.code_language import CODE_LANGUAGES, code_language
 from noiseclean_scrapy.page.controls import named_by_controls
 from noiseclean_scrapy.page.hidden import (
     FOLDED,
@@ -93,7 +93,7 @@ cdef dict STARTS = {tag: name.encode() for tag, name in attributes.STARTS.items(
 cdef frozenset SPANNING = attributes.SPANNING, STYLED = attributes.STYLED
 cdef bytes COLUMNS = attributes.SPANS[0].encode(), ROWS = attributes.SPANS[1].encode()
 cdef tuple IMAGE_SOURCES = tuple([name.encode() for name in attributes.IMAGE_SOURCES])
-cdef tuple LANGUAGES = tuple([name.encode() for name in LANGUAGE_ATTRIBUTES])
+cdef tuple LANGUAGES = tuple([name.encode() for name in CODE_LANGUAGES])
 cdef tuple HIDING = tuple([name.encode() for name in HIDING_PICTURES])
 cdef tuple ZERO_WIDTH = tuple([character.encode() for character in characters.ZERO_WIDTH])
 # Whether what has no width begins with a byte: few others need a look.

@@ -112,12 +112,14 @@ def count(value: str | None) -> int | None:
 def role_of(name: str, role: str | None, level: str | None, style: str | None) -> str:
     """What `PageTable.roles` has of an element of these attributes; empty where that is nothing.
 
+    `style` is that of elements named in `STYLED`.
+
     >>> role_of("div", "heading", "3", None), role_of("li", None, None, "list-style: decimal")
     ('h3', 'numbered')
     """
     if role and role.strip().lower() == "heading":
         return f"h{min(count(level) or 2, _LOWEST)}"
-    if style and name in STYLED and _SHOWS_NUMBERS.search(style[:LONGEST_VALUE]):
+    if style and _SHOWS_NUMBERS.search(style[:LONGEST_VALUE]):
         return "ol" if name in LISTS else NUMBERED
     return ""
 

@@ -28,8 +28,8 @@ _AROUND = re.compile(
     rf"|\.language-{_NAME}(?=[^\[]*\.(?:vp-|line-numbers-mode))",
     re.IGNORECASE | re.ASCII,
 )
-LANGUAGE_ATTRIBUTES = ("data-lang", "data-language", "data-enlighter-language")
-_VALUE = re.compile(_NAME, re.IGNORECASE | re.ASCII)
+CODE_LANGUAGES = ("data-lang", "data-language", "data-enlighter-language")
+_VALUE = re.compile(rf"\A{_NAME}\Z", re.IGNORECASE | re.ASCII)
 _SAYS_NOTHING = frozenset(
     "auto default none nohighlight plain plaintext sourcecode text txt".split()
 )
@@ -40,13 +40,14 @@ _LONGEST = 1000
 def code_language(classes: str | None, *names: str | None) -> str:
     """The language that the class names of PRE or CODE give, in lower case; empty if none.
 
-    `names` are what their attributes of `LANGUAGE_ATTRIBUTES` say.
+    `names` are what their attributes of `CODE_LANGUAGES` say.
 
     >>> code_language("hljs language-C++"), code_language("src src-sh"), code_language("lang-auto")
     ('c++', 'sh', '')
     """
     found = _named(_ITSELF, classes[:_LONGEST]) if classes else ""
-    return found or next((name for name in map(_plain_name, names) if name), "")
+    told = (_named(_VALUE, name) for name in names if name)
+    return found or next(filter(None, told), "")
 
 
 def language_of(table: PageTable, element: int) -> str:
@@ -61,11 +62,6 @@ def language_of(table: PageTable, element: int) -> str:
         boxes += bool(boxes) or table.tags[element] == "pre"
         element = table.parents[element]
     return ""
-
-
-def _plain_name(value: str | None) -> str:
-    found = _VALUE.fullmatch(value) if value else None
-    return "" if found is None or found[1].lower() in _SAYS_NOTHING else found[1].lower()
 
 
 def _named(pattern: re.Pattern[str], classes: str) -> str:

@@ -70,7 +70,7 @@ class Contents:
             if owner not in self._in_figures:
                 yield from self.plain(block).splitlines()
 
-    def is_caption(self, block: int) -> bool:
+    def tells_of_picture(self, block: int) -> bool:
         """Whether a text stands in a picture's FIGURE, and is no link to elsewhere."""
         table = self._table
         is_link = 2 * table.link_characters[block] > len(table.texts[block])

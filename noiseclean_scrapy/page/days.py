@@ -155,12 +155,15 @@ class ShownDay(NamedTuple):
             year, day = 2000 + day, year % 100
         name = self.month.casefold().replace(".", "")  # Thai ones have dots
         is_solar = year in solar_calendar.YEARS and language in solar_calendar.LANGUAGES
+        if name.isdecimal():
+            month = int(name)
+        elif is_solar:
+            month = solar_calendar.month_number(name)
+        else:
+            month = _month_number(name, language)
         try:
             if is_solar:
-                month = int(name) if name.isdecimal() else solar_calendar.month_number(name)
                 year, month, day = solar_calendar.common_day(year, month, day).timetuple()[:3]
-            else:
-                month = int(name) if name.isdecimal() else _month_number(name, language)
             return datetime(year, month, day, tzinfo=timezone.utc)
         except ValueError:
             return None

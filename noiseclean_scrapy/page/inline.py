@@ -26,12 +26,10 @@ MARKS = re.compile(f"[{BEGIN}-{BREAK}]")
 _TOKEN = re.compile(f"{BEGIN}([a-z]+)([0-9]*){NAMED}|({END})|({BREAK})|([^{BEGIN}-{BREAK}]+)")
 CODE = frozenset({"code", "kbd", "samp"})
 """Inline elements that are code in Markdown."""
-_ALTERS = re.compile(
-    f"{BREAK}|{BEGIN}(?:img|rt|q|sup|time|cite|a[0-9]+{NAMED}[0-9]{{1,3}}{END})|{END}{BEGIN}"
-)
-"""What may make the text another one than that of the block."""
 _NUMBER = re.compile(f"{BEGIN}a([0-9]+){NAMED}[0-9]{{1,3}}{END}")
 """A link of digits."""
+_ALTERS = re.compile(f"{BREAK}|{BEGIN}(?:img|rt|q|sup|time|cite)|{_NUMBER.pattern}|{END}{BEGIN}")
+"""What may make the text another one than that of the block."""
 _BEHIND_WORD = re.compile(rf"[^\s\[({BEGIN}-{BREAK}]{END}*(?:{BEGIN}(?!sup)[a-z]+[0-9]*{NAMED})*$")
 _LONGEST_NAME = 100
 _NAMES_NOTE = re.compile(

@@ -67,14 +67,17 @@ def read_documents(
 ) -> Iterator[Any]:
     """The values in a page's JSON-LD; scripts that cannot be read are added to the `damaged`."""
     for node in filter(is_json_ld, scripts):
-        is_read = False
-        with suppress(ValueError, RecursionError):
-            value = read_json(node.text or "")
-            is_read = True
-        if is_read:
-            yield value
-        elif damaged is not None:
+        values = _values(node.text or "")
+        yield from values
+        if not values and damaged is not None:
             damaged.append(node)
+
+
+def _values(text: str) -> list[Any]:
+    """The value in JSON-LD; none where it cannot be read."""
+    with suppress(ValueError, RecursionError):
+        return [read_json(text)]
+    return []
 
 
 def read_damaged_documents(scripts: Iterable[_Element]) -> Iterator[Any]:

@@ -44,15 +44,15 @@ def is_written(html: str) -> bool:
 
 
 class Source(NamedTuple):
-    """A text block: its content, the number of its element, and whether it is the headline.
+    """A text block: its content, its number and its element's, and whether it is the headline.
 
-    The headline is a heading, and stands in no list, quote or table. `block` is its own number.
+    The headline is a heading, and stands in no list, quote or table.
     """
 
     content: Inline
+    block: int
     element: int
-    is_headline: bool = False
-    block: int = -1
+    is_headline: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,8 +112,9 @@ def _is_one_line(table: PageTable, element: int) -> bool:
         if inside != element or len(texts) > 1:
             break
         if text := table.texts[block]:
-            is_paragraph = owner != element and table.tags[owner] == "p"
-            texts += [text] * (1 + is_paragraph)
+            if owner != element and table.tags[owner] == "p":
+                return False
+            texts.append(text)
     return len(texts) == 1 and len(texts[0]) <= _LONGEST_HEADING
 
 
@@ -125,7 +126,7 @@ def _item_numbers(table: PageTable, roles: Mapping[int, str]) -> dict[int, int]:
     ahead: dict[int, int] = {}  # by list, of the items' places
     found: dict[int, int] = {}
     for element, tag in enumerate(table.tags):
-        if tag == "ol" or (roles and roles.get(element) == "ol"):
+        if "ol" in (tag, roles.get(element)):
             start = table.starts.get(element, 1)
             found[element] = -1 if start < 0 else 1
             ahead[element] = abs(start) - found[element]

@@ -24,7 +24,7 @@ from noiseclean_scrapy.page.attributes import (
     span,
 )
 from noiseclean_scrapy.page.budget import PageBudget
-from noiseclean_scrapy.page.code_language import LANGUAGE_ATTRIBUTES, code_language
+from noiseclean_scrapy.page.code_language import CODE_LANGUAGES, code_language
 from noiseclean_scrapy.page.controls import named_by_controls
 from noiseclean_scrapy.page.document import collapse
 from noiseclean_scrapy.page.formula import symbols, tex
@@ -332,7 +332,7 @@ class NodeReader:
         self._verbatim += role == VERBATIM
         is_code = self._verbatim and role in (VERBATIM, CODE)
         if is_code:
-            names = map(node.get, LANGUAGE_ATTRIBUTES)
+            names = map(node.get, CODE_LANGUAGES)
             if language := code_language(node.get("class"), *names):
                 self.table.languages.setdefault(self._open[-1], language)
         if role == VERBATIM:

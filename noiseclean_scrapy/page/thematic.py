@@ -12,17 +12,15 @@ class ThematicBreaks:
 
     def __init__(self, table: PageTable) -> None:
         self._table = table
-        self._elements: list[int] = []
-        if "hr" in table.tags:  # most pages have none
-            found = (index for index, tag in enumerate(table.tags) if tag == "hr")
-            self._elements += (index for index in found if not table.hidden[index])
+        shown = enumerate(zip(table.tags, table.hidden, strict=True))
+        self._elements = [index for index, (tag, hidden) in shown if tag == "hr" and not hidden]
 
     def between(self, before: int, after: int) -> bool:
         """Whether one stands between two blocks, beside one of these or its element.
 
         Others part what is around them.
         """
-        if not self._elements or min(before, after) < 0:
+        if not self._elements:  # as on most pages
             return False
         parents, opened = self._table.parents, self._table.opened
         owners = [self._table.owners[block] for block in (before, after)]
